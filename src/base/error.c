@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static enum error_class class_of_errno(int errnum)
+{
+    switch (errnum) {
+    case EACCES:
+    case EPERM:
+        return ERROR_PERMISSION;
+    case ENOENT:
+    case ENOTDIR:
+    case ENXIO:
+    case ESRCH:
+        return ERROR_MISSING;
+    case EDQUOT:
+    case EFBIG:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case ENOSPC:
+        return ERROR_LIMIT;
+    case EAFNOSUPPORT:
+    case ENODEV:
+    case ENOSYS:
+    case EOPNOTSUPP:
+        return ERROR_UNSUPPORTED;
+    default:
+        return ERROR_SYSTEM;
+    }
+}
+
+/* The arguments may point into e->text (an error wrapped in another), hence the copy on the way. */
+static void set_text(struct error *e, enum error_class class, int sys, const char *fmt, va_list ap)
+{
+    char text[sizeof e->text];
+    int n = vsnprintf(text, sizeof text, fmt, ap);
+
+    text_clean(e->text, sizeof e->text, n < 0 ? fmt : text, sizeof text);
+    e->class = class;
+    e->sys = sys;
+}
+
+static void append(struct error *e, const char *separator, const char *text)
+{
+    size_t n = strlen(e->text);
+    int added = snprintf(e->text + n, sizeof e->text - n, "%s%s", separator, text);
+
+    /* snprintf may have cut a character in two at the end of the room */
+    if (added > 0)
+        text_clean(e->text, sizeof e->text, e->text, sizeof e->text);
+}
+
+bool error_set(struct error *e, enum error_class class, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (!e)
+        return false;
+    va_start(ap, fmt);
+    set_text(e, class, 0, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+bool error_sys(struct error *e, int errnum, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (!e)
+        return false;
+    va_start(ap, fmt);
+    set_text(e, class_of_errno(errnum), errnum, fmt, ap);
+    va_end(ap);
+    append(e, ": ", strerror(errnum));
+    return false;
+}
+
+bool error_hint(struct error *e, const char *fmt, ...)
+{
+    char hint[sizeof e->text];
+    va_list ap;
+
+    if (!e)
+        return false;
+    va_start(ap, fmt);
+    if (vsnprintf(hint, sizeof hint, fmt, ap) < 0)
+        hint[0] = '\0';
+    va_end(ap);
+    append(e, hint[0] == ';' || !e->text[0] ? "" : "; ", hint);
+    return false;
+}
+
+void error_clear(struct error *e)
+{
+    if (!e)
+        return;
+    e->class = ERROR_NONE;
+    e->sys = 0;
+    e->text[0] = '\0';
+}

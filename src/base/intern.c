@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The strings lie in an arena; a table of ids, probed linearly, finds them by hash. */
+#include "base/intern.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+
+struct entry {
+    const char *s;
+    uint32_t len;
+    uint32_t hash;
+};
+
+struct intern {
+    struct arena strings;
+    struct entry *entries; /* by id; [0] is the empty string */
+    size_t n, cap;
+    uint32_t *table; /* ids, 0 is free */
+    size_t table_cap;
+    uint64_t seed;
+};
+
+struct intern *intern_new(void)
+{
+    struct intern *in = mem_zalloc(sizeof *in);
+
+    in->table_cap = 64;
+    in->table = mem_array(in->table_cap, sizeof *in->table);
+    MEM_GROW(in->entries, in->cap, 1);
+    in->entries[0] = (struct entry){ .s = "" };
+    in->n = 1;
+    /* Names come from processes that may wish us ill: they shall not be able to choose collisions. Without
+     * random bytes (early boot) only that protection is missing. */
+    if (getrandom(&in->seed, sizeof in->seed, GRND_NONBLOCK) < 0)
+        in->seed = (uintptr_t)in;
+    return in;
+}
+
+void intern_free(struct intern *in)
+{
+    if (!in)
+        return;
+    arena_done(&in->strings);
+    mem_free(in->entries);
+    mem_free(in->table);
+    mem_free(in);
+}
+
+/* The slot that holds the string, or the free one where it would go. */
+static size_t find(const struct intern *in, const char *s, size_t n, uint32_t hash)
+{
+    size_t mask = in->table_cap - 1;
+    size_t i = hash & mask;
+
+    for (; in->table[i]; i = (i + 1) & mask) {
+        const struct entry *e = &in->entries[in->table[i]];
+        if (e->hash == hash && e->len == n && !memcmp(e->s, s, n))
+            break;
+    }
+    return i;
+}
+
+static void grow_table(struct intern *in)
+{
+    size_t mask = in->table_cap * 2 - 1;
+    size_t id;
+
+    mem_free(in->table);
+    in->table_cap *= 2;
+    in->table = mem_array(in->table_cap, sizeof *in->table);
+    for (id = 1; id < in->n; id++) {
+        size_t i = in->entries[id].hash & mask;
+        while (in->table[i])
+            i = (i + 1) & mask;
+        in->table[i] = (uint32_t)id;
+    }
+}
+
+static uint32_t add_new(struct intern *in, const char *s, size_t n, uint32_t hash)
+{
+    uint32_t id = (uint32_t)in->n;
+
+    MEM_GROW(in->entries, in->cap, in->n + 1);
+    in->entries[in->n++] = (struct entry){ arena_strndup(&in->strings, s, n), (uint32_t)n, hash };
+    return id;
+}
+
+uint32_t intern_add(struct intern *in, const char *s, size_t n)
+{
+    uint32_t hash;
+    size_t i;
+
+    n = n ? strnlen(s, n) : 0;
+    if (!n || n >= UINT32_MAX || in->n >= UINT32_MAX)
+        return 0;
+    hash = (uint32_t)map_hash_bytes(s, n, in->seed);
+    i = find(in, s, n, hash);
+    if (in->table[i])
+        return in->table[i];
+    if (in->n + 1 > in->table_cap / 4 * 3) {
+        grow_table(in);
+        i = find(in, s, n, hash);
+    }
+    return in->table[i] = add_new(in, s, n, hash);
+}
+
+const char *intern_str(const struct intern *in, uint32_t id)
+{
+    return id < in->n ? in->entries[id].s : "";
+}
+
+uint32_t intern_count(const struct intern *in)
+{
+    return (uint32_t)in->n;
+}
+
+size_t intern_bytes(const struct intern *in)
+{
+    return sizeof *in + in->strings.held_bytes + in->cap * sizeof *in->entries +
+           in->table_cap * sizeof *in->table;
+}

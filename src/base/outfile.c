@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* All names are taken relative to the folder as it was opened: whoever moves or replaces the folder
+ * meanwhile cannot make us write, rename or unlink elsewhere. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/map.h"
+#include "base/mem.h"
+
+#define PENDING_BYTES 65536
+#define TMP_TRIES     100
+/* "." before and ".XXXXXX" behind it must fit in a name */
+#define TMP_BASE_MAX (NAME_MAX - 8)
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* What to do about it, where the kernel's word alone does not say. */
+static bool fail_sys(struct error *e, int errnum, const char *doing, const char *path)
+{
+    error_sys(e, errnum, "cannot %s %s", doing, path);
+    switch (errnum) {
+    case ENOSPC:
+    case EDQUOT:
+        return error_hint(e, "free some space or name a file on another disk");
+    case EROFS:
+    case EACCES:
+    case EPERM:
+        return error_hint(e, "name a file in a folder that you may write to");
+    case ENOENT:
+    case ENOTDIR:
+        return error_hint(e, "create the folder first, or name another");
+    case EFBIG:
+        return error_hint(e, "raise the limit on file sizes (ulimit -f)");
+    case EIO:
+        return error_hint(e, "see the kernel's log for the disk's trouble");
+    default:
+        return false;
+    }
+}
+
+static bool check_target(const struct outfile *o, struct error *e)
+{
+    struct stat st;
+
+    if (fstatat(o->dirfd, base_of(o->path), &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT || fail_sys(e, errno, "look at", o->path);
+    if (S_ISLNK(st.st_mode))
+        return error_set(e, ERROR_ARGUMENT,
+                         "%s is a symbolic link, which is not followed; remove it or name the file itself",
+                         o->path);
+    if (!S_ISREG(st.st_mode))
+        return error_set(e, ERROR_ARGUMENT, "%s exists and is no regular file; name another", o->path);
+    return true;
+}
+
+static bool open_folder(struct outfile *o, struct error *e)
+{
+    const char *base = base_of(o->path);
+    char *folder;
+
+    if (!*base || !strcmp(base, ".") || !strcmp(base, ".."))
+        return error_set(e, ERROR_ARGUMENT, "'%s' names no file; give a file name", o->path);
+    folder = base == o->path ? mem_strdup(".") : mem_strndup(o->path, (size_t)(base - o->path));
+    o->dirfd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (o->dirfd < 0)
+        fail_sys(e, errno, "open the folder of", o->path);
+    mem_free(folder);
+    return o->dirfd >= 0;
+}
+
+static uint64_t random_u64(void)
+{
+    uint64_t r;
+
+    if (getrandom(&r, sizeof r, GRND_NONBLOCK) == (ssize_t)sizeof r)
+        return r;
+    /* guessed names only cost a try: O_EXCL is what protects */
+    return map_mix(clock_now_ns() ^ (uint64_t)getpid() << 32);
+}
+
+/* .<name>.XXXXXX */
+static void name_tmp(char *tmp, size_t cap, const char *base)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+    uint64_t r = random_u64();
+    char tail[7];
+    size_t i;
+
+    for (i = 0; i < sizeof tail - 1; i++, r /= sizeof letters - 1)
+        tail[i] = letters[r % (sizeof letters - 1)];
+    tail[i] = '\0';
+    snprintf(tmp, cap, ".%.*s.%s", TMP_BASE_MAX, base, tail);
+}
+
+static bool open_tmp(struct outfile *o, struct error *e)
+{
+    char tmp[NAME_MAX + 1];
+    int tries;
+
+    for (tries = 0; tries < TMP_TRIES; tries++) {
+        name_tmp(tmp, sizeof tmp, base_of(o->path));
+        o->fd = openat(o->dirfd, tmp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (o->fd >= 0) {
+            o->tmp = mem_strdup(tmp);
+            return true;
+        }
+        if (errno != EEXIST && errno != EINTR)
+            break;
+    }
+    return fail_sys(e, errno, "create", o->path);
+}
+
+bool outfile_open(struct outfile *o, const char *path, struct error *e)
+{
+    *o = (struct outfile){ .fd = -1, .dirfd = -1, .path = mem_strdup(path) };
+    if (open_folder(o, e) && check_target(o, e) && open_tmp(o, e)) {
+        o->pending = mem_alloc(PENDING_BYTES);
+        return true;
+    }
+    outfile_abort(o);
+    return false;
+}
+
+static bool stick(struct outfile *o, int errnum)
+{
+    o->failed = true;
+    return fail_sys(&o->error, errnum, "write", o->path);
+}
+
+static bool write_out(struct outfile *o, const void *bytes, size_t n)
+{
+    struct error e = { 0 };
+
+    return file_write_all(o->fd, bytes, n, &e) || stick(o, e.sys);
+}
+
+static bool flush(struct outfile *o)
+{
+    size_t n = o->pending_n;
+
+    o->pending_n = 0;
+    return write_out(o, o->pending, n);
+}
+
+bool outfile_write(struct outfile *o, const void *bytes, size_t n)
+{
+    if (o->failed)
+        return false;
+    o->size_bytes += n;
+    if (n > PENDING_BYTES - o->pending_n && !flush(o))
+        return false;
+    if (n >= PENDING_BYTES)
+        return write_out(o, bytes, n);
+    if (n)
+        memcpy(o->pending + o->pending_n, bytes, n);
+    o->pending_n += n;
+    return true;
+}
+
+bool outfile_rewrite(struct outfile *o, uint64_t offset, const void *bytes, size_t n)
+{
+    const unsigned char *p = bytes;
+
+    if (o->failed)
+        return false;
+    if (offset > o->size_bytes || n > o->size_bytes - offset) {
+        o->failed = true;
+        return error_set(&o->error, ERROR_ARGUMENT,
+                         "cannot write %s: bytes at %" PRIu64 " were to be mended that are not there yet",
+                         o->path, offset);
+    }
+    if (!flush(o))
+        return false;
+    while (n) {
+        ssize_t wrote = pwrite(o->fd, p, n, (off_t)offset);
+
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0)
+            return stick(o, wrote ? errno : EIO);
+        p += wrote;
+        offset += (uint64_t)wrote;
+        n -= (size_t)wrote;
+    }
+    return true;
+}
+
+/* Some file systems know no fsync; that is no failure to write. */
+static bool sync_to_disk(struct outfile *o)
+{
+    return fsync(o->fd) == 0 || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP || stick(o, errno);
+}
+
+/* close(2) is where NFS tells of a full disk. */
+static bool close_tmp(struct outfile *o)
+{
+    int fd = o->fd;
+
+    o->fd = -1;
+    return close(fd) == 0 || errno == EINTR || stick(o, errno);
+}
+
+static bool rename_tmp(struct outfile *o)
+{
+    if (renameat(o->dirfd, o->tmp, o->dirfd, base_of(o->path)) < 0)
+        return stick(o, errno);
+    mem_free(o->tmp);
+    o->tmp = NULL;
+    /* The file is there and whole; that its name survives a power cut is best effort. */
+    fsync(o->dirfd);
+    return true;
+}
+
+bool outfile_commit(struct outfile *o, struct error *e)
+{
+    bool ok = !o->failed && flush(o) && sync_to_disk(o) && close_tmp(o) && rename_tmp(o);
+
+    if (!ok && e)
+        *e = o->error;
+    outfile_abort(o);
+    return ok;
+}
+
+void outfile_abort(struct outfile *o)
+{
+    /* never opened: zeros are no descriptors of ours */
+    if (!o->path)
+        return;
+    if (o->tmp)
+        unlinkat(o->dirfd, o->tmp, 0);
+    if (o->fd >= 0)
+        close(o->fd);
+    if (o->dirfd >= 0)
+        close(o->dirfd);
+    mem_free(o->path);
+    mem_free(o->tmp);
+    mem_free(o->pending);
+    *o = (struct outfile){ .fd = -1, .dirfd = -1 };
+}
