@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Lists of CPUs as the kernel and people write them ("0-3,8"). */
+#ifndef FLAMETOP_PERF_CPUS_H
+#define FLAMETOP_PERF_CPUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cpus {
+    bool *in; /* in[i]: CPU i is in the list */
+    uint32_t n;
+};
+
+/* False when the text is no list, or names a CPU beyond what any kernel has. cpus_done() in any case. */
+bool cpus_parse(const char *text, struct cpus *out);
+/* A file of /sys/devices/system/cpu: "online", "possible". Where there is none: what sysconf() says. */
+void cpus_read(const char *which, struct cpus *out);
+bool cpus_has(const struct cpus *c, uint32_t cpu);
+void cpus_done(struct cpus *c);
+
+#endif

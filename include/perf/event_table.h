@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The events that perf knows by name on every machine: hardware, software and cache, with their values
+ * from <linux/perf_event.h> and their spelling from perf-list(1). */
+#ifndef FLAMETOP_PERF_EVENT_TABLE_H
+#define FLAMETOP_PERF_EVENT_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "perf/event.h"
+#include "perf/namelist.h"
+
+enum event_match {
+    EVENT_MATCH_NONE,
+    EVENT_MATCH_FOUND,
+    EVENT_MATCH_ILLEGAL, /* a cache event in form, but no such combination: "L1-icache-stores" */
+};
+/* Fills kind, attr.type and attr.config. */
+enum event_match event_table_find(const char *name, struct event *out);
+/* Every event by its first name; false from the callback ends the walk, and is returned. */
+bool event_table_each(bool (*row)(void *ctx, const struct event_row *r), void *ctx);
+void event_table_names(struct namelist *out); /* adds all names and aliases */
+
+#endif

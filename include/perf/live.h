@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The live source: events opened on CPUs and tasks with the best this machine allows, rings mapped and
+ * drained in time order. One thread at a time. */
+#ifndef FLAMETOP_PERF_LIVE_H
+#define FLAMETOP_PERF_LIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "perf/event.h"
+#include "perf/record.h"
+#include "perf/scope.h"
+
+enum callchain_mode {
+    CALLCHAIN_NONE,
+    CALLCHAIN_FP,
+};
+
+struct live_config {
+    struct event event;   /* what to sample */
+    struct scope scope;   /* borrowed lists; live copies what it keeps */
+    uint64_t freq_hz;     /* samples per second and CPU, or 0 */
+    uint64_t period;      /* events per sample when freq_hz is 0; 0: 1, every event */
+    enum callchain_mode callchain;
+    uint32_t ring_bytes;  /* per CPU, 0: default 512 KiB; made smaller when RLIMIT_MEMLOCK wants it */
+    bool enable_on_exec;  /* the scope is a command that has not started yet */
+    bool inherit;         /* follow children of tasks */
+    bool no_fallback;     /* an event the user named: never another one in its place */
+};
+
+/* Each way in which what runs is less than what was asked for, with what would mend it. */
+struct live_note {
+    char what[160]; /* "no hardware counters in this VM: sampling cpu-clock" */
+    char mend[200]; /* "sysctl kernel.perf_event_paranoid=-1, or run with CAP_PERFMON" */
+};
+#define LIVE_NOTES_MAX 8
+
+struct live;
+/* Opens, maps and enables. Falls back step by step (precise_ip, cycles → cpu-clock, all → own processes,
+ * kernel → user only, sample-type bits that old kernels lack, ring size); fails only when nothing is left. */
+struct live *live_open(const struct live_config *cfg, struct error *e);
+void live_close(struct live *l);
+const struct live_config *live_config_of(const struct live *l); /* what really runs, after the fallback */
+const struct perf_event_attr *live_attr(const struct live *l);  /* the attr that was opened */
+uint32_t live_notes(const struct live *l, const struct live_note **notes);
+int live_fd(const struct live *l);         /* an epoll descriptor: readable when a ring reached its watermark */
+uint32_t live_cpu_count(const struct live *l); /* rings open now */
+uint32_t live_fd_count(const struct live *l);
+uint32_t live_ring_bytes(const struct live *l); /* of one ring */
+/* A task scope of which nothing lives any more, descendants included, as of the last drain. */
+bool live_targets_gone(const struct live *l);
+
+/* Hands every record up to "now - slack" to fn in time order across rings. final: everything that is left.
+ * fn returns false to stop early (the rest stays in the rings). Returns the number handed out. */
+typedef bool live_record_fn(void *ctx, const struct record *r);
+size_t live_drain(struct live *l, bool final, live_record_fn *fn, void *ctx);
+
+struct live_stats {
+    uint64_t records, samples, lost, throttled; /* since open; lost counts LOST and LOST_SAMPLES records */
+    uint64_t parse_errors;
+    double ring_fill;                /* highest share of a ring in use at the last drain, 0..1 */
+};
+void live_stats(const struct live *l, struct live_stats *out);
+/* Looks for CPUs that came or went (cheap; call once a second): opens and closes rings accordingly. */
+void live_check_cpus(struct live *l);
+
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Lists of names that the kernel's folders hold (PMUs, tracepoints): sorted, owned. Zero is empty. */
+#ifndef FLAMETOP_PERF_NAMELIST_H
+#define FLAMETOP_PERF_NAMELIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct namelist {
+    char **items;
+    size_t n, cap;
+};
+
+void namelist_add(struct namelist *names, const char *name); /* copies */
+/* Adds what the folder holds, without dot files, and sorts; false when it cannot be read. */
+bool namelist_add_dir(struct namelist *names, const char *dir, bool only_folders, struct error *e);
+/* The nearest to `word` by edit distance, else the first that begins with it, else NULL. Borrowed. */
+const char *namelist_nearest(const struct namelist *names, const char *word);
+void namelist_done(struct namelist *names);
+
+#endif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Opening a sampled event on CPUs, tasks or a cgroup, and what to give up when the kernel refuses. */
+#ifndef FLAMETOP_PERF_OPEN_H
+#define FLAMETOP_PERF_OPEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "perf/cpus.h"
+#include "perf/live.h"
+#include "perf/ring.h"
+#include "perf/targets.h"
+
+/* Where the event is opened. */
+enum plan_where { PLAN_CPUS, PLAN_TASKS, PLAN_CGROUP };
+
+/* What is to be opened: as asked for at first, less with each step down the ladder. */
+struct plan {
+    struct live_config cfg; /* its scope is ours */
+    enum plan_where where;
+    bool filter; /* on all CPUs, and records of others than the targets are dropped */
+    bool fit;    /* as many tasks as descriptors allow */
+    bool fit_noted, refused_noted;
+    bool no_wide;       /* all CPUs were refused: not to be tried again */
+    bool no_namespaces; /* NAMESPACES records want CAP_PERFMON, whatever perf_event_paranoid says */
+    uint32_t features_dropped;
+    uint32_t ring_bytes, ring_bytes_asked;
+    struct perf_event_attr attr; /* made of the above */
+    struct live_note notes[LIVE_NOTES_MAX];
+    uint32_t n_notes;
+};
+
+void plan_init(struct plan *p, const struct live_config *cfg);
+void plan_done(struct plan *p);
+/* attr from the rest. False: nothing would be measured. */
+bool plan_make_attr(struct plan *p, struct error *e);
+/* Leaves out the newest feature that is still asked for; false when only what every kernel has is left. */
+bool plan_drop_feature(struct plan *p);
+bool plan_is_frequency(const struct plan *p);
+void plan_note(struct plan *p, const char *what, const char *mend, ...)
+    __attribute__((format(printf, 3, 4))); /* mend is a format */
+
+/* One CPU's ring and the descriptors that write to it. */
+struct live_cpu {
+    uint32_t cpu;
+    int *fds; /* fds[0] has the ring */
+    uint32_t n_fds;
+    size_t fds_cap;
+    uint32_t watched; /* the one that epoll holds; n_fds: none, all of them have ended */
+    struct ring ring;
+    uint64_t enabled_ns; /* its time, as of the last look */
+    bool leaving;        /* the CPU is gone: closed when the ring is empty */
+};
+void live_cpu_close(struct live_cpu *c);
+
+/* What went wrong, for the ladder to choose the next step. */
+struct open_failure {
+    enum open_stage { OPEN_EVENT, OPEN_RING, OPEN_BUDGET, OPEN_TARGET, OPEN_NO_CPU } stage;
+    int sys;
+    uint32_t cpu, tid; /* tid 0: none */
+    uint32_t n_tasks, n_cpus;
+};
+
+/* One attempt. targets: for PLAN_TASKS. The result in *cpus (n of them, each to be closed and freed). */
+bool open_all(struct plan *p, const struct targets *targets, struct live_cpu ***cpus, uint32_t *n,
+              struct open_failure *f);
+/* The same on one CPU, for CPUs that come later. NULL: it did not open. */
+struct live_cpu *open_cpu(const struct plan *p, const struct targets *targets, uint32_t cpu);
+/* The CPUs on which the plan samples, of those online. */
+void open_cpu_list(const struct plan *p, struct cpus *out);
+/* Raises RLIMIT_NOFILE to its hard limit. */
+void open_raise_limit(void);
+
+/* Changes the plan by the next thing to give up; false when nothing is left, and e says why and what to do. */
+bool ladder_step(struct plan *p, const struct open_failure *f, struct error *e);
+/* What is known before anything is tried: a rate above the kernel's limit. */
+void ladder_start(struct plan *p);
+
+/* What would permit what was refused, with the least privilege; `level`: the perf_event_paranoid that would. */
+void advice_permission(char *dst, unsigned cap, int level);
+/* Why even the last step was refused, and what to do. Returns false. */
+bool advice_refused(const struct plan *p, const struct open_failure *f, struct error *e);
+bool advice_is_vm(void);
+
+#endif

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Records of perf_event (ring buffer and perf.data alike) as structs: layouts from <linux/perf_event.h>
+ * and perf_event_open(2). Everything behind a pointer is borrowed from the bytes that were parsed. */
+#ifndef FLAMETOP_PERF_RECORD_H
+#define FLAMETOP_PERF_RECORD_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* What one attr makes of its records. */
+struct record_layout {
+    uint64_t sample_type, read_format, branch_type;
+    uint64_t regs_user, regs_intr; /* masks */
+    bool id_all;                   /* non-sample records carry a sample_id trailer */
+    bool swap;                     /* bytes are of the other endianness */
+};
+void record_layout_of(const struct perf_event_attr *attr, bool swap, struct record_layout *out);
+
+/* The fields that samples and (with id_all) all other records share. A field that is not in sample_type is 0;
+ * `has` holds the PERF_SAMPLE_* bits that were read. */
+struct record_id {
+    uint64_t has;
+    uint64_t time_ns, id, stream_id;
+    uint32_t pid, tid, cpu;
+};
+
+struct record_sample {
+    uint64_t ip, addr, period, cgroup, weight, data_src, transaction, phys_addr, data_page_size, code_page_size;
+    const void *chain;        /* u64[chain_n]; unaligned and maybe swapped: use record_chain() */
+    uint32_t chain_n;
+    const void *raw;
+    uint32_t raw_size;
+    const void *read;         /* the read_format values */
+    uint32_t read_size;
+    const void *branch;       /* perf_branch_entry[branch_n] */
+    uint32_t branch_n;
+    uint64_t user_abi;        /* PERF_SAMPLE_REGS_ABI_* */
+    const void *user_regs;    /* u64 per bit of layout->regs_user */
+    const void *stack;
+    uint64_t stack_size, stack_dyn_size;
+};
+
+struct record {
+    uint32_t type;  /* PERF_RECORD_* (known ones are parsed; others keep type, misc, size and body) */
+    uint16_t misc;
+    uint16_t size;
+    bool known;
+    bool swap;
+    const void *body; /* behind the header */
+    struct record_id id;
+    uint32_t source; /* which event (index) it came from; the source sets it */
+    union {
+        struct record_sample sample;
+        struct {
+            uint32_t pid, tid;
+            uint64_t addr, len, pgoff;
+            uint32_t maj, min, prot, flags; /* MMAP2; prot is PROT_EXEC for MMAP without the data bit */
+            uint64_t ino, ino_generation;
+            uint8_t build_id_size; /* MMAP2 with PERF_RECORD_MISC_MMAP_BUILD_ID; else 0 */
+            uint8_t build_id[20];
+            const char *path; /* raw, NUL-terminated */
+        } mmap; /* MMAP and MMAP2 */
+        struct {
+            uint32_t pid, tid;
+            bool exec;
+            const char *comm;
+        } comm;
+        struct {
+            uint32_t pid, ppid, tid, ptid;
+            uint64_t time_ns;
+        } task; /* FORK, EXIT */
+        struct {
+            uint64_t id, lost;
+        } lost; /* LOST, LOST_SAMPLES (id 0) */
+        struct {
+            uint64_t time_ns, id, stream_id;
+        } throttle; /* THROTTLE, UNTHROTTLE */
+        struct {
+            uint64_t addr;
+            uint32_t len;
+            uint16_t ksym_type, flags; /* flags & 1: unregister */
+            const char *name;
+        } ksymbol;
+        struct {
+            uint16_t bpf_type, flags;
+            uint32_t prog_id;
+        } bpf;
+        struct {
+            uint64_t id;
+            const char *path;
+        } cgroup;
+        struct {
+            uint32_t pid, tid;
+            uint64_t n;
+            const void *links; /* {u64 dev, ino}[n] */
+        } namespaces;
+        struct {
+            uint32_t next_prev_pid, next_prev_tid;
+        } cpu_switch;
+    };
+};
+
+/* Parses the record at `bytes`, of which `avail` are there. False: cut or impossible sizes (e says how). */
+bool record_parse(const void *bytes, size_t avail, const struct record_layout *l, struct record *out,
+                  struct error *e);
+/* The i-th entry of a callchain or of any u64 array in a record. */
+uint64_t record_u64(const void *array, uint32_t i, bool swap);
+/* Just the time of a record without parsing it all; false if it has none. Quick: for merging. */
+bool record_time(const void *bytes, size_t avail, const struct record_layout *l, uint64_t *time_ns);
+/* The id that says which event a record belongs to, read from its fixed place (PERF_SAMPLE_IDENTIFIER). */
+bool record_identifier(const void *bytes, size_t avail, const struct record_layout *l, uint64_t *id);
+
+#endif

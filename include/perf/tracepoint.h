@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tracepoints through tracefs and libtraceevent (the only door to it). */
+#ifndef FLAMETOP_PERF_TRACEPOINT_H
+#define FLAMETOP_PERF_TRACEPOINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "perf/namelist.h"
+
+/* Where tracefs is mounted (/sys/kernel/tracing, /sys/kernel/debug/tracing, or what /proc/mounts says), or
+ * NULL. Whether we may read it is another question. Valid until the thread's next call. */
+const char *tracepoint_root(void);
+/* Without a tracefs, or without rights, e says how to get them; else it names the nearest. */
+bool tracepoint_id(const char *system, const char *name, uint64_t *id, struct error *e);
+bool tracepoint_systems(struct namelist *out, struct error *e); /* adds; sorted */
+bool tracepoint_names(const char *system, struct namelist *out, struct error *e);
+
+/* "prev_comm=bash prev_pid=12 …": a raw payload as the kernel's format prints it, cleaned. A payload too
+ * short for the format is refused with false; offsets in it may be anything. */
+struct tracepoint_format;
+struct tracepoint_format *tracepoint_format_open(const char *system, const char *name, struct error *e);
+void tracepoint_format_close(struct tracepoint_format *f);
+bool tracepoint_print(struct tracepoint_format *f, const void *raw, uint32_t size, uint32_t cpu,
+                      struct buf *out);
+
+/* For tests: another folder in the place of tracefs; "" for none at all; NULL: the machine's again. */
+void tracepoint_set_root(const char *dir);
+
+#endif

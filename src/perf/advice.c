@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Words for the kernel's refusals: the cause, and the least that mends it. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "perf/open.h"
+
+#define CAPABILITIES "setcap cap_perfmon,cap_sys_ptrace,cap_syslog+ep on the program"
+
+static bool file_has(const char *path, const char *text)
+{
+    struct buf b = { 0 };
+    bool found = file_read(path, 4 << 20, &b, NULL) && strstr(buf_str(&b), text);
+    buf_done(&b);
+    return found;
+}
+
+bool advice_is_vm(void)
+{
+    return file_has("/proc/cpuinfo", " hypervisor");
+}
+
+void advice_permission(char *dst, unsigned cap, int level)
+{
+    snprintf(dst, cap, "%s, or sysctl kernel.perf_event_paranoid=%d (now %d)", CAPABILITIES, level,
+             event_paranoid());
+}
+
+static bool not_owner(uint32_t tid, unsigned *owner)
+{
+    uid_t uid;
+    if (tid == 0 || geteuid() == 0 || !targets_uid_of(tid, &uid) || uid == geteuid())
+        return false;
+    *owner = uid;
+    return true;
+}
+
+/* What the kernel's own checks answer is EACCES; EPERM is said by those who stand before it. */
+static bool refused_permission(const struct plan *p, const struct open_failure *f, struct error *e)
+{
+    const char *name = p->cfg.event.name;
+    unsigned owner;
+    if (f->sys == EPERM && file_has("/sys/kernel/security/lockdown", "[confidentiality]"))
+        return error_set(
+            e, ERROR_PERMISSION,
+            "cannot open %s: the kernel is locked down (confidentiality), which forbids perf events; "
+            "boot with lockdown=integrity",
+            name);
+    if (f->sys == EPERM && file_has("/proc/self/status", "\nSeccomp:\t2"))
+        return error_set(
+            e, ERROR_PERMISSION,
+            "cannot open %s: a seccomp filter (a container's?) refuses perf_event_open; allow that call "
+            "in its profile (docker: --cap-add PERFMON), or run outside",
+            name);
+    int level = p->cfg.event.kind == EVENT_TRACEPOINT ? -1 : p->where == PLAN_TASKS ? 1 : 0;
+    if (not_owner(f->tid, &owner))
+        error_sys(e, f->sys, "cannot open %s on thread %u, which belongs to uid %u", name, f->tid, owner);
+    else if (p->where == PLAN_CGROUP)
+        error_sys(e, f->sys, "cannot open %s on a cgroup (kernel.perf_event_paranoid is %d)", name,
+                  event_paranoid());
+    else
+        error_sys(e, f->sys, "cannot open %s (kernel.perf_event_paranoid is %d)", name, event_paranoid());
+    if (not_owner(f->tid, &owner)) /* whatever perf_event_paranoid is */
+        return error_hint(e, "run as that user, or with CAP_PERFMON and CAP_SYS_PTRACE: " CAPABILITIES);
+    return error_hint(e, "it takes CAP_PERFMON (" CAPABILITIES ") or sysctl kernel.perf_event_paranoid=%d",
+                      level);
+}
+
+static bool refused_files(const struct plan *p, const struct open_failure *f, struct error *e)
+{
+    struct rlimit lim = { 0 };
+    getrlimit(RLIMIT_NOFILE, &lim);
+    return error_set(e, ERROR_LIMIT,
+                     "cannot open %s: it takes more open files than RLIMIT_NOFILE allows (%llu); "
+                     "ulimit -n %llu, or choose fewer CPUs (-C) or tasks",
+                     p->cfg.event.name, (unsigned long long)lim.rlim_cur,
+                     (unsigned long long)(f->n_tasks ? f->n_tasks : 1) * (f->n_cpus ? f->n_cpus : 1) + 512);
+}
+
+static bool refused_ring(const struct plan *p, const struct open_failure *f, struct error *e)
+{
+    error_sys(e, f->sys, "cannot map a ring of %u KiB on CPU %u", p->ring_bytes / 1024, f->cpu);
+    if (f->sys != EPERM && f->sys != ENOMEM && f->sys != EAGAIN)
+        return false;
+    if (e)
+        e->class = ERROR_LIMIT;
+    return error_hint(e, "raise RLIMIT_MEMLOCK (ulimit -l) or sysctl kernel.perf_event_mlock_kb, stop other "
+                         "profilers of this user, or run with CAP_IPC_LOCK");
+}
+
+static bool refused_gone(const struct plan *p, struct error *e)
+{
+    const struct scope *s = &p->cfg.scope;
+    const char *what = s->kind == SCOPE_TIDS ? "thread" : "process";
+    if (s->kind == SCOPE_CGROUP)
+        return error_set(e, ERROR_MISSING, "there is no cgroup %s any more", s->cgroup);
+    if (s->kind == SCOPE_USER)
+        return error_set(e, ERROR_MISSING, "uid %u runs nothing that could be sampled", (unsigned)s->uid);
+    if (s->n_ids == 1)
+        return error_set(e, ERROR_MISSING, "%s %u has ended", what, s->ids[0]);
+    return error_set(e, ERROR_MISSING, "all %u of the %s ids to sample have ended", s->n_ids, what);
+}
+
+static bool refused_event(const struct plan *p, const struct open_failure *f, struct error *e)
+{
+    switch (f->sys) {
+    case EACCES:
+    case EPERM:
+        return refused_permission(p, f, e);
+    case EMFILE:
+    case ENFILE:
+        return refused_files(p, f, e);
+    case ESRCH:
+        return refused_gone(p, e);
+    default:
+        return event_explain(p->cfg.event.name, &p->attr, f->sys, e);
+    }
+}
+
+bool advice_refused(const struct plan *p, const struct open_failure *f, struct error *e)
+{
+    switch (f->stage) {
+    case OPEN_RING:
+        return refused_ring(p, f, e);
+    case OPEN_BUDGET:
+        return refused_files(p, f, e);
+    case OPEN_TARGET:
+        return refused_gone(p, e);
+    case OPEN_NO_CPU:
+        return error_set(e, ERROR_MISSING, "none of the CPUs asked for is online and has %s",
+                         p->cfg.event.name);
+    default:
+        return refused_event(p, f, e);
+    }
+}

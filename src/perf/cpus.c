@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "perf/cpus.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+#define CPUS_MAX 16384 /* twice the most that Linux can be built for */
+
+static void add_range(struct cpus *c, uint32_t first, uint32_t last)
+{
+    if (last >= c->n) {
+        c->in = mem_resize(c->in, last + 1, sizeof *c->in);
+        memset(c->in + c->n, 0, last + 1 - c->n);
+        c->n = last + 1;
+    }
+    memset(c->in + first, 1, last - first + 1);
+}
+
+static bool parse_cpu(const char **s, uint32_t *cpu)
+{
+    if (!isdigit((unsigned char)**s))
+        return false;
+    char *end;
+    unsigned long v = strtoul(*s, &end, 10);
+    *s = end;
+    *cpu = (uint32_t)v;
+    return v < CPUS_MAX;
+}
+
+bool cpus_parse(const char *text, struct cpus *out)
+{
+    *out = (struct cpus){ 0 };
+    for (const char *s = text;; s++) {
+        uint32_t first, last;
+        if (!parse_cpu(&s, &first))
+            return false;
+        last = first;
+        if (*s == '-' && (s++, !parse_cpu(&s, &last)))
+            return false;
+        if (last < first)
+            return false;
+        add_range(out, first, last);
+        if (*s == '\n' || !*s)
+            return true;
+        if (*s != ',')
+            return false;
+    }
+}
+
+void cpus_read(const char *which, struct cpus *out)
+{
+    char path[64];
+    struct buf b = { 0 };
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/%s", which);
+    bool ok = file_read(path, 64 * 1024, &b, NULL) && cpus_parse(buf_str(&b), out);
+    buf_done(&b);
+    if (ok)
+        return;
+    long n = sysconf(_SC_NPROCESSORS_CONF);
+    *out = (struct cpus){ 0 };
+    add_range(out, 0, n > 0 && n < CPUS_MAX ? (uint32_t)n - 1 : 0);
+}
+
+bool cpus_has(const struct cpus *c, uint32_t cpu)
+{
+    return cpu < c->n && c->in[cpu];
+}
+
+void cpus_done(struct cpus *c)
+{
+    mem_free(c->in);
+    *c = (struct cpus){ 0 };
+}

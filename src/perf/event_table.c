@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "perf/event_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct def {
+    const char *name, *alias;
+    uint32_t type;
+    uint64_t config;
+    const char *help;
+};
+
+// clang-format off
+#define HW(config, name, alias, help) { name, alias, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##config, help }
+#define SW(config, name, alias, help) { name, alias, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##config, help }
+// clang-format on
+
+/* In the order of perf-list(1). */
+static const struct def defs[] = {
+    HW(CPU_CYCLES, "cycles", "cpu-cycles", "CPU cycles at the speed the CPU runs at; where the time goes"),
+    HW(INSTRUCTIONS, "instructions", NULL, "instructions retired"),
+    HW(CACHE_REFERENCES, "cache-references", NULL, "accesses to the last level cache, as a rule"),
+    HW(CACHE_MISSES, "cache-misses", NULL, "misses of the last level cache, as a rule"),
+    HW(BRANCH_INSTRUCTIONS, "branches", "branch-instructions", "branch instructions retired"),
+    HW(BRANCH_MISSES, "branch-misses", NULL, "branches that the CPU predicted wrongly"),
+    HW(BUS_CYCLES, "bus-cycles", NULL, "cycles of the bus clock"),
+    HW(STALLED_CYCLES_FRONTEND, "stalled-cycles-frontend", "idle-cycles-frontend",
+       "cycles in which no instruction could be fetched or decoded"),
+    HW(STALLED_CYCLES_BACKEND, "stalled-cycles-backend", "idle-cycles-backend",
+       "cycles in which execution waited for memory or a unit"),
+    HW(REF_CPU_CYCLES, "ref-cycles", NULL, "cycles of a constant clock, whatever the CPU's speed"),
+    SW(CPU_CLOCK, "cpu-clock", NULL, "time on the CPU by a timer; needs no hardware counter"),
+    SW(TASK_CLOCK, "task-clock", NULL, "time that tasks run, by a timer"),
+    SW(PAGE_FAULTS, "page-faults", "faults", "pages touched that were not mapped yet"),
+    SW(CONTEXT_SWITCHES, "context-switches", "cs", "a CPU changes from one task to another"),
+    SW(CPU_MIGRATIONS, "cpu-migrations", "migrations", "a task goes on on another CPU"),
+    SW(PAGE_FAULTS_MIN, "minor-faults", NULL, "page faults answered from memory"),
+    SW(PAGE_FAULTS_MAJ, "major-faults", NULL, "page faults that waited for a disk"),
+    SW(ALIGNMENT_FAULTS, "alignment-faults", NULL, "unaligned accesses that the kernel mended"),
+    SW(EMULATION_FAULTS, "emulation-faults", NULL, "instructions that the kernel emulated"),
+    SW(DUMMY, "dummy", NULL, "counts nothing: carries comm, mmap and fork records"),
+    SW(BPF_OUTPUT, "bpf-output", NULL, "data that BPF programs send"),
+    SW(CGROUP_SWITCHES, "cgroup-switches", NULL, "a CPU changes to a task of another cgroup"),
+};
+#define DEFS (sizeof defs / sizeof *defs)
+
+#define ALIASES 5
+
+/* perf's spellings (tools/perf/util/evsel.c, evsel__hw_cache and its kin), the canonical one first. */
+struct cache {
+    const char *names[ALIASES];
+    const char *what;
+    unsigned ops; /* legal ones, a bit mask of enum perf_hw_cache_op_id */
+};
+#define R (1u << PERF_COUNT_HW_CACHE_OP_READ)
+#define W (1u << PERF_COUNT_HW_CACHE_OP_WRITE)
+#define P (1u << PERF_COUNT_HW_CACHE_OP_PREFETCH)
+static const struct cache caches[PERF_COUNT_HW_CACHE_MAX] = {
+    [PERF_COUNT_HW_CACHE_L1D] = { { "L1-dcache", "l1-d", "l1d", "L1-data" },
+                                  "level 1 data cache",
+                                  R | W | P },
+    [PERF_COUNT_HW_CACHE_L1I] = { { "L1-icache", "l1-i", "l1i", "L1-instruction" },
+                                  "level 1 instruction cache",
+                                  R | P },
+    [PERF_COUNT_HW_CACHE_LL] = { { "LLC", "L2" }, "last level cache", R | W | P },
+    [PERF_COUNT_HW_CACHE_DTLB] = { { "dTLB", "d-tlb", "Data-TLB" }, "data TLB", R | W | P },
+    [PERF_COUNT_HW_CACHE_ITLB] = { { "iTLB", "i-tlb", "Instruction-TLB" }, "instruction TLB", R },
+    [PERF_COUNT_HW_CACHE_BPU] = { { "branch", "branches", "bpu", "btb", "bpc" }, "branch predictor", R },
+    [PERF_COUNT_HW_CACHE_NODE] = { { "node" }, "memory of the local node", R | W | P },
+};
+
+static const char *const ops[PERF_COUNT_HW_CACHE_OP_MAX][ALIASES] = {
+    [PERF_COUNT_HW_CACHE_OP_READ] = { "load", "loads", "read" },
+    [PERF_COUNT_HW_CACHE_OP_WRITE] = { "store", "stores", "write" },
+    [PERF_COUNT_HW_CACHE_OP_PREFETCH] = { "prefetch", "prefetches", "speculative-read", "speculative-load" },
+};
+static const char *const results[PERF_COUNT_HW_CACHE_RESULT_MAX][ALIASES] = {
+    [PERF_COUNT_HW_CACHE_RESULT_ACCESS] = { "refs", "Reference", "ops", "access" },
+    [PERF_COUNT_HW_CACHE_RESULT_MISS] = { "misses", "miss" },
+};
+
+/* Whether *s starts with one of the names, as a whole word before '-' or the end: then steps over it. */
+static bool take_word(const char **s, const char *const names[ALIASES])
+{
+    for (int i = 0; i < ALIASES && names[i]; i++) {
+        size_t len = strlen(names[i]);
+        if (strncmp(*s, names[i], len) || ((*s)[len] && (*s)[len] != '-'))
+            continue;
+        *s += len;
+        return true;
+    }
+    return false;
+}
+
+/* One more "-word": an operation or a result, each at most once. */
+static bool take_part(const char **s, int *op, int *result)
+{
+    if (*(*s)++ != '-')
+        return false;
+    for (int i = 0; *op < 0 && i < PERF_COUNT_HW_CACHE_OP_MAX; i++)
+        if (take_word(s, ops[i])) {
+            *op = i;
+            return true;
+        }
+    for (int i = 0; *result < 0 && i < PERF_COUNT_HW_CACHE_RESULT_MAX; i++)
+        if (take_word(s, results[i])) {
+            *result = i;
+            return true;
+        }
+    return false;
+}
+
+/* CACHE[-OP][-RESULT], the last two in either order; loads and accesses when they are left out. */
+static enum event_match find_cache(const char *name, uint64_t *config)
+{
+    const char *s = name;
+    int cache = 0, op = -1, result = -1;
+    while (cache < PERF_COUNT_HW_CACHE_MAX && !take_word(&s, caches[cache].names))
+        cache++;
+    if (cache == PERF_COUNT_HW_CACHE_MAX)
+        return EVENT_MATCH_NONE;
+    while (*s)
+        if (!take_part(&s, &op, &result))
+            return EVENT_MATCH_NONE;
+    op = op < 0 ? PERF_COUNT_HW_CACHE_OP_READ : op;
+    result = result < 0 ? PERF_COUNT_HW_CACHE_RESULT_ACCESS : result;
+    *config = (uint64_t)cache | (uint64_t)op << 8 | (uint64_t)result << 16;
+    return caches[cache].ops & 1u << op ? EVENT_MATCH_FOUND : EVENT_MATCH_ILLEGAL;
+}
+
+static enum event_match found(struct event *out, enum event_kind kind, uint32_t type, uint64_t config)
+{
+    out->kind = kind;
+    out->attr.type = type;
+    out->attr.config = config;
+    return EVENT_MATCH_FOUND;
+}
+
+enum event_match event_table_find(const char *name, struct event *out)
+{
+    for (size_t i = 0; i < DEFS; i++) {
+        const struct def *d = &defs[i];
+        if (!strcmp(d->name, name) || (d->alias && !strcmp(d->alias, name)))
+            return found(out, d->type == PERF_TYPE_HARDWARE ? EVENT_HARDWARE : EVENT_SOFTWARE, d->type,
+                         d->config);
+    }
+    uint64_t config;
+    enum event_match match = find_cache(name, &config);
+    return match == EVENT_MATCH_FOUND ? found(out, EVENT_CACHE, PERF_TYPE_HW_CACHE, config) : match;
+}
+
+/* perf's names: "L1-dcache-loads", "L1-dcache-load-misses". */
+static void cache_name(char *dst, size_t cap, int cache, int op, bool misses)
+{
+    snprintf(dst, cap, "%s-%s%s", caches[cache].names[0], ops[op][!misses], misses ? "-misses" : "");
+}
+
+static bool each_of_cache(int cache, bool (*row)(void *, const struct event_row *), void *ctx)
+{
+    for (int i = 0; i < PERF_COUNT_HW_CACHE_OP_MAX * 2; i++) {
+        char name[64], help[96];
+        int op = i / 2;
+        if (!(caches[cache].ops & 1u << op))
+            continue;
+        cache_name(name, sizeof name, cache, op, i % 2);
+        snprintf(help, sizeof help, "%s: %s%s", caches[cache].what, ops[op][1], i % 2 ? " that miss" : "");
+        struct event_row r = { .group = "Cache", .name = name, .help = help };
+        if (!row(ctx, &r))
+            return false;
+    }
+    return true;
+}
+
+bool event_table_each(bool (*row)(void *ctx, const struct event_row *r), void *ctx)
+{
+    for (size_t i = 0; i < DEFS; i++) {
+        struct event_row r = { .group = defs[i].type == PERF_TYPE_HARDWARE ? "Hardware" : "Software",
+                               .name = defs[i].name,
+                               .alias = defs[i].alias,
+                               .help = defs[i].help };
+        if (!row(ctx, &r))
+            return false;
+    }
+    for (int i = 0; i < PERF_COUNT_HW_CACHE_MAX; i++)
+        if (!each_of_cache(i, row, ctx))
+            return false;
+    return true;
+}
+
+static bool add_names(void *ctx, const struct event_row *r)
+{
+    namelist_add(ctx, r->name);
+    if (r->alias)
+        namelist_add(ctx, r->alias);
+    return true;
+}
+
+void event_table_names(struct namelist *out)
+{
+    event_table_each(add_names, out);
+}

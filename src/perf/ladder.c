@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The steps from what was asked for to what this machine gives; each one leaves a note. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "perf/open.h"
+#include "perf/pmu.h"
+
+#define RING_MIN_PAGES  8
+#define RATE_LIMIT_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
+
+static bool step_rate(struct plan *p)
+{
+    uint64_t limit;
+    char what[160];
+    if (!plan_is_frequency(p) || !file_read_u64(RATE_LIMIT_FILE, &limit) || limit == 0 ||
+        p->cfg.freq_hz <= limit)
+        return false;
+    snprintf(what, sizeof what, "%llu samples a second are above the kernel's limit: sampling at %llu",
+             (unsigned long long)p->cfg.freq_hz, (unsigned long long)limit);
+    plan_note(p, what, "sysctl kernel.perf_event_max_sample_rate=%llu", (unsigned long long)p->cfg.freq_hz);
+    p->cfg.freq_hz = limit;
+    return true;
+}
+
+void ladder_start(struct plan *p)
+{
+    step_rate(p);
+}
+
+static bool is_hardware(const struct plan *p)
+{
+    return p->cfg.event.attr.type != PERF_TYPE_SOFTWARE && p->cfg.event.attr.type != PERF_TYPE_TRACEPOINT &&
+           p->cfg.event.attr.type != PERF_TYPE_BREAKPOINT;
+}
+
+static void note_clock(struct plan *p, int sys)
+{
+    if (sys == EBUSY)
+        plan_note(p, "the hardware counters are taken: sampling cpu-clock",
+                  "stop the other profiler, or sysctl kernel.nmi_watchdog=0");
+    else if (pmu_has_core())
+        plan_note(p, "this CPU's counters cannot sample cycles: sampling cpu-clock",
+                  "choose another event (flametop --list-events)");
+    else if (advice_is_vm())
+        plan_note(p, "no hardware counters in this VM: sampling cpu-clock",
+                  "give the VM a virtual PMU (QEMU/KVM: -cpu host,pmu=on)");
+    else
+        plan_note(p, "no hardware counters on this machine: sampling cpu-clock",
+                  "dmesg | grep -i perf says why the kernel found none");
+}
+
+/* cpu-clock in the place of a hardware event that the user did not name; modes are kept, precision is not. */
+static bool step_clock(struct plan *p, int sys)
+{
+    struct event *ev = &p->cfg.event;
+    if (p->cfg.no_fallback || !is_hardware(p))
+        return false;
+    note_clock(p, sys);
+    struct perf_event_attr old = ev->attr;
+    memset(&ev->attr, 0, sizeof ev->attr);
+    ev->attr.size = sizeof ev->attr;
+    ev->attr.type = PERF_TYPE_SOFTWARE;
+    ev->attr.config = PERF_COUNT_SW_CPU_CLOCK;
+    ev->attr.exclude_kernel = old.exclude_kernel;
+    ev->attr.exclude_user = old.exclude_user;
+    ev->attr.exclude_hv = old.exclude_hv;
+    ev->kind = EVENT_SOFTWARE;
+    ev->precise_max = false;
+    ev->cpus = 0;
+    snprintf(ev->name, sizeof ev->name, "cpu-clock%s",
+             old.exclude_kernel ? ":u"
+             : old.exclude_user ? ":k"
+                                : "");
+    p->features_dropped = 0;
+    return true;
+}
+
+/* Falls from all CPUs to what belongs to the caller. */
+static bool step_own(struct plan *p)
+{
+    char mend[200];
+    uint32_t n, *pids = targets_pids_of_user(geteuid(), &n);
+    if (n == 0) {
+        mem_free(pids);
+        return false;
+    }
+    struct scope *s = &p->cfg.scope;
+    mem_free(s->ids);
+    s->ids = pids;
+    s->n_ids = n;
+    s->kind = SCOPE_PIDS;
+    s->own = true;
+    p->where = PLAN_TASKS;
+    p->no_wide = true;
+    advice_permission(mend, sizeof mend, 0);
+    plan_note(p, "all CPUs are not permitted: sampling your own processes", "%s", mend);
+    return true;
+}
+
+/* All CPUs were to be filtered, and are refused: the tasks themselves, as many as fit. */
+static bool step_tasks(struct plan *p)
+{
+    char mend[200];
+    p->where = PLAN_TASKS;
+    p->filter = false;
+    p->no_wide = true;
+    p->fit = p->cfg.scope.kind != SCOPE_USER;
+    if (p->cfg.scope.kind == SCOPE_USER) {
+        advice_permission(mend, sizeof mend, 0);
+        plan_note(p, "all CPUs are not permitted: sampling what runs now and its children", "%s", mend);
+    }
+    return true;
+}
+
+static bool step_user_space(struct plan *p)
+{
+    char mend[200];
+    if (p->attr.exclude_kernel || p->attr.exclude_user || p->where != PLAN_TASKS)
+        return false;
+    p->cfg.scope.no_kernel = true;
+    advice_permission(mend, sizeof mend, 1);
+    plan_note(p, "the kernel is not permitted: sampling user space only", "%s", mend);
+    return true;
+}
+
+static bool step_namespaces(struct plan *p)
+{
+    if (!p->attr.namespaces)
+        return false;
+    p->no_namespaces = true;
+    return true;
+}
+
+static bool step_permission(struct plan *p)
+{
+    if (step_namespaces(p))
+        return true;
+    if (p->where == PLAN_CPUS && p->filter)
+        return step_tasks(p);
+    if (p->where == PLAN_CPUS && step_own(p))
+        return true;
+    return step_user_space(p);
+}
+
+/* Too few descriptors: one per CPU with the others' samples dropped, else as many tasks as fit. */
+static bool step_files(struct plan *p, const struct open_failure *f)
+{
+    char what[160];
+    if (p->where != PLAN_TASKS || p->fit)
+        return false;
+    if (p->no_wide || p->cfg.enable_on_exec) {
+        p->fit = true;
+        return true;
+    }
+    p->where = PLAN_CPUS;
+    p->filter = true;
+    snprintf(what, sizeof what,
+             "%u threads on %u CPUs need more open files than allowed: sampling all, keeping these",
+             f->n_tasks, f->n_cpus);
+    log_add("%s; ulimit -n %llu would do without", what, (unsigned long long)f->n_tasks * f->n_cpus + 64);
+    return true;
+}
+
+static bool step_ring(struct plan *p, int sys)
+{
+    uint32_t least = RING_MIN_PAGES * (uint32_t)sysconf(_SC_PAGESIZE);
+    if ((sys != EPERM && sys != ENOMEM && sys != EAGAIN) || p->ring_bytes / 2 < least)
+        return false;
+    p->ring_bytes /= 2;
+    return true;
+}
+
+static bool step_event(struct plan *p, const struct open_failure *f)
+{
+    switch (f->sys) {
+    case EINVAL:
+        return step_rate(p) || plan_drop_feature(p) || step_clock(p, f->sys);
+    case ENOENT:
+    case ENODEV:
+    case EOPNOTSUPP:
+    case EBUSY:
+        return step_clock(p, f->sys);
+    case EACCES:
+    case EPERM:
+        return step_permission(p);
+    case EMFILE:
+    case ENFILE:
+        return step_files(p, f);
+    default:
+        return false;
+    }
+}
+
+bool ladder_step(struct plan *p, const struct open_failure *f, struct error *e)
+{
+    bool changed = false;
+    switch (f->stage) {
+    case OPEN_EVENT:
+        changed = step_event(p, f);
+        break;
+    case OPEN_RING:
+        changed = step_ring(p, f->sys);
+        break;
+    case OPEN_BUDGET:
+        changed = step_files(p, f);
+        break;
+    case OPEN_TARGET:
+    case OPEN_NO_CPU:
+        break;
+    }
+    return changed || advice_refused(p, f, e);
+}

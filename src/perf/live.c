@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "perf/live.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "perf/open.h"
+
+/* A record is stamped, then reserved, then copied, then published, all with interrupts off or nested in one
+ * that is: what is older than this when the heads are read is there, on every CPU. */
+#define SLACK_NS (5 * NS_PER_MS)
+/* A time so far in the future is no time. */
+#define ABSURD_NS NS_PER_SEC
+
+struct live {
+    struct plan plan;
+    struct targets targets;
+    struct record_layout layout;
+    struct live_cpu **cpus;
+    uint32_t n_cpus;
+    size_t cpus_cap;
+    struct ring **rings; /* of cpus, for order_drain */
+    size_t rings_cap;
+    struct order order;
+    struct live_stats stats;
+    int epoll_fd;
+    unsigned dead_drains; /* drains in a row that found none of the filter's targets running */
+    live_record_fn *fn;   /* of the drain that runs */
+    void *ctx;
+    size_t handed;
+};
+
+/* Puts the next living event of the CPU into epoll. All of them share one ring, whose wake-up reaches each, but
+ * one that has ended would answer POLLHUP for ever. */
+static void watch(struct live *l, struct live_cpu *c)
+{
+    struct epoll_event ev = { .events = EPOLLIN, .data.ptr = c };
+    while (c->watched < c->n_fds && epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, c->fds[c->watched], &ev) != 0)
+        c->watched++;
+}
+
+static void unwatch(struct live *l, struct live_cpu *c)
+{
+    if (c->watched < c->n_fds)
+        epoll_ctl(l->epoll_fd, EPOLL_CTL_DEL, c->fds[c->watched], NULL);
+}
+
+/* Steps over events that have ended. Takes what epoll has to say without waiting. */
+static void look_for_ends(struct live *l)
+{
+    struct epoll_event ev[16];
+    bool again = true;
+    while (again) {
+        again = false;
+        int n = epoll_wait(l->epoll_fd, ev, 16, 0);
+        for (int i = 0; i < n; i++) {
+            struct live_cpu *c = ev[i].data.ptr;
+            if (!(ev[i].events & (EPOLLHUP | EPOLLERR)))
+                continue;
+            unwatch(l, c);
+            c->watched++;
+            watch(l, c);
+            again = true;
+        }
+    }
+}
+
+static void enable(const struct live *l, const struct live_cpu *c)
+{
+    if (l->plan.attr.enable_on_exec)
+        return;
+    for (uint32_t i = 0; i < c->n_fds; i++)
+        ioctl(c->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+}
+
+static bool open_by_steps(struct live *l, struct error *e)
+{
+    struct open_failure f;
+    ladder_start(&l->plan);
+    for (;;) {
+        if (!plan_make_attr(&l->plan, e))
+            return false;
+        const struct live_config *cfg = &l->plan.cfg;
+        targets_done(&l->targets);
+        targets_init(&l->targets, &cfg->scope, cfg->inherit || cfg->scope.own);
+        if (open_all(&l->plan, &l->targets, &l->cpus, &l->n_cpus, &f))
+            return true;
+        if (!ladder_step(&l->plan, &f, e))
+            return false;
+    }
+}
+
+static void note_small_rings(struct plan *p)
+{
+    char what[160];
+    if (p->ring_bytes == p->ring_bytes_asked)
+        return;
+    snprintf(what, sizeof what, "locked memory is short: rings of %u KiB instead of %u", p->ring_bytes / 1024,
+             p->ring_bytes_asked / 1024);
+    plan_note(p, what, "ulimit -l unlimited, or sysctl kernel.perf_event_mlock_kb=%u",
+              p->ring_bytes_asked / 1024 + 4);
+}
+
+struct live *live_open(const struct live_config *cfg, struct error *e)
+{
+    struct live *l = mem_zalloc(sizeof *l);
+    plan_init(&l->plan, cfg);
+    l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (l->epoll_fd < 0) {
+        error_sys(e, errno, "cannot wait for events: epoll_create1");
+        goto fail;
+    }
+    open_raise_limit();
+    if (!open_by_steps(l, e))
+        goto fail;
+    note_small_rings(&l->plan);
+    record_layout_of(&l->plan.attr, false, &l->layout);
+    l->cpus_cap = l->n_cpus;
+    for (uint32_t i = 0; i < l->n_cpus; i++)
+        watch(l, l->cpus[i]);
+    for (uint32_t i = 0; i < l->n_cpus; i++)
+        enable(l, l->cpus[i]);
+    return l;
+fail:
+    live_close(l);
+    return NULL;
+}
+
+void live_close(struct live *l)
+{
+    if (!l)
+        return;
+    for (uint32_t i = 0; i < l->n_cpus; i++)
+        live_cpu_close(l->cpus[i]);
+    if (l->epoll_fd >= 0)
+        close(l->epoll_fd);
+    mem_free(l->cpus);
+    mem_free(l->rings);
+    order_done(&l->order);
+    targets_done(&l->targets);
+    plan_done(&l->plan);
+    mem_free(l);
+}
+
+const struct live_config *live_config_of(const struct live *l)
+{
+    return &l->plan.cfg;
+}
+
+const struct perf_event_attr *live_attr(const struct live *l)
+{
+    return &l->plan.attr;
+}
+
+uint32_t live_notes(const struct live *l, const struct live_note **notes)
+{
+    *notes = l->plan.notes;
+    return l->plan.n_notes;
+}
+
+int live_fd(const struct live *l)
+{
+    return l->epoll_fd;
+}
+
+uint32_t live_cpu_count(const struct live *l)
+{
+    return l->n_cpus;
+}
+
+uint32_t live_fd_count(const struct live *l)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < l->n_cpus; i++)
+        n += l->cpus[i]->n_fds;
+    return n;
+}
+
+uint32_t live_ring_bytes(const struct live *l)
+{
+    return l->plan.ring_bytes;
+}
+
+/* With a filter one look is not enough: the FORK of a child that outlives its parent may still be in a ring. */
+bool live_targets_gone(const struct live *l)
+{
+    if (l->plan.filter)
+        return l->dead_drains >= 2;
+    if (l->plan.where != PLAN_TASKS)
+        return false;
+    for (uint32_t i = 0; i < l->n_cpus; i++)
+        if (l->cpus[i]->watched < l->cpus[i]->n_fds)
+            return false;
+    return true;
+}
+
+static void count(struct live_stats *s, const struct record *r)
+{
+    s->records++;
+    switch (r->type) {
+    case PERF_RECORD_SAMPLE:
+        s->samples++;
+        break;
+    case PERF_RECORD_LOST:
+    case PERF_RECORD_LOST_SAMPLES:
+        s->lost += r->lost.lost;
+        break;
+    case PERF_RECORD_THROTTLE:
+        s->throttled++;
+        break;
+    }
+}
+
+/* Tasks are followed also where the kernel follows them by itself: for CPUs that come later. */
+static bool belongs(struct live *l, const struct record *r)
+{
+    if (l->plan.filter)
+        return targets_take(&l->targets, r);
+    if (l->targets.kind != SCOPE_USER && (r->type == PERF_RECORD_FORK || r->type == PERF_RECORD_EXIT))
+        targets_take(&l->targets, r);
+    return true;
+}
+
+static bool take(void *ctx, const void *bytes, uint32_t size)
+{
+    struct live *l = ctx;
+    struct record r;
+    if (!record_parse(bytes, size, &l->layout, &r, NULL)) {
+        l->stats.parse_errors++;
+        return true;
+    }
+    if (!belongs(l, &r))
+        return true;
+    count(&l->stats, &r);
+    l->handed++;
+    return l->fn(l->ctx, &r);
+}
+
+/* Closes the rings of CPUs that went, once they are empty. */
+static void close_left(struct live *l)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < l->n_cpus; i++) {
+        struct live_cpu *c = l->cpus[i];
+        if (c->leaving && c->ring.tail == c->ring.head)
+            live_cpu_close(c);
+        else
+            l->cpus[kept++] = c;
+    }
+    l->n_cpus = kept;
+}
+
+size_t live_drain(struct live *l, bool final, live_record_fn *fn, void *ctx)
+{
+    /* before any head is read: see SLACK_NS */
+    uint64_t now_ns = clock_now_ns();
+    struct order_rule rule = {
+        .layout = &l->layout,
+        .until_ns = now_ns - SLACK_NS,
+        .absurd_ns = now_ns + ABSURD_NS,
+        .foreign_clock = !l->plan.attr.use_clockid,
+        .all = final,
+    };
+    MEM_GROW(l->rings, l->rings_cap, l->n_cpus);
+    for (uint32_t i = 0; i < l->n_cpus; i++)
+        l->rings[i] = &l->cpus[i]->ring;
+    l->fn = fn;
+    l->ctx = ctx;
+    l->handed = 0;
+    order_drain(&l->order, l->rings, l->n_cpus, &rule, take, l);
+    l->stats.ring_fill = l->order.fill;
+    look_for_ends(l);
+    close_left(l);
+    if (l->plan.filter)
+        l->dead_drains = targets_alive(&l->targets) ? 0 : l->dead_drains + 1;
+    return l->handed;
+}
+
+void live_stats(const struct live *l, struct live_stats *out)
+{
+    *out = l->stats;
+    out->parse_errors += l->order.errors;
+}
+
+static bool has_cpu(const struct live *l, uint32_t cpu)
+{
+    for (uint32_t i = 0; i < l->n_cpus; i++)
+        if (l->cpus[i]->cpu == cpu && !l->cpus[i]->leaving)
+            return true;
+    return false;
+}
+
+/* A CPU that went and came back between two looks is online, but the kernel has retired its event for good: it
+ * shows by its time, which stands still. (That of a cgroup's event stands also while the cgroup is idle.) */
+static bool was_retired(const struct live *l, struct live_cpu *c)
+{
+    struct {
+        uint64_t value, enabled_ns;
+    } now;
+    if (l->plan.where != PLAN_CPUS || read(c->fds[0], &now, sizeof now) != sizeof now)
+        return false;
+    bool stands = now.enabled_ns == c->enabled_ns;
+    c->enabled_ns = now.enabled_ns;
+    return stands;
+}
+
+static void leave(struct live *l, struct live_cpu *c)
+{
+    log_add("CPU %u went offline", c->cpu);
+    unwatch(l, c);
+    c->watched = c->n_fds;
+    c->leaving = true;
+}
+
+static void join(struct live *l, uint32_t cpu)
+{
+    struct live_cpu *c = open_cpu(&l->plan, &l->targets, cpu);
+    if (!c)
+        return;
+    log_add("CPU %u is online", cpu);
+    MEM_GROW(l->cpus, l->cpus_cap, l->n_cpus + 1);
+    l->cpus[l->n_cpus++] = c;
+    watch(l, c);
+    enable(l, c);
+}
+
+void live_check_cpus(struct live *l)
+{
+    struct cpus now;
+    open_cpu_list(&l->plan, &now);
+    bool gone = live_targets_gone(l);
+    for (uint32_t i = 0; i < l->n_cpus; i++)
+        if (!l->cpus[i]->leaving && (!cpus_has(&now, l->cpus[i]->cpu) || was_retired(l, l->cpus[i])))
+            leave(l, l->cpus[i]);
+    for (uint32_t cpu = 0; cpu < now.n && !gone; cpu++)
+        if (now.in[cpu] && !has_cpu(l, cpu))
+            join(l, cpu);
+    cpus_done(&now);
+}

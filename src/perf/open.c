@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "perf/open.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+#define FDS_RESERVE 32 /* for files, the worker, the terminal */
+
+static bool is_permission(int sys)
+{
+    return sys == EACCES || sys == EPERM;
+}
+
+void open_raise_limit(void)
+{
+    struct rlimit lim;
+    if (getrlimit(RLIMIT_NOFILE, &lim) != 0 || lim.rlim_cur == lim.rlim_max)
+        return;
+    lim.rlim_cur = lim.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &lim);
+}
+
+static uint64_t count_open_files(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    uint64_t n = 0;
+    if (!d)
+        return 64;
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n - 3; /* ".", ".." and the folder's own */
+}
+
+/* How many descriptors may be opened, the reserve left aside. */
+static uint64_t files_left(void)
+{
+    struct rlimit lim;
+    if (getrlimit(RLIMIT_NOFILE, &lim) != 0 || lim.rlim_cur == RLIM_INFINITY)
+        return UINT64_MAX;
+    uint64_t used = count_open_files() + FDS_RESERVE;
+    return lim.rlim_cur > used ? lim.rlim_cur - used : 0;
+}
+
+void open_cpu_list(const struct plan *p, struct cpus *out)
+{
+    const struct scope *s = &p->cfg.scope;
+    uint64_t only = p->cfg.event.cpus;
+    cpus_read("online", out);
+    for (uint32_t i = 0; i < out->n; i++) {
+        if (s->cpus && (i >= s->n_cpus || !s->cpus[i]))
+            out->in[i] = false;
+        if (only && (i >= 64 || !(only >> i & 1)))
+            out->in[i] = false;
+    }
+}
+
+static bool is_online(uint32_t cpu)
+{
+    struct cpus now;
+    cpus_read("online", &now);
+    bool online = cpus_has(&now, cpu);
+    cpus_done(&now);
+    return online;
+}
+
+void live_cpu_close(struct live_cpu *c)
+{
+    ring_unmap(&c->ring);
+    for (uint32_t i = 0; i < c->n_fds; i++)
+        close(c->fds[i]);
+    mem_free(c->fds);
+    mem_free(c);
+}
+
+/* What is opened on each CPU: one target, or a list of threads. */
+struct on_cpu {
+    const uint32_t *tids; /* NULL: `pid` */
+    uint32_t n_tids;
+    int pid; /* -1: everything; a cgroup's folder */
+    unsigned long flags;
+};
+
+/* All of a CPU's events write to the ring of the first. */
+static bool join_ring(const struct plan *p, struct live_cpu *c, int fd)
+{
+    if (c->n_fds)
+        return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->fds[0]) == 0;
+    return ring_map(&c->ring, fd, p->ring_bytes);
+}
+
+static bool open_one(const struct plan *p, struct live_cpu *c, int pid, unsigned long flags,
+                     struct open_failure *f)
+{
+    f->stage = OPEN_EVENT;
+    int fd = event_open_fd(&p->attr, pid, (int)c->cpu, -1, flags);
+    if (fd >= 0) {
+        f->stage = OPEN_RING;
+        if (join_ring(p, c, fd)) {
+            MEM_GROW(c->fds, c->fds_cap, c->n_fds + 1);
+            c->fds[c->n_fds++] = fd;
+            return true;
+        }
+    }
+    f->sys = errno;
+    f->cpu = c->cpu;
+    if (fd >= 0)
+        close(fd);
+    return false;
+}
+
+/* Threads that end meanwhile, or that we may not look into, are left out as long as others open. */
+static bool open_threads(struct plan *p, struct live_cpu *c, const struct on_cpu *what, uint32_t *refused,
+                         struct open_failure *f)
+{
+    struct open_failure kept = { 0 };
+    for (uint32_t i = 0; i < what->n_tids; i++) {
+        if (open_one(p, c, (int)what->tids[i], what->flags, f))
+            continue;
+        f->tid = what->tids[i];
+        bool permission = f->stage == OPEN_EVENT && is_permission(f->sys);
+        if (!permission && f->sys != ESRCH) {
+            if (p->fit && c->n_fds && (f->sys == EMFILE || f->sys == ENFILE))
+                break;
+            return false;
+        }
+        if (!kept.sys || (permission && !is_permission(kept.sys)))
+            kept = *f;
+        *refused += permission;
+    }
+    if (c->n_fds)
+        return true;
+    *f = kept;
+    return false;
+}
+
+static struct live_cpu *try_cpu(struct plan *p, const struct on_cpu *what, uint32_t cpu, uint32_t *refused,
+                                struct open_failure *f)
+{
+    struct live_cpu *c = mem_zalloc(sizeof *c);
+    c->cpu = cpu;
+    bool ok = what->tids ? open_threads(p, c, what, refused, f) : open_one(p, c, what->pid, what->flags, f);
+    if (ok)
+        return c;
+    live_cpu_close(c);
+    return NULL;
+}
+
+/* A CPU may go offline after the list was read; and big and little cores have different counters. */
+static bool may_skip(const struct open_failure *f, uint32_t opened)
+{
+    if (f->stage != OPEN_EVENT)
+        return false;
+    return (f->sys == ENODEV && !is_online(f->cpu)) || (opened && (f->sys == ENOENT || f->sys == ENODEV));
+}
+
+static bool open_list(struct plan *p, const struct on_cpu *what, const struct cpus *list,
+                      struct live_cpu ***cpus, uint32_t *n, struct open_failure *f)
+{
+    uint32_t refused = 0;
+    size_t cap = 0;
+    for (uint32_t cpu = 0; cpu < list->n; cpu++) {
+        if (!list->in[cpu])
+            continue;
+        uint32_t refused_here = 0;
+        struct live_cpu *c = try_cpu(p, what, cpu, &refused_here, f);
+        if (!c && may_skip(f, *n))
+            continue;
+        if (!c)
+            return false;
+        refused = refused_here;
+        MEM_GROW(*cpus, cap, *n + 1);
+        (*cpus)[(*n)++] = c;
+    }
+    if (refused && !p->cfg.scope.own && !p->refused_noted) {
+        char what_text[160];
+        p->refused_noted = true;
+        snprintf(what_text, sizeof what_text, "%u of %u threads may not be sampled", refused, what->n_tids);
+        plan_note(p, what_text, "run as their user, or with CAP_PERFMON and CAP_SYS_PTRACE");
+    }
+    if (*n == 0)
+        f->stage = OPEN_NO_CPU;
+    return *n > 0;
+}
+
+static uint32_t count_cpus(const struct cpus *list)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < list->n; i++)
+        n += list->in[i];
+    return n;
+}
+
+/* Whether the threads fit into the descriptors left; with `fit` as many are taken as do. */
+static bool keep_budget(struct plan *p, struct on_cpu *what, uint32_t n_cpus, struct open_failure *f)
+{
+    uint64_t left = files_left();
+    f->n_tasks = what->n_tids;
+    f->n_cpus = n_cpus;
+    if ((uint64_t)what->n_tids * n_cpus <= left || what->n_tids <= 1)
+        return true;
+    if (!p->fit) {
+        f->stage = OPEN_BUDGET;
+        f->sys = EMFILE;
+        return false;
+    }
+    uint64_t fits = left / n_cpus;
+    what->n_tids = fits ? (uint32_t)fits : 1;
+    if (!p->fit_noted) {
+        char text[160];
+        p->fit_noted = true;
+        snprintf(text, sizeof text, "only %u of %u threads are sampled: the limit of open files is too low",
+                 what->n_tids, f->n_tasks);
+        plan_note(p, text, "ulimit -n %llu",
+                  (unsigned long long)f->n_tasks * n_cpus + count_open_files() + FDS_RESERVE);
+    }
+    return true;
+}
+
+static int open_cgroup_dir(const struct plan *p)
+{
+    char root[512], path[sizeof root + sizeof p->cfg.scope.cgroup];
+    if (!scope_cgroup_root(root, sizeof root, NULL, NULL))
+        return -1;
+    snprintf(path, sizeof path, "%s%s", root, p->cfg.scope.cgroup);
+    return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static bool what_to_open(const struct plan *p, const struct targets *targets, struct on_cpu *what,
+                         uint32_t **tids, struct open_failure *f)
+{
+    *what = (struct on_cpu){ .pid = -1 };
+    *tids = NULL;
+    f->stage = OPEN_TARGET;
+    if (p->where == PLAN_CGROUP) {
+        what->pid = open_cgroup_dir(p);
+        what->flags = PERF_FLAG_PID_CGROUP;
+        f->sys = errno;
+        return what->pid >= 0;
+    }
+    if (p->where == PLAN_CPUS)
+        return true;
+    what->tids = *tids = targets_threads(targets, &what->n_tids);
+    f->sys = ESRCH;
+    return what->n_tids > 0;
+}
+
+static void close_cgroup(const struct plan *p, const struct on_cpu *what)
+{
+    if (p->where == PLAN_CGROUP && what->pid >= 0)
+        close(what->pid);
+}
+
+/* The highest precision that the PMU gives, by opening what counts alone: so that a kernel without a newer
+ * feature is not mistaken for a PMU without precision. */
+static void choose_precision(struct plan *p, const struct on_cpu *what, uint32_t cpu)
+{
+    struct perf_event_attr bare = p->cfg.event.attr;
+    if (!p->cfg.event.precise_max)
+        return;
+    bare.size = sizeof bare;
+    bare.disabled = 1;
+    bare.freq = p->attr.freq;
+    bare.sample_period = p->attr.sample_period;
+    bare.exclude_kernel = p->attr.exclude_kernel;
+    bare.exclude_hv = p->attr.exclude_hv;
+    bare.exclude_user = p->attr.exclude_user;
+    p->attr.precise_ip = 0;
+    for (int level = 3; level > 0; level--) {
+        bare.precise_ip = (unsigned)level & 3;
+        int fd = event_open_fd(&bare, what->tids ? (int)what->tids[0] : what->pid, (int)cpu, -1, what->flags);
+        if (fd < 0)
+            continue;
+        close(fd);
+        p->attr.precise_ip = bare.precise_ip;
+        return;
+    }
+}
+
+static uint32_t first_cpu(const struct cpus *list)
+{
+    for (uint32_t i = 0; i < list->n; i++)
+        if (list->in[i])
+            return i;
+    return 0;
+}
+
+bool open_all(struct plan *p, const struct targets *targets, struct live_cpu ***cpus, uint32_t *n,
+              struct open_failure *f)
+{
+    struct on_cpu what;
+    struct cpus list;
+    uint32_t *tids;
+    *f = (struct open_failure){ 0 };
+    *cpus = NULL;
+    *n = 0;
+    open_cpu_list(p, &list);
+    uint32_t n_cpus = count_cpus(&list);
+    bool ok = what_to_open(p, targets, &what, &tids, f);
+    if (ok && n_cpus == 0) {
+        f->stage = OPEN_NO_CPU;
+        ok = false;
+    }
+    if (ok && p->where == PLAN_TASKS)
+        ok = keep_budget(p, &what, n_cpus, f);
+    if (ok) {
+        choose_precision(p, &what, first_cpu(&list));
+        ok = open_list(p, &what, &list, cpus, n, f);
+    }
+    for (uint32_t i = 0; !ok && i < *n; i++)
+        live_cpu_close((*cpus)[i]);
+    if (!ok) {
+        mem_free(*cpus);
+        *cpus = NULL;
+        *n = 0;
+    }
+    close_cgroup(p, &what);
+    mem_free(tids);
+    cpus_done(&list);
+    return ok;
+}
+
+struct live_cpu *open_cpu(const struct plan *p, const struct targets *targets, uint32_t cpu)
+{
+    struct open_failure f = { 0 };
+    struct on_cpu what;
+    uint32_t *tids, refused = 0;
+    struct live_cpu *c = NULL;
+    struct plan fit = *p; /* what does not fit any more is left out */
+    fit.fit = true;
+    if (what_to_open(p, targets, &what, &tids, &f))
+        c = try_cpu(&fit, &what, cpu, &refused, &f);
+    close_cgroup(p, &what);
+    mem_free(tids);
+    return c;
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From what is asked for to a perf_event_attr. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "perf/open.h"
+
+#define RING_DEFAULT_BYTES (512 * 1024)
+
+/* What came to perf_event_open one after the other, newest first: an older kernel says EINVAL to each. */
+enum feature {
+    FEATURE_SAMPLE_CGROUP, /* 5.7, with CONFIG_CGROUP_PERF */
+    FEATURE_CGROUP,        /* 5.7 */
+    FEATURE_BPF_EVENT,     /* 5.1 */
+    FEATURE_KSYMBOL,       /* 5.1 */
+    FEATURE_NAMESPACES,    /* 4.12 */
+    FEATURE_CLOCKID,       /* 4.1 */
+    FEATURE_COMM_EXEC,     /* 3.16 */
+    FEATURE_MMAP2,         /* 3.16 */
+    FEATURE_COUNT,
+};
+static const char *const feature_names[FEATURE_COUNT] = {
+    [FEATURE_SAMPLE_CGROUP] = "cgroups of samples",
+    [FEATURE_CGROUP] = "cgroup records",
+    [FEATURE_BPF_EVENT] = "BPF records",
+    [FEATURE_KSYMBOL] = "kernel symbol records",
+    [FEATURE_NAMESPACES] = "namespace records",
+    [FEATURE_CLOCKID] = "a choice of clock",
+    [FEATURE_COMM_EXEC] = "marks on exec",
+    [FEATURE_MMAP2] = "inodes of mappings",
+};
+
+static bool has(const struct plan *p, enum feature f)
+{
+    return p->features_dropped <= (uint32_t)f;
+}
+
+static uint32_t round_ring(uint32_t bytes)
+{
+    uint32_t n = (uint32_t)sysconf(_SC_PAGESIZE);
+    while (n < bytes && n < UINT32_C(1) << 30)
+        n *= 2;
+    return n;
+}
+
+void plan_init(struct plan *p, const struct live_config *cfg)
+{
+    *p = (struct plan){ .cfg = *cfg };
+    scope_init(&p->cfg.scope);
+    scope_copy(&p->cfg.scope, &cfg->scope);
+    p->ring_bytes = p->ring_bytes_asked = round_ring(cfg->ring_bytes ? cfg->ring_bytes : RING_DEFAULT_BYTES);
+    if (!cfg->freq_hz && !cfg->period)
+        p->cfg.period = 1;
+    switch (cfg->scope.kind) {
+    case SCOPE_ALL:
+        p->where = PLAN_CPUS;
+        break;
+    case SCOPE_USER: /* processes come and go: only from all CPUs are new ones seen */
+        p->where = PLAN_CPUS;
+        p->filter = true;
+        break;
+    case SCOPE_CGROUP:
+        p->where = PLAN_CGROUP;
+        break;
+    case SCOPE_PIDS:
+    case SCOPE_TIDS:
+        p->where = PLAN_TASKS;
+        break;
+    }
+}
+
+void plan_done(struct plan *p)
+{
+    scope_done(&p->cfg.scope);
+}
+
+bool plan_is_frequency(const struct plan *p)
+{
+    return p->cfg.freq_hz != 0;
+}
+
+bool plan_drop_feature(struct plan *p)
+{
+    if (p->features_dropped == FEATURE_COUNT)
+        return false;
+    log_add("trying without %s, which this kernel may lack", feature_names[p->features_dropped]);
+    p->features_dropped++;
+    return true;
+}
+
+static uint64_t sample_type_of(const struct plan *p)
+{
+    uint64_t t = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+    if (p->cfg.callchain != CALLCHAIN_NONE)
+        t |= PERF_SAMPLE_CALLCHAIN;
+    if (p->cfg.event.attr.type == PERF_TYPE_TRACEPOINT || p->cfg.event.kind == EVENT_TRACEPOINT)
+        t |= PERF_SAMPLE_RAW;
+    if (has(p, FEATURE_SAMPLE_CGROUP))
+        t |= PERF_SAMPLE_CGROUP;
+    return t;
+}
+
+static void set_sideband(const struct plan *p, struct perf_event_attr *a)
+{
+    a->sample_id_all = 1;
+    a->mmap = a->comm = a->task = 1;
+    a->mmap2 = has(p, FEATURE_MMAP2);
+    a->comm_exec = has(p, FEATURE_COMM_EXEC);
+    a->namespaces = has(p, FEATURE_NAMESPACES) && !p->no_namespaces;
+    a->ksymbol = has(p, FEATURE_KSYMBOL);
+    a->bpf_event = has(p, FEATURE_BPF_EVENT);
+    a->cgroup = has(p, FEATURE_CGROUP);
+    if (has(p, FEATURE_CLOCKID)) {
+        a->use_clockid = 1;
+        a->clockid = CLOCK_MONOTONIC;
+    }
+}
+
+static void set_modes(const struct plan *p, struct perf_event_attr *a)
+{
+    if (p->cfg.scope.no_kernel)
+        a->exclude_kernel = a->exclude_hv = 1;
+    if (p->cfg.scope.no_user)
+        a->exclude_user = 1;
+    a->exclude_callchain_kernel = a->exclude_kernel;
+    a->exclude_callchain_user = a->exclude_user;
+}
+
+bool plan_make_attr(struct plan *p, struct error *e)
+{
+    struct perf_event_attr *a = &p->attr;
+    *a = p->cfg.event.attr;
+    a->size = sizeof *a;
+    a->sample_type = sample_type_of(p);
+    a->freq = plan_is_frequency(p);
+    if (a->freq)
+        a->sample_freq = p->cfg.freq_hz;
+    else
+        a->sample_period = p->cfg.period;
+    set_sideband(p, a);
+    set_modes(p, a);
+    if (a->exclude_kernel && a->exclude_user)
+        return error_set(e, ERROR_ARGUMENT,
+                         "%s: with both kernel and user space left out nothing is measured",
+                         p->cfg.event.name);
+    a->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
+    a->disabled = 1;
+    a->watermark = 1;
+    a->wakeup_watermark = p->ring_bytes / 4;
+    if (p->where == PLAN_TASKS) {
+        a->inherit = p->cfg.inherit || p->cfg.scope.own;
+        a->enable_on_exec = p->cfg.enable_on_exec;
+    }
+    return true;
+}
+
+void plan_note(struct plan *p, const char *what, const char *mend, ...)
+{
+    if (p->n_notes == LIVE_NOTES_MAX)
+        return;
+    struct live_note *n = &p->notes[p->n_notes++];
+    va_list ap;
+    text_clean(n->what, sizeof n->what, what, strlen(what));
+    va_start(ap, mend);
+    vsnprintf(n->mend, sizeof n->mend, mend, ap);
+    va_end(ap);
+}

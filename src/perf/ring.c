@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "perf/ring.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+bool ring_map(struct ring *r, int fd, uint64_t size_bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *p = mmap(NULL, page + size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED)
+        return false;
+    *r = (struct ring){ .page = p, .data = (const uint8_t *)p + page, .size_bytes = size_bytes };
+    return true;
+}
+
+void ring_unmap(struct ring *r)
+{
+    if (r->page)
+        munmap(r->page, (size_t)sysconf(_SC_PAGESIZE) + r->size_bytes);
+    *r = (struct ring){ 0 };
+}
+
+bool ring_begin(struct ring *r)
+{
+    /* Pairs with the kernel's smp_wmb() between the records and data_head. */
+    r->head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+    r->tail = r->page->data_tail;
+    if (r->head - r->tail <= r->size_bytes && r->tail % 8 == 0)
+        return true;
+    r->tail = r->head;
+    return false;
+}
+
+static const struct perf_event_header *header_at(const struct ring *r)
+{
+    return (const void *)(r->data + (r->tail & (r->size_bytes - 1)));
+}
+
+/* The kernel pads every record to 8 bytes, so that a header, and any u64 field, never wraps. */
+bool ring_next(struct ring *r, uint32_t *size)
+{
+    *size = 0;
+    uint64_t left = r->head - r->tail;
+    if (left == 0)
+        return true;
+    uint16_t n = left < sizeof(struct perf_event_header) ? 0 : header_at(r)->size;
+    if (n < sizeof(struct perf_event_header) || n % 8 || n > left) {
+        r->tail = r->head;
+        return false;
+    }
+    *size = n;
+    return true;
+}
+
+const void *ring_bytes(const struct ring *r, uint32_t size, void *scratch)
+{
+    uint64_t at = r->tail & (r->size_bytes - 1), room = r->size_bytes - at;
+    if (size <= room)
+        return r->data + at;
+    memcpy(scratch, r->data + at, room);
+    memcpy((uint8_t *)scratch + room, r->data, size - room);
+    return scratch;
+}
+
+void ring_skip(struct ring *r, uint32_t size)
+{
+    r->tail += size;
+}
+
+void ring_end(struct ring *r)
+{
+    /* What was read must be read before the kernel may write over it. */
+    if (r->tail != r->page->data_tail)
+        __atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
+}
+
+double ring_fill(const struct ring *r)
+{
+    return (double)(r->head - r->tail) / (double)r->size_bytes;
+}

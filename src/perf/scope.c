@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "perf/scope.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "perf/cpus.h"
+
+#define IDS_MAX   4096
+#define PID_LIMIT (1 << 22)
+
+void scope_init(struct scope *s)
+{
+    *s = (struct scope){ .kind = SCOPE_ALL };
+}
+
+static void *copy_bytes(const void *src, size_t n)
+{
+    return src ? memcpy(mem_alloc(n), src, n) : NULL;
+}
+
+bool scope_copy(struct scope *dst, const struct scope *src)
+{
+    *dst = *src;
+    dst->ids = copy_bytes(src->ids, src->n_ids * sizeof *src->ids);
+    dst->cpus = copy_bytes(src->cpus, src->n_cpus * sizeof *src->cpus);
+    return true;
+}
+
+void scope_done(struct scope *s)
+{
+    mem_free(s->ids);
+    mem_free(s->cpus);
+    scope_init(s);
+}
+
+static void set_ids(struct scope *s, enum scope_kind kind, uint32_t *ids, uint32_t n)
+{
+    mem_free(s->ids);
+    s->kind = kind;
+    s->ids = ids;
+    s->n_ids = n;
+    s->own = s->command = false;
+}
+
+/* Processes are known by the id of their main thread: that of another one is taken for its process. */
+static uint32_t process_of(uint32_t tid)
+{
+    char path[64];
+    struct buf b = { 0 };
+    unsigned pid;
+    snprintf(path, sizeof path, "/proc/%u/status", tid);
+    bool ok = file_read(path, 64 * 1024, &b, NULL);
+    const char *line = ok ? strstr(buf_str(&b), "\nTgid:") : NULL;
+    if (!line || sscanf(line, "\nTgid: %u", &pid) != 1)
+        pid = tid;
+    buf_done(&b);
+    return pid;
+}
+
+static bool parse_live_id(const char *word, bool thread, uint32_t *id, struct error *e)
+{
+    const char *what = thread ? "thread" : "process";
+    uint64_t v;
+    if (!text_parse_u64(word, 1, PID_LIMIT, &v))
+        return error_set(e, ERROR_ARGUMENT, "\"%s\" is no %s id: expected numbers, as in 1234,1240", word,
+                         what);
+    if (kill((pid_t)v, 0) != 0 && errno == ESRCH)
+        return error_set(e, ERROR_MISSING, "there is no %s %u", what, (unsigned)v);
+    *id = thread ? (uint32_t)v : process_of((uint32_t)v);
+    return true;
+}
+
+static bool has_id(const uint32_t *ids, uint32_t n, uint32_t id)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (ids[i] == id)
+            return true;
+    return false;
+}
+
+bool scope_set_pids(struct scope *s, const char *list, bool threads, struct error *e)
+{
+    char *words = mem_strdup(list), *rest = words, *word;
+    uint32_t *ids = NULL, n = 0, id = 0;
+    size_t cap = 0;
+    bool ok = true;
+    while (ok && (word = strsep(&rest, ","))) {
+        word += strspn(word, " ");
+        word[strcspn(word, " ")] = '\0';
+        ok = parse_live_id(word, threads, &id, e);
+        if (!ok || has_id(ids, n, id))
+            continue;
+        if (n == IDS_MAX)
+            ok = error_set(e, ERROR_LIMIT, "more than %d ids: use -u, -G or all CPUs instead", IDS_MAX);
+        MEM_GROW(ids, cap, n + 1);
+        ids[n++] = id;
+    }
+    mem_free(words);
+    if (ok)
+        set_ids(s, threads ? SCOPE_TIDS : SCOPE_PIDS, ids, n);
+    else
+        mem_free(ids);
+    return ok;
+}
+
+bool scope_set_user(struct scope *s, const char *name_or_uid, struct error *e)
+{
+    uint64_t uid;
+    if (!text_parse_u64(name_or_uid, 0, UINT32_MAX - 1, &uid)) {
+        errno = 0;
+        struct passwd *pw = *name_or_uid ? getpwnam(name_or_uid) : NULL;
+        if (!pw)
+            return error_set(e, ERROR_MISSING, "there is no user \"%s\": give a name or a number",
+                             name_or_uid);
+        uid = pw->pw_uid;
+    }
+    set_ids(s, SCOPE_USER, NULL, 0);
+    s->uid = (uid_t)uid;
+    return true;
+}
+
+bool scope_set_cpus(struct scope *s, const char *list, struct error *e)
+{
+    struct cpus want, possible;
+    bool ok = cpus_parse(list, &want);
+    if (!ok)
+        error_set(e, ERROR_ARGUMENT, "\"%s\" is no list of CPUs: expected numbers and ranges, as in 0-3,8",
+                  list);
+    cpus_read("possible", &possible);
+    for (uint32_t i = possible.n; ok && i < want.n; i++)
+        if (want.in[i])
+            ok = error_set(e, ERROR_MISSING, "there is no CPU %u: this machine has 0-%u", i, possible.n - 1);
+    cpus_done(&possible);
+    if (!ok) {
+        cpus_done(&want);
+        return false;
+    }
+    mem_free(s->cpus);
+    s->cpus = want.in;
+    s->n_cpus = want.n;
+    return true;
+}
+
+/* One line of mountinfo (proc_pid_mountinfo(5)): "ID parent maj:min root MOUNT options … - TYPE source SUPER". */
+static bool cgroup_mount_of(char *line, bool v2, char **mount)
+{
+    char *tail = strstr(line, " - ");
+    if (!tail)
+        return false;
+    *tail = '\0';
+    char *type = tail + 3, *super = strchr(type, ' ');
+    if (!super)
+        return false;
+    *super++ = '\0';
+    if (strcmp(type, v2 ? "cgroup2" : "cgroup") != 0)
+        return false;
+    super = strrchr(super, ' ');
+    if (!v2 && (!super || !strstr(super, "perf_event")))
+        return false;
+    for (int field = 0; field < 4; field++)
+        strsep(&line, " ");
+    *mount = strsep(&line, " ");
+    return *mount != NULL;
+}
+
+static bool find_cgroup_mount(const char *mountinfo, bool v2, char *path, unsigned cap)
+{
+    char *copy = mem_strdup(mountinfo), *rest = copy, *line, *mount;
+    bool found = false;
+    while (!found && (line = strsep(&rest, "\n")))
+        found = cgroup_mount_of(line, v2, &mount) && strlen(mount) < cap;
+    if (found)
+        snprintf(path, cap, "%s", mount);
+    mem_free(copy);
+    return found;
+}
+
+/* A v1 hierarchy that has perf_event takes it away from v2, hence the order. */
+bool scope_cgroup_root(char *path, unsigned cap, bool *v2, struct error *e)
+{
+    struct buf b = { 0 };
+    bool found = false, second = false;
+    if (!file_read("/proc/self/mountinfo", 16 << 20, &b, e))
+        return false;
+    for (int i = 0; !found && i < 2; i++) {
+        second = i == 1;
+        found = find_cgroup_mount(buf_str(&b), second, path, cap);
+    }
+    buf_done(&b);
+    if (v2)
+        *v2 = second;
+    return found || error_set(e, ERROR_UNSUPPORTED,
+                              "no cgroup v2 and no v1 perf_event hierarchy is mounted; mount -t cgroup2 none "
+                              "/sys/fs/cgroup");
+}
+
+/* The part of an absolute path that lies below the mount, or the path itself. */
+static const char *below(const char *path, const char *root)
+{
+    size_t n = strlen(root);
+    if (strncmp(path, root, n) == 0 && (path[n] == '/' || path[n] == '\0'))
+        return path + n;
+    return path;
+}
+
+/* "/a/b" of "a//b/": false when a component is "." or "..", or when it is too long. */
+static bool normalize(const char *path, char *dst, size_t cap)
+{
+    size_t n = 0;
+    for (;;) {
+        path += strspn(path, "/");
+        size_t len = strcspn(path, "/");
+        if (len == 0)
+            break;
+        if (n + len + 2 > cap || (path[0] == '.' && (len == 1 || (len == 2 && path[1] == '.'))))
+            return false;
+        dst[n++] = '/';
+        memcpy(dst + n, path, len);
+        n += len;
+        path += len;
+    }
+    if (n == 0)
+        dst[n++] = '/';
+    dst[n] = '\0';
+    return true;
+}
+
+bool scope_set_cgroup(struct scope *s, const char *path, struct error *e)
+{
+    char root[512], name[sizeof s->cgroup], full[sizeof root + sizeof name];
+    struct stat st;
+    if (!scope_cgroup_root(root, sizeof root, NULL, e))
+        return false;
+    if (!*path || !normalize(below(path, root), name, sizeof name))
+        return error_set(e, ERROR_ARGUMENT, "\"%s\" is no cgroup: expected a path below %s", path, root);
+    snprintf(full, sizeof full, "%s%s", root, name);
+    if (stat(full, &st) != 0 || !S_ISDIR(st.st_mode))
+        return error_set(e, ERROR_MISSING, "there is no cgroup %s below %s", name, root);
+    set_ids(s, SCOPE_CGROUP, NULL, 0);
+    snprintf(s->cgroup, sizeof s->cgroup, "%s", name);
+    return true;
+}
+
+static void describe_user(uid_t uid, char *dst, unsigned cap)
+{
+    struct passwd *pw = getpwuid(uid);
+    char name[64];
+    if (pw)
+        text_clean(name, sizeof name, pw->pw_name, strlen(pw->pw_name));
+    else
+        snprintf(name, sizeof name, "%u", (unsigned)uid);
+    snprintf(dst, cap, "user %s", name);
+}
+
+static void describe_ids(const struct scope *s, const char *one, const char *many, char *dst, unsigned cap)
+{
+    if (s->n_ids == 1)
+        snprintf(dst, cap, "%s %u", one, s->ids[0]);
+    else
+        snprintf(dst, cap, "%u %s", s->n_ids, many);
+}
+
+void scope_describe(const struct scope *s, char *dst, unsigned cap)
+{
+    char name[sizeof s->cgroup];
+    switch (s->kind) {
+    case SCOPE_ALL:
+        snprintf(dst, cap, "all");
+        break;
+    case SCOPE_PIDS:
+        if (s->own)
+            snprintf(dst, cap, "own processes");
+        else
+            describe_ids(s, "pid", "processes", dst, cap);
+        break;
+    case SCOPE_TIDS:
+        describe_ids(s, "thread", "threads", dst, cap);
+        break;
+    case SCOPE_USER:
+        describe_user(s->uid, dst, cap);
+        break;
+    case SCOPE_CGROUP:
+        text_clean(name, sizeof name, s->cgroup, sizeof s->cgroup);
+        snprintf(dst, cap, "cgroup %s", name);
+        break;
+    }
+}

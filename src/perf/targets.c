@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "perf/targets.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#define SWEEP_MIN 8192
+#define PID_LIMIT (1 << 22) /* PID_MAX_LIMIT of the kernel */
+
+bool targets_uid_of(uint32_t pid, uid_t *uid)
+{
+    char path[64];
+    unsigned real, effective;
+    struct buf b = { 0 };
+    snprintf(path, sizeof path, "/proc/%u/status", pid);
+    bool ok = file_read(path, 64 * 1024, &b, NULL);
+    const char *line = ok ? strstr(buf_str(&b), "\nUid:") : NULL;
+    ok = line && sscanf(line, "\nUid: %u %u", &real, &effective) == 2;
+    if (ok)
+        *uid = effective;
+    buf_done(&b);
+    return ok;
+}
+
+struct id_list {
+    uint32_t *ids;
+    size_t n, cap;
+};
+
+static void add_id(struct id_list *list, uint32_t id)
+{
+    MEM_GROW(list->ids, list->cap, list->n + 1);
+    list->ids[list->n++] = id;
+}
+
+/* The numbers among a folder's names. */
+static void list_ids(const char *path, struct id_list *out)
+{
+    DIR *d = opendir(path);
+    if (!d)
+        return;
+    for (struct dirent *entry; (entry = readdir(d));) {
+        uint64_t id;
+        if (text_parse_u64(entry->d_name, 1, PID_LIMIT, &id))
+            add_id(out, (uint32_t)id);
+    }
+    closedir(d);
+}
+
+uint32_t *targets_pids_of_user(uid_t uid, uint32_t *n)
+{
+    struct id_list all = { 0 };
+    uint32_t kept = 0, self = (uint32_t)getpid();
+    list_ids("/proc", &all);
+    for (size_t i = 0; i < all.n; i++) {
+        uid_t owner;
+        if (all.ids[i] != self && targets_uid_of(all.ids[i], &owner) && owner == uid)
+            all.ids[kept++] = all.ids[i];
+    }
+    *n = kept;
+    return all.ids;
+}
+
+static void list_threads(uint32_t pid, struct id_list *out)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%u/task", pid);
+    list_ids(path, out);
+}
+
+uint32_t *targets_threads(const struct targets *t, uint32_t *n)
+{
+    struct id_list out = { 0 };
+    if (t->kind == SCOPE_USER) {
+        uint32_t n_pids, *pids = targets_pids_of_user(t->uid, &n_pids);
+        for (uint32_t i = 0; i < n_pids; i++)
+            list_threads(pids[i], &out);
+        mem_free(pids);
+    } else {
+        uint64_t id;
+        for (size_t pos = 0; map_next(&t->known, &pos, &id, NULL);)
+            if (t->kind == SCOPE_TIDS)
+                add_id(&out, (uint32_t)id);
+            else
+                list_threads((uint32_t)id, &out);
+    }
+    *n = (uint32_t)out.n;
+    return out.ids;
+}
+
+void targets_init(struct targets *t, const struct scope *scope, bool follow)
+{
+    *t = (struct targets){ .kind = scope->kind, .uid = scope->uid, .follow = follow, .sweep_at = SWEEP_MIN };
+    if (scope->kind == SCOPE_PIDS || scope->kind == SCOPE_TIDS)
+        for (uint32_t i = 0; i < scope->n_ids; i++)
+            map_put(&t->known, scope->ids[i], 1);
+}
+
+void targets_done(struct targets *t)
+{
+    map_done(&t->known);
+}
+
+static bool is_gone(uint32_t id)
+{
+    return kill((pid_t)id, 0) != 0 && errno == ESRCH;
+}
+
+/* A main thread may end before the others, so that its EXIT alone does not forget a process: those that were
+ * kept for it are looked over when there are too many. */
+static void sweep(struct targets *t)
+{
+    struct map alive = { 0 };
+    uint64_t id, value;
+    for (size_t pos = 0; map_next(&t->known, &pos, &id, &value);)
+        if (!is_gone((uint32_t)id))
+            map_put(&alive, id, value);
+    map_done(&t->known);
+    t->known = alive;
+    t->sweep_at = alive.n > SWEEP_MIN / 2 ? 2 * alive.n : SWEEP_MIN;
+}
+
+static void remember(struct targets *t, uint32_t id, uint64_t value)
+{
+    if (t->known.n >= t->sweep_at)
+        sweep(t);
+    map_put(&t->known, id, value);
+}
+
+/* Of whom nothing is known (yet) it is looked up, once; exec may change it (su, sudo). */
+static bool is_users(struct targets *t, uint32_t pid)
+{
+    uint64_t known;
+    uid_t uid;
+    if (map_get(&t->known, pid, &known))
+        return known;
+    known = pid != 0 && targets_uid_of(pid, &uid) && uid == t->uid;
+    remember(t, pid, known);
+    return known;
+}
+
+static bool knows(struct targets *t, uint32_t pid, uint32_t tid)
+{
+    switch (t->kind) {
+    case SCOPE_PIDS:
+        return map_get(&t->known, pid, NULL);
+    case SCOPE_TIDS:
+        return map_get(&t->known, tid, NULL);
+    case SCOPE_USER:
+        return is_users(t, pid);
+    default:
+        return true;
+    }
+}
+
+/* A new process; an old one of the same number is no longer meant. */
+static bool take_fork(struct targets *t, const struct record *r)
+{
+    bool by_tid = t->kind == SCOPE_TIDS;
+    uint32_t child = by_tid ? r->task.tid : r->task.pid;
+    uint32_t parent = by_tid ? r->task.ptid : r->task.ppid;
+    if (t->kind == SCOPE_USER) {
+        if (child != parent)
+            remember(t, child, is_users(t, parent));
+        return is_users(t, child);
+    }
+    bool mine = map_get(&t->known, parent, NULL);
+    if (mine && t->follow)
+        remember(t, child, 1);
+    else if (child != parent)
+        map_del(&t->known, child);
+    return mine;
+}
+
+static bool take_exit(struct targets *t, const struct record *r)
+{
+    bool mine = knows(t, r->task.pid, r->task.tid);
+    if (t->kind == SCOPE_TIDS)
+        map_del(&t->known, r->task.tid);
+    else if (r->task.pid == r->task.tid && is_gone(r->task.pid))
+        map_del(&t->known, r->task.pid);
+    return mine;
+}
+
+bool targets_take(struct targets *t, const struct record *r)
+{
+    if (t->kind == SCOPE_ALL || t->kind == SCOPE_CGROUP)
+        return true;
+    switch (r->type) {
+    case PERF_RECORD_FORK:
+        return take_fork(t, r);
+    case PERF_RECORD_EXIT:
+        return take_exit(t, r);
+    case PERF_RECORD_COMM:
+        if (r->comm.exec && t->kind == SCOPE_USER)
+            map_del(&t->known, r->comm.pid);
+        return knows(t, r->comm.pid, r->comm.tid);
+    case PERF_RECORD_MMAP:
+    case PERF_RECORD_MMAP2:
+        return knows(t, r->mmap.pid, r->mmap.tid);
+    case PERF_RECORD_NAMESPACES:
+        return knows(t, r->namespaces.pid, r->namespaces.tid);
+    case PERF_RECORD_SAMPLE:
+        return knows(t, r->id.pid, r->id.tid);
+    default:
+        return true;
+    }
+}
+
+static bool is_running(uint32_t id)
+{
+    char path[64];
+    struct buf b = { 0 };
+    if (is_gone(id))
+        return false;
+    snprintf(path, sizeof path, "/proc/%u/stat", id);
+    bool ok = file_read(path, 4096, &b, NULL);
+    const char *state = ok ? strrchr(buf_str(&b), ')') : NULL;
+    bool dead = state && (state[1] == ' ') && (state[2] == 'Z' || state[2] == 'X');
+    buf_done(&b);
+    return !dead;
+}
+
+bool targets_alive(const struct targets *t)
+{
+    uint64_t id;
+    if (t->kind != SCOPE_PIDS && t->kind != SCOPE_TIDS)
+        return true;
+    for (size_t pos = 0; map_next(&t->known, &pos, &id, NULL);)
+        if (is_running((uint32_t)id))
+            return true;
+    return false;
+}
