@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* perf.data as bytes: perf.data-file-format.txt in the kernel's tools/perf/Documentation, and what
+ * tools/perf/util/header.c writes. Shared by the reader and the writer. */
+#ifndef FLAMETOP_PERFDATA_FORMAT_H
+#define FLAMETOP_PERFDATA_FORMAT_H
+
+#include <stdint.h>
+
+#define FORMAT_MAGIC_V1         "PERFFILE" /* until Linux 2.6.38 and in distributions' perf long after */
+#define FORMAT_MAGIC_V2         "PERFILE2"
+#define FORMAT_MAGIC_V2_SWAPPED "2ELIFREP"
+#define FORMAT_HEADER_BYTES     104
+#define FORMAT_PIPE_BYTES       16 /* the whole header of a file written to a pipe */
+#define FORMAT_FEATURES         256
+#define FORMAT_NAME_ALIGN       64 /* of strings in feature sections */
+
+struct format_section {
+    uint64_t offset, size;
+};
+struct format_header {
+    char magic[8];
+    uint64_t size, attr_size;
+    struct format_section attrs, data, event_types;
+    uint64_t features[FORMAT_FEATURES / 64]; /* bit n: there is a section for feature n */
+};
+
+enum format_feature {
+    FORMAT_TRACING_DATA = 1,
+    FORMAT_BUILD_ID = 2,
+    FORMAT_HOSTNAME = 3,
+    FORMAT_OSRELEASE = 4,
+    FORMAT_VERSION = 5,
+    FORMAT_ARCH = 6,
+    FORMAT_NRCPUS = 7,
+    FORMAT_CPUDESC = 8,
+    FORMAT_CPUID = 9,
+    FORMAT_TOTAL_MEM = 10,
+    FORMAT_CMDLINE = 11,
+    FORMAT_EVENT_DESC = 12,
+    FORMAT_SAMPLE_TIME = 21,
+    FORMAT_CLOCKID = 23,
+    FORMAT_DIR_FORMAT = 24,
+    FORMAT_CLOCK_DATA = 29,
+};
+
+/* Records of perf itself (tools/lib/perf/include/perf/event.h). */
+enum format_record {
+    FORMAT_RECORD_ATTR = 64,
+    FORMAT_RECORD_EVENT_TYPE = 65,
+    FORMAT_RECORD_TRACING_DATA = 66, /* followed by its payload */
+    FORMAT_RECORD_BUILD_ID = 67,
+    FORMAT_RECORD_FINISHED_ROUND = 68,
+    FORMAT_RECORD_AUXTRACE = 71, /* followed by its payload */
+    FORMAT_RECORD_EVENT_UPDATE = 78,
+    FORMAT_RECORD_FEATURE = 80,
+    FORMAT_RECORD_COMPRESSED = 81,
+    FORMAT_RECORD_COMPRESSED2 = 83,
+};
+#define FORMAT_RECORD_USER       64    /* the first one */
+#define FORMAT_RECORD_USER_END   128   /* none known is so high */
+#define FORMAT_RECORD_SIMPLEPERF 32768 /* Android's simpleperf has its own from here on */
+#define FORMAT_EVENT_UPDATE_NAME 2
+
+#define FORMAT_MISC_BUILD_ID_SIZE (1u << 15) /* a BUILD_ID record tells how long the id is */
+#define FORMAT_BUILD_ID_BYTES     20
+
+/* The tracing data section: the head of a trace.dat, version 0.6 (trace-cmd.dat.v6(5)). */
+#define FORMAT_TRACING_MAGIC   "\027\010\104tracing"
+#define FORMAT_TRACING_VERSION "0.6"
+
+#endif

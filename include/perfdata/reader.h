@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The file source: perf.data → records in time order. Format: perf.data-file-format.txt in the kernel's
+ * tools/perf/Documentation. Every offset, size and count is bounded by the file. */
+#ifndef FLAMETOP_PERFDATA_READER_H
+#define FLAMETOP_PERFDATA_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "perf/record.h"
+
+struct perfdata_event {
+    char name[128];
+    struct perf_event_attr attr;
+    const uint64_t *ids;
+    uint32_t n_ids;
+};
+struct perfdata_build_id {
+    const char *path;
+    uint32_t pid;
+    uint16_t misc; /* PERF_RECORD_MISC_KERNEL, _USER, … */
+    uint8_t id[20];
+    uint8_t size;
+};
+struct perfdata_info { /* from the feature sections; strings "" when absent */
+    char hostname[65], release[65], arch[33], version[65], cpudesc[128];
+    char cmdline[1024];
+    uint32_t cpus_online, cpus_available;
+    uint64_t sample_first_ns, sample_last_ns; /* HEADER_SAMPLE_TIME */
+    uint64_t total_mem_kb;
+};
+
+struct perfdata;
+/* Opens a file that must be regular. A file with damage opens as far as it can be read: perfdata_damage
+ * says. */
+struct perfdata *perfdata_open(const char *path, struct error *e);
+void perfdata_close(struct perfdata *p);
+uint32_t perfdata_events(const struct perfdata *p, const struct perfdata_event **events);
+uint32_t perfdata_build_ids(const struct perfdata *p, const struct perfdata_build_id **ids);
+const struct perfdata_info *perfdata_info(const struct perfdata *p);
+/* The formats of tracepoints as the file holds them (trace-cmd.dat.v6(5)); NULL: none. */
+const void *perfdata_tracing(const struct perfdata *p, size_t *size);
+/* All records in time order, perf's own ones too; a record without a time stays behind the one before it in
+ * the file, and what perf made up about things that were there before (time 0) comes first. Sets r->source
+ * to the event's index; decompresses PERF_RECORD_COMPRESSED when zstd is built in; a sample that read a
+ * group's counters comes once per member, with what that member counted as its period. fn false stops.
+ * progress in 0..1. */
+typedef bool perfdata_record_fn(void *ctx, const struct record *r);
+bool perfdata_each(struct perfdata *p, perfdata_record_fn *fn, void *ctx, double *progress, struct error *e);
+/* What could not be read, one line per kind; 0: the file is whole. Complete after perfdata_each. */
+uint32_t perfdata_damage(const struct perfdata *p, const char *const **lines);
+const char *perfdata_cgroup(const struct perfdata *p, uint64_t id); /* from records seen; NULL */
+
+#endif

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The first pass: where the records stand and how their times run. perf writes what each CPU's ring held,
+ * one ring after the other, so a file is a row of runs within which times rise: a few runs per round and
+ * CPU stand for millions of records. At worst every record is its own run, and the index as large as the
+ * file. */
+#include <byteswap.h>
+#include <string.h>
+
+#include "perfdata/file.h"
+
+#define LAST_KERNEL_TYPE 21 /* PERF_RECORD_AUX_OUTPUT_HW_ID */
+#define LAST_PERF_TYPE   84
+
+static bool read_id(const struct perfdata *p, const struct id_place *place, const uint8_t *bytes,
+                    uint32_t size, bool sample, uint64_t *id)
+{
+    uint32_t n = 8 * (sample ? place->sample : place->other);
+    if (!n || 8 + n > size)
+        return false;
+    *id = record_u64(sample ? bytes + n : bytes + size - n, 0, p->swap);
+    return true;
+}
+
+bool index_event(const struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_t type,
+                 uint32_t *event)
+{
+    bool sample = type == PERF_RECORD_SAMPLE, had_id = false;
+    uint64_t id, found;
+    *event = 0;
+    if (p->n_events == 1 || type >= FORMAT_RECORD_USER)
+        return true;
+    for (uint32_t i = 0; i < p->n_id_places; i++) {
+        if (!read_id(p, &p->id_places[i], bytes, size, sample, &id))
+            continue;
+        had_id |= id != 0;
+        if (map_get(&p->event_of, id, &found) && p->event_class[found] == i) {
+            *event = (uint32_t)found;
+            return true;
+        }
+    }
+    /* Records that perf made up have the id 0; old files have no ids at all. */
+    return !sample || !had_id || !p->event_of.n;
+}
+
+bool index_time(const struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_t type,
+                uint64_t *time_ns)
+{
+    uint32_t event;
+    if (type >= FORMAT_RECORD_USER || !index_event(p, bytes, size, type, &event))
+        return false;
+    return record_time(bytes, size, &p->layouts[event], time_ns) && *time_ns != UINT64_MAX;
+}
+
+struct indexer {
+    struct perfdata *p;
+    struct run *run;  /* the last one */
+    uint64_t last_ns; /* time of the last record */
+};
+
+static void new_run(struct indexer *ix, uint64_t first_ns, uint64_t place)
+{
+    struct perfdata *p = ix->p;
+    if (p->n_runs == p->runs_cap) {
+        size_t cap = mem_next_cap(p->runs_cap, p->n_runs + 1);
+        struct run *more = mem_try_resize(p->runs, cap, sizeof *more);
+        ix->run = NULL;
+        if (!more)
+            return;
+        p->runs = more;
+        p->runs_cap = cap;
+    }
+    ix->run = &p->runs[p->n_runs];
+    *ix->run = (struct run){ .first_ns = first_ns, .start = place, .end = place, .seq = p->n_runs++ };
+}
+
+static void index_record(struct indexer *ix, const struct raw_record *r)
+{
+    struct perfdata *p = ix->p;
+    uint64_t time_ns;
+    bool timed = index_time(p, r->bytes, r->size, r->type, &time_ns);
+    if (!timed)
+        time_ns = ix->last_ns;
+    if (!ix->run || ix->run->end != r->place || time_ns < ix->last_ns)
+        new_run(ix, time_ns, r->place);
+    ix->last_ns = time_ns;
+    if (!ix->run) {
+        damage_note(p, DAMAGE_NO_MEMORY, 1);
+        return;
+    }
+    ix->run->end = r->place + r->size;
+    p->n_records++;
+    if (r->type >= FORMAT_RECORD_USER ? r->type > LAST_PERF_TYPE : r->type > LAST_KERNEL_TYPE)
+        damage_note(p, DAMAGE_UNKNOWN_TYPE, 1);
+}
+
+static void index_plain(struct indexer *ix, struct walk *plain)
+{
+    struct raw_record r;
+    plain->end = PLACE_PLAIN | ix->p->plain_n;
+    while (walk_next(plain, &r))
+        index_record(ix, &r);
+}
+
+static bool is_compressed(uint32_t type)
+{
+    return type == FORMAT_RECORD_COMPRESSED || type == FORMAT_RECORD_COMPRESSED2;
+}
+
+/* The last record of a killed recording: its beginning may still give some records. */
+static void expand_cut(struct perfdata *p, const struct walk *w)
+{
+    uint64_t left = w->cut ? w->end - w->cut : 0;
+    const uint8_t *bytes = left > 16 && left <= UINT16_MAX ? walk_bytes(p, w->cut, (size_t)left) : NULL;
+    if (!bytes)
+        return;
+    uint32_t type;
+    memcpy(&type, bytes, sizeof type);
+    type = p->swap ? bswap_32(type) : type;
+    struct raw_record r = { .place = w->cut, .bytes = bytes, .type = type, .size = (uint32_t)left };
+    if (is_compressed(type))
+        expand_record(p, &r);
+}
+
+void index_build(struct perfdata *p, double *progress)
+{
+    struct walk w = { .p = p, .pos = p->data_start, .end = p->data_end };
+    struct walk plain = { .p = p, .pos = PLACE_PLAIN, .end = PLACE_PLAIN, .more = true };
+    struct indexer ix = { .p = p };
+    struct raw_record r;
+    while (walk_next(&w, &r)) {
+        index_record(&ix, &r);
+        if (is_compressed(r.type)) {
+            expand_record(p, &r);
+            index_plain(&ix, &plain);
+        } else if (p->pipe && r.place >= p->setup_end && r.type >= FORMAT_RECORD_USER) {
+            setup_apply(p, &r);
+        }
+        if (progress && p->n_records % 1024 == 0)
+            *progress = 0.25 * (double)(w.pos - p->data_start) / (double)(p->data_end - p->data_start);
+    }
+    expand_cut(p, &w);
+    plain.more = false;
+    index_plain(&ix, &plain);
+    p->indexed = true;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "perfdata/reader.h"
+
+#include "perfdata/file.h"
+
+struct perfdata *perfdata_open(const char *path, struct error *e)
+{
+    struct perfdata *p = mem_zalloc(sizeof *p);
+    p->cgroup_names = intern_new();
+    if (!input_open(&p->in, path, e) || !header_read(p, path, e)) {
+        perfdata_close(p);
+        return NULL;
+    }
+    damage_tell(p);
+    return p;
+}
+
+void perfdata_close(struct perfdata *p)
+{
+    if (!p)
+        return;
+    input_close(&p->in);
+    decompressor_free(p->zstd);
+    arena_done(&p->strings);
+    map_done(&p->event_of);
+    map_done(&p->last_value);
+    map_done(&p->cgroup_name);
+    intern_free(p->cgroup_names);
+    damage_done(p);
+    void *owned[] = { p->events,    p->layouts, p->event_class, p->id_places,
+                      p->build_ids, p->tracing, p->plain,       p->runs };
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        mem_free(owned[i]);
+    mem_free(p);
+}
+
+uint32_t perfdata_events(const struct perfdata *p, const struct perfdata_event **events)
+{
+    *events = p->events;
+    return p->n_events;
+}
+
+uint32_t perfdata_build_ids(const struct perfdata *p, const struct perfdata_build_id **ids)
+{
+    *ids = p->build_ids;
+    return p->n_build_ids;
+}
+
+const struct perfdata_info *perfdata_info(const struct perfdata *p)
+{
+    return &p->info;
+}
+
+const void *perfdata_tracing(const struct perfdata *p, size_t *size)
+{
+    *size = p->tracing_size;
+    return p->tracing;
+}
+
+bool perfdata_each(struct perfdata *p, perfdata_record_fn *fn, void *ctx, double *progress, struct error *e)
+{
+    if (!p->indexed)
+        index_build(p, progress);
+    p->damage[DAMAGE_BAD_RECORD] = p->damage[DAMAGE_NO_EVENT] = 0;
+    bool whole = merge_records(p, fn, ctx, progress, e);
+    p->damage[DAMAGE_SHRANK] = p->in.shrank;
+    damage_tell(p);
+    if (progress && whole)
+        *progress = 1;
+    return whole;
+}
+
+const char *perfdata_cgroup(const struct perfdata *p, uint64_t id)
+{
+    uint64_t name;
+    return map_get(&p->cgroup_name, id, &name) ? intern_str(p->cgroup_names, (uint32_t)name) : NULL;
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Names of tracepoints out of the tracing data of a perf.data: the formats of its events, as tracefs has them
+ * (trace-cmd.dat.v6(5)). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "perfdata/file.h"
+
+/* The value behind "key" at the start of a line of a format: "name: sched_switch\nID: 314\n…". */
+static bool find_line(const char *text, size_t n, const char *key, char *dst, size_t cap)
+{
+    size_t key_n = strlen(key);
+    for (const char *line = text, *end = text + n; line && line < end;) {
+        const char *stop = memchr(line, '\n', (size_t)(end - line));
+        size_t line_n = (size_t)((stop ? stop : end) - line);
+        if (line_n >= key_n && !memcmp(line, key, key_n)) {
+            text_clean(dst, cap, line + key_n, line_n - key_n);
+            return true;
+        }
+        line = stop ? stop + 1 : NULL;
+    }
+    return false;
+}
+
+static bool format_matches(const char *text, size_t n, uint64_t id, const char *system, char *dst, size_t cap)
+{
+    char number[32], name[96];
+    if (!find_line(text, n, "ID: ", number, sizeof number) || strtoull(number, NULL, 10) != id ||
+        !find_line(text, n, "name: ", name, sizeof name))
+        return false;
+    snprintf(dst, cap, "%s:%s", system, name);
+    return true;
+}
+
+/* A u32 count of files, each with a u64 size before it. */
+static bool search_files(struct cursor *c, const char *system, uint64_t id, char *dst, size_t cap)
+{
+    uint32_t files = cursor_u32(c);
+    for (uint32_t i = 0; i < files && !c->bad; i++) {
+        uint64_t size = cursor_u64(c);
+        const char *text = size <= cursor_left(c) ? cursor_bytes(c, (size_t)size) : NULL;
+        if (!text)
+            return false;
+        if (format_matches(text, (size_t)size, id, system, dst, cap))
+            return true;
+    }
+    return false;
+}
+
+static const char *take_name(struct cursor *c)
+{
+    size_t n = strnlen((const char *)c->p, cursor_left(c));
+    return cursor_str(c, n + 1);
+}
+
+/* "header_page" and "header_event": a name, a u64 size, that many bytes. */
+static void skip_named_file(struct cursor *c)
+{
+    if (!take_name(c))
+        return;
+    uint64_t size = cursor_u64(c);
+    if (size > cursor_left(c))
+        c->bad = true;
+    else
+        cursor_skip(c, (size_t)size);
+}
+
+bool tracing_name(const struct perfdata *p, uint64_t id, char *dst, size_t cap)
+{
+    struct cursor c = cursor_of(p->tracing, p->tracing_size, p->swap);
+    char system[64];
+    cursor_skip(&c, strlen(FORMAT_TRACING_MAGIC));
+    if (c.bad || memcmp(p->tracing, FORMAT_TRACING_MAGIC, strlen(FORMAT_TRACING_MAGIC)) || !take_name(&c))
+        return false;
+    c.swap = cursor_u8(&c) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+    cursor_skip(&c, 1 + 4); /* size of long, of a page */
+    skip_named_file(&c);
+    skip_named_file(&c);
+    if (search_files(&c, "ftrace", id, dst, cap))
+        return true;
+    uint32_t systems = cursor_u32(&c);
+    for (uint32_t i = 0; i < systems && !c.bad; i++) {
+        const char *name = take_name(&c);
+        if (!name)
+            return false;
+        text_clean(system, sizeof system, name, strlen(name));
+        if (search_files(&c, system, id, dst, cap))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From record to record, stepping over what is none: zeroed pages (a crash before the data reached the
+ * disk), text that a program wrote into perf's pipe, a damaged size. */
+#include <byteswap.h>
+#include <string.h>
+
+#include "perfdata/file.h"
+
+#define SCAN_BYTES      4096
+#define KERNEL_TYPE_MAX 40 /* the newest known is 22 */
+#define CHAIN_LENGTH    3
+
+enum verdict { RECORD_OK, RECORD_CUT, RECORD_BAD };
+
+struct head {
+    uint32_t type, size;
+    uint16_t misc;
+};
+
+const uint8_t *walk_bytes(struct perfdata *p, uint64_t place, size_t n)
+{
+    if (!(place & PLACE_PLAIN))
+        return input_get(&p->in, place, n);
+    uint64_t offset = place & ~PLACE_PLAIN;
+    return offset <= p->plain_n && n <= p->plain_n - offset ? p->plain + offset : NULL;
+}
+
+static struct head head_of(const struct perfdata *p, const uint8_t *bytes)
+{
+    struct perf_event_header h;
+    memcpy(&h, bytes, sizeof h);
+    struct head out = { h.type, h.size, h.misc };
+    if (p->swap)
+        out = (struct head){ bswap_32(h.type), bswap_16(h.size), bswap_16(h.misc) };
+    /* simpleperf's own records keep the upper half of a 32-bit size where misc stands. */
+    if (out.type >= FORMAT_RECORD_SIMPLEPERF && out.type < FORMAT_RECORD_SIMPLEPERF + 64)
+        out.size |= (uint32_t)out.misc << 16;
+    return out;
+}
+
+/* A header that a writer we know would write. */
+static bool is_usual(struct head h)
+{
+    if (h.size < sizeof(struct perf_event_header))
+        return false;
+    if (h.type >= 1 && h.type <= KERNEL_TYPE_MAX)
+        return h.size % 8 == 0 && (h.misc & PERF_RECORD_MISC_CPUMODE_MASK) <= PERF_RECORD_MISC_GUEST_USER;
+    if (h.type >= FORMAT_RECORD_USER && h.type < FORMAT_RECORD_USER_END)
+        return true;
+    return h.type >= FORMAT_RECORD_SIMPLEPERF && h.type < FORMAT_RECORD_SIMPLEPERF + 64;
+}
+
+static uint64_t payload_of(struct perfdata *p, uint64_t place, struct head h)
+{
+    bool aux = h.type == FORMAT_RECORD_AUXTRACE;
+    size_t n = aux ? 16 : 12;
+    if ((!aux && h.type != FORMAT_RECORD_TRACING_DATA) || h.size < n)
+        return 0;
+    const uint8_t *bytes = walk_bytes(p, place, n);
+    if (!bytes)
+        return 0;
+    struct cursor c = cursor_of(bytes + 8, n - 8, p->swap);
+    return aux ? cursor_u64(&c) : (cursor_u32(&c) + UINT64_C(7)) & ~UINT64_C(7);
+}
+
+/* Whether usual records stand one behind the other from here on: some, or up to the end. */
+static bool is_chain(struct walk *w, uint64_t pos)
+{
+    for (int i = 0; i < CHAIN_LENGTH; i++) {
+        if (i && pos == w->end)
+            return true;
+        const uint8_t *bytes = w->end - pos >= 8 ? walk_bytes(w->p, pos, 8) : NULL;
+        if (!bytes)
+            return false;
+        struct head h = head_of(w->p, bytes);
+        if (!is_usual(h))
+            return false;
+        if (h.size > w->end - pos)
+            return i >= 2;
+        uint64_t payload = payload_of(w->p, pos, h);
+        pos += h.size;
+        if (payload > w->end - pos)
+            return i >= 2;
+        pos += payload;
+    }
+    return true;
+}
+
+static enum verdict judge(struct walk *w, struct head h)
+{
+    uint64_t left = w->end - w->pos;
+    if (is_usual(h))
+        return h.size <= left ? RECORD_OK : RECORD_CUT;
+    /* A type of the future, when what follows is a record again. */
+    if (!h.type || h.size < 8 || h.size % 8 || h.size > left)
+        return RECORD_BAD;
+    return h.size == left || is_chain(w, w->pos + h.size) ? RECORD_OK : RECORD_BAD;
+}
+
+/* zeros: how many of the bytes were seen to be 0. A few that are not are the end of a record whose
+ * beginning is gone; a few among others are part of those. */
+static void note_lost(struct walk *w, uint64_t bytes, uint64_t zeros)
+{
+    bool blank = zeros && zeros + 8 >= bytes - bytes / 8;
+    if (!w->quiet)
+        damage_note(w->p, blank ? DAMAGE_ZEROS : DAMAGE_GARBAGE, bytes);
+}
+
+/* Byte by byte, as records after a compressed or a tracing data record are not aligned. */
+static bool find_chain(struct walk *w, uint64_t *zeros)
+{
+    uint8_t chunk[SCAN_BYTES];
+    for (uint64_t pos = w->pos + 1; w->end - pos >= 8;) {
+        size_t n = w->end - pos < sizeof chunk ? (size_t)(w->end - pos) : sizeof chunk;
+        const uint8_t *bytes = walk_bytes(w->p, pos, n);
+        if (!bytes)
+            return false;
+        memcpy(chunk, bytes, n);
+        for (size_t i = 0; i + 8 <= n; i++) {
+            if (is_usual(head_of(w->p, chunk + i)) && is_chain(w, pos + i)) {
+                w->pos = pos + i;
+                return true;
+            }
+            *zeros += !chunk[i];
+        }
+        pos += n - 7;
+    }
+    return false;
+}
+
+static void end_cut(struct walk *w)
+{
+    w->cut = w->pos;
+    if (!w->quiet)
+        damage_note(w->p, DAMAGE_CUT_RECORD, w->end - w->pos);
+    w->pos = w->end;
+}
+
+/* Moves to the next record behind what is none; false: there is none, and pos is at the end. */
+static bool resync(struct walk *w, enum verdict why)
+{
+    uint64_t from = w->pos, zeros = 0;
+    if (find_chain(w, &zeros)) {
+        note_lost(w, w->pos - from, zeros);
+        return true;
+    }
+    if (why == RECORD_CUT) {
+        end_cut(w);
+        return false;
+    }
+    note_lost(w, w->end - w->pos, zeros);
+    w->pos = w->end;
+    return false;
+}
+
+static void take_payload(struct walk *w, struct head h, struct raw_record *out)
+{
+    uint64_t left = w->end - w->pos - h.size;
+    out->payload = payload_of(w->p, w->pos, h);
+    if (out->payload > left) {
+        if (!w->quiet)
+            damage_note(w->p, DAMAGE_CUT_RECORD, left);
+        out->payload = left;
+    }
+    if (h.type == FORMAT_RECORD_AUXTRACE && !w->quiet)
+        damage_note(w->p, DAMAGE_AUXTRACE, out->payload);
+}
+
+/* False when the walk is over; *out is the record at pos otherwise, unless its type is 0: none, go on. */
+static bool step(struct walk *w, struct raw_record *out)
+{
+    const uint8_t *bytes = w->end - w->pos >= 8 ? walk_bytes(w->p, w->pos, 8) : NULL;
+    struct head h = { 0 };
+    enum verdict v = RECORD_CUT;
+    out->type = 0;
+    if (bytes) {
+        h = head_of(w->p, bytes);
+        v = judge(w, h);
+    }
+    if (v == RECORD_CUT && w->more)
+        return false;
+    if (v == RECORD_CUT && (h.type == FORMAT_RECORD_COMPRESSED || h.type == FORMAT_RECORD_COMPRESSED2)) {
+        end_cut(w); /* what looks like records in it are pieces of some */
+        return false;
+    }
+    if (v != RECORD_OK)
+        return resync(w, v);
+    if (h.type >= FORMAT_RECORD_SIMPLEPERF && h.size > UINT16_MAX) {
+        if (!w->quiet)
+            damage_note(w->p, DAMAGE_UNKNOWN_TYPE, 1);
+        w->pos += h.size;
+        return true;
+    }
+    *out = (struct raw_record){ .place = w->pos, .type = h.type, .size = h.size, .misc = h.misc };
+    take_payload(w, h, out);
+    out->bytes = walk_bytes(w->p, w->pos, h.size);
+    w->pos += h.size + out->payload;
+    return out->bytes; /* else the file shrank */
+}
+
+bool walk_next(struct walk *w, struct raw_record *out)
+{
+    while (w->pos < w->end) {
+        if (!step(w, out))
+            return false;
+        if (out->type)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Facts about the machine that recorded: this one or, when a file is written anew, what that file said. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "perfdata/write.h"
+
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "0 (built by hand)"
+#endif
+
+#define CPUINFO_MAX (16u << 20) /* thousands of CPUs */
+#define CMDLINE_MAX (1u << 20)
+
+void write_string(struct buf *b, const char *s)
+{
+    static const char zeros[FORMAT_NAME_ALIGN];
+    size_t len = strlen(s);
+    uint32_t padded = (uint32_t)(len + FORMAT_NAME_ALIGN) & ~(uint32_t)(FORMAT_NAME_ALIGN - 1);
+    buf_add(b, &padded, sizeof padded);
+    buf_add(b, s, len);
+    buf_add(b, zeros, padded - len);
+}
+
+static void known_string(struct buf *b, const char *s)
+{
+    if (*s)
+        write_string(b, s);
+}
+
+/* The value behind "key<blanks>: " on the first such line, into dst; false: there is none. */
+static bool find_value(const char *text, const char *key, char *dst, size_t cap)
+{
+    size_t key_n = strlen(key);
+    for (const char *line = text; line; line = (line = strchr(line, '\n')) ? line + 1 : NULL) {
+        if (strncmp(line, key, key_n))
+            continue;
+        const char *value = line + key_n + strspn(line + key_n, " \t");
+        if (*value++ != ':')
+            continue;
+        value += strspn(value, " \t");
+        size_t n = strcspn(value, "\n");
+        n = n < cap - 1 ? n : cap - 1;
+        memcpy(dst, value, n);
+        dst[n] = '\0';
+        return true;
+    }
+    return false;
+}
+
+static void cpu_description(const char *cpuinfo, struct buf *out)
+{
+    static const char *const keys[] = { "model name", "Processor", "cpu model", "cpu", "uarch", "Hardware" };
+    char value[256];
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (find_value(cpuinfo, keys[i], value, sizeof value)) {
+            known_string(out, value);
+            return;
+        }
+}
+
+/* perf's form for x86; other machines' are not made up. */
+static void cpu_id(const char *cpuinfo, struct buf *out)
+{
+    static const char *const keys[] = { "vendor_id", "cpu family", "model", "stepping" };
+    char value[64];
+    struct buf id = { 0 };
+    size_t n = sizeof keys / sizeof *keys, found = 0;
+    for (size_t i = 0; i < n && find_value(cpuinfo, keys[i], value, sizeof value); i++, found++)
+        buf_printf(&id, "%s%s", i ? "," : "", value);
+    if (found == n)
+        write_string(out, id.data);
+    buf_done(&id);
+}
+
+static void from_cpuinfo(enum format_feature feature, struct buf *out)
+{
+    struct buf text = { 0 };
+    if (file_read("/proc/cpuinfo", CPUINFO_MAX, &text, NULL))
+        (feature == FORMAT_CPUDESC ? cpu_description : cpu_id)(buf_str(&text), out);
+    buf_done(&text);
+}
+
+static void own_memory(struct buf *out)
+{
+    char value[64];
+    struct buf text = { 0 };
+    if (file_read("/proc/meminfo", CMDLINE_MAX, &text, NULL) &&
+        find_value(buf_str(&text), "MemTotal", value, sizeof value)) {
+        uint64_t kb = strtoull(value, NULL, 10);
+        buf_add(out, &kb, sizeof kb);
+    }
+    buf_done(&text);
+}
+
+static void cpus(uint32_t available, uint32_t online, struct buf *out)
+{
+    if (!available && !online)
+        return;
+    buf_add(out, &available, sizeof available);
+    buf_add(out, &online, sizeof online);
+}
+
+static void own_cmdline(struct buf *out)
+{
+    struct buf text = { 0 }, strings = { 0 };
+    uint32_t n = 0;
+    if (file_read("/proc/self/cmdline", CMDLINE_MAX, &text, NULL))
+        for (size_t at = 0; at < text.len; at += strlen(text.data + at) + 1, n++)
+            write_string(&strings, text.data + at);
+    if (n) {
+        buf_add(out, &n, sizeof n);
+        buf_add(out, strings.data, strings.len);
+    }
+    buf_done(&strings);
+    buf_done(&text);
+}
+
+static void cmdline(const struct perfdata_writer *w, struct buf *out)
+{
+    uint32_t n = w->cmdline_n;
+    if (n) {
+        buf_add(out, &n, sizeof n);
+        buf_add(out, w->cmdline.data, w->cmdline.len);
+    } else if (!w->host) {
+        own_cmdline(out);
+    } else if (*w->host->cmdline) {
+        n = 1;
+        buf_add(out, &n, sizeof n);
+        write_string(out, w->host->cmdline);
+    }
+}
+
+static uint64_t now_ns(clockid_t clock)
+{
+    struct timespec ts = { 0 };
+    clock_gettime(clock, &ts);
+    return (uint64_t)ts.tv_sec * NS_PER_SEC + (uint64_t)ts.tv_nsec;
+}
+
+static void clock_resolution(struct buf *out)
+{
+    struct timespec ts = { .tv_nsec = 1 };
+    clock_getres(CLOCK_MONOTONIC, &ts);
+    uint64_t ns = (uint64_t)ts.tv_sec * NS_PER_SEC + (uint64_t)ts.tv_nsec;
+    buf_add(out, &ns, sizeof ns);
+}
+
+/* One moment on the clock on the wall and on the samples' clock. */
+static void clock_data(struct buf *out)
+{
+    struct {
+        uint32_t version, clockid;
+        uint64_t wall_ns, clock_ns;
+    } data = { .version = 1, .clockid = CLOCK_MONOTONIC };
+    data.clock_ns = now_ns(CLOCK_MONOTONIC);
+    data.wall_ns = now_ns(CLOCK_REALTIME);
+    buf_add(out, &data, sizeof data);
+}
+
+static void own_fact(const struct perfdata_writer *w, enum format_feature feature, struct buf *out)
+{
+    const struct perf_event_attr *a = &w->events[0].attr;
+    bool monotonic = a->use_clockid && a->clockid == CLOCK_MONOTONIC;
+    struct utsname u = { 0 };
+    uname(&u);
+    switch ((int)feature) {
+    case FORMAT_HOSTNAME:
+        known_string(out, u.nodename);
+        break;
+    case FORMAT_OSRELEASE:
+        known_string(out, u.release);
+        break;
+    case FORMAT_ARCH:
+        known_string(out, u.machine);
+        break;
+    case FORMAT_NRCPUS:
+        cpus((uint32_t)sysconf(_SC_NPROCESSORS_CONF), (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), out);
+        break;
+    case FORMAT_CPUDESC:
+    case FORMAT_CPUID:
+        from_cpuinfo(feature, out);
+        break;
+    case FORMAT_TOTAL_MEM:
+        own_memory(out);
+        break;
+    case FORMAT_CLOCKID:
+        if (monotonic)
+            clock_resolution(out);
+        break;
+    case FORMAT_CLOCK_DATA:
+        if (monotonic)
+            clock_data(out);
+        break;
+    }
+}
+
+static void others_fact(const struct perfdata_info *host, enum format_feature feature, struct buf *out)
+{
+    switch ((int)feature) {
+    case FORMAT_HOSTNAME:
+        known_string(out, host->hostname);
+        break;
+    case FORMAT_OSRELEASE:
+        known_string(out, host->release);
+        break;
+    case FORMAT_ARCH:
+        known_string(out, host->arch);
+        break;
+    case FORMAT_NRCPUS:
+        cpus(host->cpus_available, host->cpus_online, out);
+        break;
+    case FORMAT_CPUDESC:
+        known_string(out, host->cpudesc);
+        break;
+    case FORMAT_TOTAL_MEM:
+        if (host->total_mem_kb)
+            buf_add(out, &host->total_mem_kb, sizeof host->total_mem_kb);
+        break;
+    }
+}
+
+void write_host_fact(const struct perfdata_writer *w, enum format_feature feature, struct buf *out)
+{
+    if (feature == FORMAT_VERSION)
+        write_string(out, "flametop " PACKAGE_VERSION);
+    else if (feature == FORMAT_CMDLINE)
+        cmdline(w, out);
+    else if (w->host)
+        others_fact(w->host, feature, out);
+    else
+        own_fact(w, feature, out);
+}

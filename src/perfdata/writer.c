@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Records, laid out as <linux/perf_event.h> says. */
+#include "perfdata/writer.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/mem.h"
+#include "perfdata/write.h"
+
+#define RECORD_MAX 65528 /* sizes have 16 bits and are multiples of 8 */
+#define TEXT_MAX   4095
+#define SAMPLE_BASE                                                                                          \
+    (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |        \
+     PERF_SAMPLE_PERIOD)
+#define KERNEL_PID UINT32_MAX
+
+/* ---- the events ---- */
+
+static uint64_t sample_type_of(const struct perfdata_writer *w, const struct perf_event_attr *a)
+{
+    return SAMPLE_BASE | (w->chains ? PERF_SAMPLE_CALLCHAIN : 0) | (w->cgroups ? PERF_SAMPLE_CGROUP : 0) |
+           (a->type == PERF_TYPE_TRACEPOINT ? PERF_SAMPLE_RAW : 0);
+}
+
+static void clean_attr(const struct perfdata_writer *w, const struct perf_event_attr *from,
+                       struct perf_event_attr *to)
+{
+    *to = (struct perf_event_attr){
+        .type = from->type,
+        .size = WRITE_ATTR_BYTES,
+        .config = from->config,
+        .config1 = from->config1,
+        .config2 = from->config2,
+        .bp_type = from->bp_type,
+        .sample_period = from->sample_period,
+        .sample_type = sample_type_of(w, from),
+        .read_format = PERF_FORMAT_ID,
+        .freq = from->freq,
+        .precise_ip = from->precise_ip,
+        .exclude_user = from->exclude_user,
+        .exclude_kernel = from->exclude_kernel,
+        .exclude_hv = from->exclude_hv,
+        .exclude_idle = from->exclude_idle,
+        .exclude_host = from->exclude_host,
+        .exclude_guest = from->exclude_guest,
+        .use_clockid = from->use_clockid,
+        .clockid = from->clockid,
+        .sample_id_all = 1,
+    };
+}
+
+static void add_events(struct perfdata_writer *w, const struct perfdata_write_event *events, uint32_t n)
+{
+    w->events = mem_array(n, sizeof *w->events);
+    w->n_events = n;
+    for (uint32_t i = 0; i < n; i++) {
+        struct written_event *ev = &w->events[i];
+        snprintf(ev->name, sizeof ev->name, "%s", events[i].name);
+        clean_attr(w, events[i].attr, &ev->attr);
+        ev->id = i + 1;
+    }
+    /* Side-band records come with the first event, as perf has it. */
+    struct perf_event_attr *first = &w->events[0].attr;
+    first->mmap = first->mmap2 = first->comm = first->comm_exec = first->task = 1;
+    first->cgroup = w->cgroups;
+}
+
+struct perfdata_writer *perfdata_writer_open(const char *path, const struct perfdata_write_event *events,
+                                             uint32_t n_events, bool chains, bool cgroups, struct error *e)
+{
+    if (!n_events) {
+        error_set(e, ERROR_ARGUMENT, "nothing to write to %s: no event", path);
+        return NULL;
+    }
+    struct perfdata_writer *w = mem_zalloc(sizeof *w);
+    if (!outfile_open(&w->out, path, e)) {
+        mem_free(w);
+        return NULL;
+    }
+    w->chains = chains;
+    w->cgroups = cgroups;
+    add_events(w, events, n_events);
+    w->data_start = write_header_bytes(n_events);
+    void *blank = mem_zalloc((size_t)w->data_start);
+    outfile_write(&w->out, blank, (size_t)w->data_start);
+    mem_free(blank);
+    return w;
+}
+
+static void writer_free(struct perfdata_writer *w)
+{
+    buf_done(&w->build_ids);
+    buf_done(&w->cmdline);
+    buf_done(&w->tracing);
+    buf_done(&w->record);
+    mem_free(w->events);
+    mem_free(w->host);
+    mem_free(w);
+}
+
+bool perfdata_writer_commit(struct perfdata_writer *w, uint64_t *size_bytes, struct error *e)
+{
+    write_header(w);
+    if (size_bytes)
+        *size_bytes = w->out.size_bytes;
+    bool ok = outfile_commit(&w->out, e);
+    writer_free(w);
+    return ok;
+}
+
+void perfdata_writer_abort(struct perfdata_writer *w)
+{
+    if (!w)
+        return;
+    outfile_abort(&w->out);
+    writer_free(w);
+}
+
+/* ---- making a record ---- */
+
+static void begin(struct perfdata_writer *w, uint32_t type, uint16_t misc)
+{
+    struct perf_event_header h = { .type = type, .misc = misc };
+    buf_clear(&w->record);
+    buf_add(&w->record, &h, sizeof h);
+}
+
+static void put_u32(struct perfdata_writer *w, uint32_t v)
+{
+    buf_add(&w->record, &v, sizeof v);
+}
+
+static void put_u64(struct perfdata_writer *w, uint64_t v)
+{
+    buf_add(&w->record, &v, sizeof v);
+}
+
+static void pad(struct perfdata_writer *w)
+{
+    static const char zeros[8];
+    buf_add(&w->record, zeros, -w->record.len & 7);
+}
+
+static void put_text(struct perfdata_writer *w, const char *s)
+{
+    buf_add(&w->record, s, strnlen(s, TEXT_MAX));
+    buf_putc(&w->record, '\0');
+    pad(w);
+}
+
+static void put_pid_tid(struct perfdata_writer *w, uint32_t pid, uint32_t tid)
+{
+    put_u32(w, pid);
+    put_u32(w, tid);
+}
+
+static void end(struct perfdata_writer *w)
+{
+    uint16_t size = (uint16_t)w->record.len;
+    memcpy(w->record.data + offsetof(struct perf_event_header, size), &size, sizeof size);
+    outfile_write(&w->out, w->record.data, w->record.len);
+}
+
+/* The sample_id behind every record that is no sample: TID, TIME, CPU, IDENTIFIER. */
+static void end_with_id(struct perfdata_writer *w, uint32_t event, uint64_t time_ns, uint32_t pid,
+                        uint32_t tid)
+{
+    if (pid == KERNEL_PID)
+        pid = tid = 0;
+    put_pid_tid(w, pid, tid);
+    put_u64(w, time_ns);
+    put_u64(w, 0); /* cpu: not known */
+    put_u64(w, w->events[event].id);
+    end(w);
+}
+
+/* ---- the records ---- */
+
+void perfdata_write_comm(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t tid,
+                         const char *comm, bool exec)
+{
+    begin(w, PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
+    put_pid_tid(w, pid, tid);
+    put_text(w, comm);
+    end_with_id(w, 0, time_ns, pid, tid);
+}
+
+void perfdata_write_mmap(struct perfdata_writer *w, uint64_t time_ns, const struct perfdata_write_map *m)
+{
+    if (m->kernel)
+        begin(w, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL);
+    else
+        begin(w, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
+    put_pid_tid(w, m->pid, m->pid == KERNEL_PID ? 0 : m->tid);
+    put_u64(w, m->addr);
+    put_u64(w, m->len);
+    put_u64(w, m->pgoff);
+    if (!m->kernel) {
+        put_u32(w, m->maj);
+        put_u32(w, m->min);
+        put_u64(w, m->ino);
+        put_u64(w, m->ino_generation);
+        put_u32(w, PROT_READ | PROT_EXEC);
+        put_u32(w, MAP_PRIVATE);
+    }
+    put_text(w, m->path);
+    end_with_id(w, 0, time_ns, m->pid, m->tid);
+}
+
+static void write_task(struct perfdata_writer *w, uint32_t type, uint64_t time_ns, uint32_t pid,
+                       uint32_t ppid, uint32_t tid, uint32_t ptid)
+{
+    begin(w, type, 0);
+    put_u32(w, pid);
+    put_u32(w, ppid);
+    put_u32(w, tid);
+    put_u32(w, ptid);
+    put_u64(w, time_ns);
+    end_with_id(w, 0, time_ns, pid, tid);
+}
+
+void perfdata_write_fork(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t ppid,
+                         uint32_t tid, uint32_t ptid)
+{
+    write_task(w, PERF_RECORD_FORK, time_ns, pid, ppid, tid, ptid);
+}
+
+void perfdata_write_exit(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t ppid,
+                         uint32_t tid, uint32_t ptid)
+{
+    write_task(w, PERF_RECORD_EXIT, time_ns, pid, ppid, tid, ptid);
+}
+
+void perfdata_write_lost(struct perfdata_writer *w, uint64_t time_ns, uint32_t event, uint64_t lost)
+{
+    if (event >= w->n_events)
+        return;
+    begin(w, PERF_RECORD_LOST, 0);
+    put_u64(w, w->events[event].id);
+    put_u64(w, lost);
+    end_with_id(w, event, time_ns, 0, 0);
+}
+
+void perfdata_write_cgroup(struct perfdata_writer *w, uint64_t time_ns, uint64_t id, const char *path)
+{
+    begin(w, PERF_RECORD_CGROUP, 0);
+    put_u64(w, id);
+    put_text(w, path);
+    end_with_id(w, 0, time_ns, 0, 0);
+}
+
+void perfdata_write_ksymbol(struct perfdata_writer *w, uint64_t time_ns, uint64_t addr, uint32_t len,
+                            const char *name)
+{
+    w->events[0].attr.ksymbol = 1;
+    begin(w, PERF_RECORD_KSYMBOL, 0);
+    put_u64(w, addr);
+    put_u32(w, len);
+    put_u32(w, strncmp(name, "bpf_prog_", 9) ? PERF_RECORD_KSYMBOL_TYPE_OOL : PERF_RECORD_KSYMBOL_TYPE_BPF);
+    put_text(w, name);
+    end_with_id(w, 0, time_ns, 0, 0);
+}
+
+static void put_chain(struct perfdata_writer *w, const struct perfdata_write_sample *s, size_t room)
+{
+    uint64_t n = s->chain_n < room / sizeof *s->chain ? s->chain_n : room / sizeof *s->chain;
+    put_u64(w, n);
+    buf_add(&w->record, s->chain, (size_t)n * sizeof *s->chain);
+}
+
+/* The size counts the padding, as the kernel has it; perf goes by it. A payload always has the fields that
+ * are common to all tracepoints: perf looks at them unasked. */
+static void put_raw(struct perfdata_writer *w, const struct perfdata_write_sample *s)
+{
+    struct {
+        uint16_t type;
+        uint8_t flags, preempt_count;
+        uint32_t pid;
+    } common = { .type = (uint16_t)w->events[s->event].attr.config, .pid = s->tid };
+    bool given = s->raw_size >= sizeof common;
+    uint32_t size = given ? s->raw_size : sizeof common;
+    put_u32(w, size + (-(size + 4) & 7));
+    buf_add(&w->record, given ? s->raw : &common, size);
+    pad(w);
+}
+
+static void note_time(struct perfdata_writer *w, uint64_t time_ns)
+{
+    if (!w->sampled)
+        w->first_ns = time_ns;
+    w->last_ns = time_ns;
+    w->sampled = true;
+}
+
+void perfdata_write_sample(struct perfdata_writer *w, const struct perfdata_write_sample *sample)
+{
+    struct perfdata_write_sample s = *sample;
+    if (s.event >= w->n_events)
+        return;
+    const struct written_event *ev = &w->events[s.event];
+    bool raw = ev->attr.sample_type & PERF_SAMPLE_RAW;
+    if (!raw || s.raw_size > RECORD_MAX / 2)
+        s.raw_size = 0;
+    begin(w, PERF_RECORD_SAMPLE, s.misc);
+    put_u64(w, ev->id);
+    put_u64(w, s.ip);
+    put_pid_tid(w, s.pid, s.tid);
+    put_u64(w, s.time_ns);
+    put_u64(w, s.cpu);
+    put_u64(w, s.period);
+    if (w->chains)
+        put_chain(w, &s, RECORD_MAX - w->record.len - s.raw_size - 64);
+    if (raw)
+        put_raw(w, &s);
+    if (w->cgroups)
+        put_u64(w, s.cgroup);
+    end(w);
+    note_time(w, s.time_ns);
+}
+
+/* ---- what goes into the header ---- */
+
+void perfdata_write_build_id(struct perfdata_writer *w, const char *path, bool kernel, const uint8_t *id,
+                             unsigned size)
+{
+    uint8_t bytes[FORMAT_BUILD_ID_BYTES + 4] = { 0 };
+    struct perf_event_header h = { .type = FORMAT_RECORD_BUILD_ID };
+    uint32_t all_of_the_host = KERNEL_PID;
+    if (size > FORMAT_BUILD_ID_BYTES)
+        size = FORMAT_BUILD_ID_BYTES;
+    memcpy(bytes, id, size);
+    bytes[FORMAT_BUILD_ID_BYTES] = (uint8_t)size;
+    size_t len = strnlen(path, TEXT_MAX),
+           padded = (len + FORMAT_NAME_ALIGN) & ~(size_t)(FORMAT_NAME_ALIGN - 1);
+    h.misc = (kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER) | FORMAT_MISC_BUILD_ID_SIZE;
+    h.size = (uint16_t)(sizeof h + sizeof all_of_the_host + sizeof bytes + padded);
+    buf_add(&w->build_ids, &h, sizeof h);
+    buf_add(&w->build_ids, &all_of_the_host, sizeof all_of_the_host);
+    buf_add(&w->build_ids, bytes, sizeof bytes);
+    buf_add(&w->build_ids, path, len);
+    while (len++ < padded)
+        buf_putc(&w->build_ids, '\0');
+}
+
+void perfdata_write_cmdline(struct perfdata_writer *w, int argc, const char *const *argv)
+{
+    buf_clear(&w->cmdline);
+    w->cmdline_n = (uint32_t)argc;
+    for (int i = 0; i < argc; i++)
+        write_string(&w->cmdline, argv[i]);
+}
+
+void perfdata_write_host(struct perfdata_writer *w, const struct perfdata_info *info)
+{
+    if (!w->host)
+        w->host = mem_alloc(sizeof *w->host);
+    *w->host = *info;
+}
+
+void perfdata_write_tracing(struct perfdata_writer *w, const void *bytes, size_t size)
+{
+    buf_clear(&w->tracing);
+    buf_add(&w->tracing, bytes, size);
+}
