@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A module (DSO): one file or pseudo-file that code lives in. Immutable once made, shared by reference count
+ * (atomic), so that any thread may hold one. Ids are never used twice. */
+#ifndef FLAMETOP_PROCESS_MODULE_H
+#define FLAMETOP_PROCESS_MODULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum module_kind {
+    MODULE_FILE,    /* an ELF file (or what was mapped as one); offset = file offset */
+    MODULE_KERNEL,  /* the kernel's core text; offset = absolute address */
+    MODULE_KMOD,    /* a kernel module; offset = absolute address */
+    MODULE_KSYM,    /* one out-of-line kernel symbol (a BPF program): offset = absolute address */
+    MODULE_VDSO,    /* offset = from its start */
+    MODULE_JIT,     /* anonymous executable memory of one process; offset = absolute address */
+    MODULE_UNKNOWN, /* no mapping known; offset = absolute address */
+    MODULE_BROKEN,  /* where a garbage callchain is cut: one frame, offset 0 */
+    MODULE_GUEST,   /* guest code, offset = absolute address */
+};
+
+/* Ids of the modules that always exist. */
+enum {
+    MODULE_ID_UNKNOWN = 1,
+    MODULE_ID_BROKEN = 2,
+    MODULE_ID_KERNEL = 3,
+    MODULE_ID_GUEST = 4,
+    MODULE_ID_FIRST = 16
+};
+
+struct module {
+    uint32_t id;
+    enum module_kind kind;
+    const char *path;  /* raw, as the kernel said it; for MODULE_KSYM the symbol's name */
+    const char *name;  /* for people: cleaned base name, "[kernel]", "[xfs]", "[vdso]", "[JIT]", "[bpf]" */
+    uint32_t maj, min; /* device, 0 when unknown */
+    uint64_t ino, ino_generation;
+    uint8_t build_id[20];        /* when a record or a file header told it */
+    uint8_t build_id_size;       /* 0: not known here */
+    uint32_t pid;                /* a process that maps it: the way to its file; the owner of a MODULE_JIT */
+    uint64_t start, size;        /* MODULE_KERNEL, KMOD, KSYM: address range */
+    uint64_t map_start, map_end; /* where pid mapped it, 0: not known: the way to a file that was deleted */
+    bool deleted;                /* " (deleted)" behind the path */
+    bool live; /* of this machine, now (false: from a file: pids and inodes mean nothing here) */
+    int refs;  /* atomic; use module_get and module_put */
+};
+
+/* Makes a module with one reference. Strings are copied; path's " (deleted)" is cut into the flag; without a
+ * name in `like` it is made from kind and path. */
+struct module *module_new(const struct module *like);
+/* What a mapping of that path in a process is: MODULE_FILE, MODULE_VDSO or MODULE_JIT. *path becomes the one
+ * under which all of a kind are known ("//anon" for whatever anonymous memory is called). */
+enum module_kind module_classify(const char **path);
+/* Whether offsets in modules of that kind are addresses. */
+bool module_is_absolute(enum module_kind kind);
+/* The same as a value, to make a changed one from. Its references are not copied: others count them meanwhile. */
+struct module module_value(const struct module *m);
+struct module *module_get(struct module *m);
+void module_put(struct module *m);
+/* Opens the module's file for reading where its process sees it (map_files, then root/PATH, then PATH, each
+ * checked against dev and inode or build-id where known). -1 with errno: not to be had. Never blocks on a
+ * FIFO, never follows links out of the process's root. For files of perf.data: PATH only (below symfs if
+ * given). */
+int module_open(const struct module *m, const char *symfs);
+
+#endif

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The world: processes, threads, maps and modules, followed record by record. What ran before the first
+ * record is read from /proc lazily. Not thread-safe: one writer (the collector); others read under the
+ * session's lock. */
+#ifndef FLAMETOP_PROCESS_WORLD_H
+#define FLAMETOP_PROCESS_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/intern.h"
+#include "perf/record.h"
+#include "process/module.h"
+
+struct world_thread { /* one version of a thread: a new comm, exec or cgroup makes a new one */
+    uint32_t pid, tid;
+    char comm[16];     /* cleaned */
+    uint32_t uid;      /* live: owner; else ~0 */
+    uint32_t image;    /* address space */
+    uint64_t cgroup;   /* id, 0: not known */
+    uint64_t start_ns; /* when this version began, 0: before us */
+    bool exited;
+};
+
+struct world_map {
+    uint64_t start, end, pgoff;
+    uint32_t module;  /* id */
+    uint64_t time_ns; /* when it was mapped; 0: before us */
+};
+
+struct world;
+struct world *world_new(bool live);
+void world_free(struct world *w);
+
+/* Records were missed (the source was closed and opened anew with another scope): nothing that is known of
+ * running processes holds any more; they are read from /proc again. Samples keep their threads. */
+void world_resync(struct world *w);
+
+/* Applies COMM, MMAP, MMAP2, FORK, EXIT, NAMESPACES, CGROUP, KSYMBOL; ignores others. */
+void world_apply(struct world *w, const struct record *r);
+
+/* The current version of a thread; made (with a guessed comm ":TID") if it is not known. */
+uint32_t world_thread_of(struct world *w, uint32_t pid, uint32_t tid, uint64_t time_ns, uint64_t cgroup);
+uint32_t world_thread_count(const struct world *w); /* ids are below it; 0 is never used */
+/* NULL if it went. Borrowed until the next call that changes the world. */
+const struct world_thread *world_thread(const struct world *w, uint32_t thread);
+
+/* Live: does this process still have to be read from /proc? Gives the pid to read and to install: pid itself,
+ * or the parent that it was forked from, with whose memory and name it still runs (by the time that we look,
+ * the child may be another program or gone). 0: no. Reading (slow, may block: no lock held) and installing
+ * are apart. */
+uint32_t world_wants_proc(const struct world *w, uint32_t pid);
+struct proc_snapshot;
+struct proc_snapshot *world_read_proc(uint32_t pid); /* never NULL: what could not be read is empty */
+void world_install(struct world *w, uint32_t pid, struct proc_snapshot *p); /* takes p */
+
+/* Where an address of a thread lies. kernel: the sample or chain entry is in kernel context. No mapping:
+ * MODULE_ID_UNKNOWN with the address itself as offset (false is returned). */
+struct place {
+    uint32_t module;
+    uint64_t offset;
+};
+bool world_resolve(struct world *w, uint32_t thread, uint64_t addr, bool kernel, struct place *out);
+/* Changes whenever an image's maps change: lets callers cache (image, address) → place. */
+uint32_t world_image_version(const struct world *w, uint32_t image);
+
+struct module *world_module(const struct world *w, uint32_t id); /* borrowed; NULL if gone */
+/* Name of a cgroup id: its path ("/system.slice/ssh.service"), or "" when not known. Borrowed. */
+const char *world_cgroup_path(struct world *w, uint64_t id);
+
+/* Maps that an image has or had (for writing perf.data), oldest first; shared ones of its parent included. */
+uint32_t world_image_maps(const struct world *w, uint32_t image, const struct world_map **maps);
+/* Address of (module, offset) in an image, or false. Pseudo-modules with absolute offsets give the offset. */
+bool world_address(const struct world *w, uint32_t image, uint32_t module, uint64_t offset, uint64_t *addr);
+
+/* Forgets threads that exited and are not marked (a byte per id), then images without threads and modules
+ * that neither maps nor marks hold. Ids are not reused. The thread table is compacted: *remap, freed by the
+ * caller with mem_free, gives the new id by old id (0: gone). */
+void world_collect(struct world *w, const uint8_t *keep_threads, const uint8_t *keep_modules,
+                   uint32_t n_keep_modules, uint32_t **remap);
+size_t world_bytes(const struct world *w);
+/* Of that, what belongs to those who live: no sample that leaves will free it. Looks at all of them. */
+size_t world_live_bytes(const struct world *w);
+/* Adds to a module what a file's header knows (build-ids): applied to modules of that path made later or
+ * before. */
+void world_set_build_id(struct world *w, const char *path, const uint8_t *id, unsigned size, bool kernel);
+
+#endif

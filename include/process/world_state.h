@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the world consists of; private to src/process/world*.c.
+ *
+ *   task (by tid) ─ proc (by pid) ─ image ─ space (shared after a fork) ─ mod
+ *     └ entry: the version of the thread that samples name, made when first asked for; it keeps its image */
+#ifndef FLAMETOP_PROCESS_WORLD_STATE_H
+#define FLAMETOP_PROCESS_WORLD_STATE_H
+
+#include "base/map.h"
+#include "process/cgroup.h"
+#include "process/modtab.h"
+#include "process/space.h"
+#include "process/world.h"
+
+#define WORLD_ZOMBIES 256
+/* The kernel's word for a task that has no pid any more, and perf's for the kernel in MMAP records. */
+#define WORLD_NO_PID 0xffffffffu
+
+struct image {
+    uint32_t id; /* 0 until a thread version refers to it */
+    int refs;
+    uint64_t serial; /* keeps JIT modules of different programs in one process apart */
+    struct space *space;
+};
+
+struct proc {
+    uint32_t pid, ppid, uid;
+    uint32_t n_tasks, n_live;
+    uint64_t cgroup; /* from /proc; 0: not known */
+    bool read;       /* from /proc, or it was tried */
+    struct image *image;
+};
+
+struct task {
+    uint32_t tid;
+    uint32_t version; /* index of its entry, 0: nobody asked since it became what it is */
+    int32_t zombie;   /* place among the zombies, -1: it lives */
+    bool guessed;     /* comm is a guess */
+    uint64_t since_ns;
+    struct proc *proc;
+    char comm[16];
+};
+
+struct entry {
+    struct world_thread t;
+    struct image *image;
+    struct task *task; /* NULL: this version is over */
+};
+
+struct world_scratch {
+    struct world_map *maps;
+    uint32_t cap;
+};
+
+struct world {
+    bool live;
+    bool lost; /* records since the last collection */
+    uint32_t version, next_image;
+    uint64_t next_serial;
+    struct map tasks, procs, images; /* tid, pid, image id → pointer */
+    struct entry *entries;           /* [0] is not used */
+    uint32_t n_entries, entries_cap;
+    /* Tasks that exited a moment ago: a task is still sampled on its last way through the kernel. */
+    struct task *zombies[WORLD_ZOMBIES];
+    uint32_t next_zombie;
+    struct modtab modules;
+    struct space *kernel; /* kernel modules and other pieces that are not the core */
+    struct cgroups *cgroups;
+    struct world_scratch *scratch;
+    size_t bytes; /* of tasks, processes, images and spaces */
+};
+
+/* world_task.c: who lives. */
+struct task *task_find(const struct world *w, uint32_t tid);
+struct proc *proc_find(const struct world *w, uint32_t pid);
+const struct proc *proc_parent(const struct world *w, const struct proc *p); /* NULL */
+struct task *task_of(struct world *w, uint32_t pid, uint32_t tid);           /* made if not known */
+struct task *task_new(struct world *w, struct proc *p, uint32_t tid);
+void task_set_comm(struct world *w, struct task *t, const char *comm, size_t n);
+void task_supersede(struct world *w, struct task *t); /* its version is over: the next sample makes another */
+void task_exit(struct world *w, struct task *t);
+void task_free(struct world *w, struct task *t);
+struct proc *proc_new(struct world *w, uint32_t pid, struct space *space); /* takes space */
+void proc_exec(struct world *w, struct proc *p);
+void image_put(struct world *w, struct image *im);
+struct space *image_writable(struct world *w, struct image *im, uint32_t pid);
+
+/* world_map.c: what is mapped. `changed` must follow a change of a space, with its size from before. */
+void space_changed(struct world *w, struct space *s, size_t bytes_before, bool changed);
+void apply_mmap(struct world *w, const struct record *r);
+void apply_ksymbol(struct world *w, const struct record *r);
+struct mod *user_mod(struct world *w, const struct proc *p, const struct module *like);
+void read_kernel_modules(struct world *w);
+
+#endif

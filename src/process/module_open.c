@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Files are found as O_PATH descriptors first, which opens nothing: not a FIFO that would block, not a device
+ * that would act. Only what turns out to be the regular file that was mapped is opened for reading. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "process/module.h"
+
+static int fail(int fd, int err)
+{
+    if (fd >= 0)
+        close(fd);
+    errno = err;
+    return -1;
+}
+
+static bool on_overlay(int fd)
+{
+    struct statfs fs;
+
+    return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
+}
+
+/* The kernel tells a mapping's inode. The device need not agree: stat() gives btrfs subvolumes and overlays
+ * one of their own; an overlay may also show another inode than the one below, which was mapped. */
+static bool is_mapped_file(int fd, const struct module *m, const struct stat *st)
+{
+    if (!m->live || !m->ino || st->st_ino == m->ino)
+        return true;
+    return on_overlay(fd) && !(major(st->st_dev) == m->maj && minor(st->st_dev) == m->min);
+}
+
+/* Takes path_fd. */
+static int reopen(int path_fd, const struct module *m)
+{
+    struct stat st;
+    char link[40];
+    int fd;
+
+    if (path_fd < 0)
+        return -1;
+    if (fstat(path_fd, &st) < 0)
+        return fail(path_fd, errno);
+    if (!S_ISREG(st.st_mode))
+        return fail(path_fd, EINVAL);
+    if (!is_mapped_file(path_fd, m, &st))
+        return fail(path_fd, ESTALE);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", path_fd);
+    fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    return fd < 0 ? fail(path_fd, errno) : (close(path_fd), fd);
+}
+
+/* openat2 keeps links of the process from leading out of its root. Without it (before Linux 5.6, or where
+ * seccomp hides it) our own root is looked at as usual: there is nothing to get out of. */
+static int find_in(const char *root, const char *path)
+{
+    struct open_how how = {
+        .flags = O_PATH | O_CLOEXEC,
+        .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+    };
+    int root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd;
+
+    if (root_fd < 0)
+        return -1;
+    fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof how);
+    if (fd < 0 && (errno == ENOSYS || errno == EPERM) && !strcmp(root, "/"))
+        fd = open(path, O_PATH | O_CLOEXEC);
+    return fd < 0 ? fail(root_fd, errno) : (close(root_fd), fd);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* The link leads to the very file, deleted or replaced as it may be. The process may have mapped something
+ * else there since: the name has to be the same, as has the inode. */
+static int find_by_map(const struct module *m)
+{
+    char link[96], target[4096 + 16];
+    const char *base;
+    ssize_t n;
+
+    snprintf(link, sizeof link, "/proc/%u/map_files/%llx-%llx", m->pid, (unsigned long long)m->map_start,
+             (unsigned long long)m->map_end);
+    n = readlink(link, target, sizeof target - 1);
+    if (n < 0)
+        return -1;
+    target[n] = '\0';
+    base = base_name(m->path);
+    if (strncmp(base_name(target), base, strlen(base)))
+        return fail(-1, ESTALE);
+    return open(link, O_PATH | O_CLOEXEC);
+}
+
+static int open_live(const struct module *m)
+{
+    char root[32];
+    int fd;
+
+    if (m->pid) {
+        fd = m->map_end ? reopen(find_by_map(m), m) : -1;
+        if (fd >= 0)
+            return fd;
+        snprintf(root, sizeof root, "/proc/%u/root", m->pid);
+        fd = reopen(find_in(root, m->path), m);
+        if (fd >= 0)
+            return fd;
+    }
+    return reopen(find_in("/", m->path), m);
+}
+
+int module_open(const struct module *m, const char *symfs)
+{
+    if ((m->kind != MODULE_FILE && m->kind != MODULE_KMOD) || m->path[0] != '/')
+        return fail(-1, ENOENT);
+    if (m->live)
+        return open_live(m);
+    return reopen(find_in(symfs && *symfs ? symfs : "/", m->path), m);
+}

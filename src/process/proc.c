@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "process/proc.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "process/cgroup.h"
+
+/* The name ends with the newline that the kernel adds; it may hold others. */
+static bool read_comm(int dir, const char *file, char comm[16])
+{
+    struct buf text = { 0 };
+    bool ok = file_read_at(dir, file, 256, &text, NULL) && text.len;
+
+    comm[0] = '\0';
+    if (ok)
+        text_clean(comm, 16, text.data, text.len - (text.data[text.len - 1] == '\n'));
+    buf_done(&text);
+    return ok;
+}
+
+static uint32_t read_uid(int dir)
+{
+    struct buf text = { 0 };
+    const char *line = NULL;
+    unsigned real, effective;
+    uint32_t uid = ~0u;
+
+    if (file_read_at(dir, "status", 64 << 10, &text, NULL))
+        line = strstr(buf_str(&text), "\nUid:");
+    if (line && sscanf(line, "\nUid: %u %u", &real, &effective) == 2)
+        uid = effective;
+    buf_done(&text);
+    return uid;
+}
+
+static void add_thread(struct proc_snapshot *p, int dir, const char *file, uint32_t tid)
+{
+    struct proc_thread t = { .tid = tid };
+
+    if (!read_comm(dir, file, t.comm))
+        return;
+    MEM_GROW(p->threads, p->threads_cap, p->n_threads + 1);
+    p->threads[p->n_threads++] = t;
+}
+
+static void read_threads(struct proc_snapshot *p, int dir)
+{
+    int fd = openat(dir, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *tasks = fd < 0 ? NULL : fdopendir(fd);
+    struct dirent *entry;
+
+    if (!tasks && fd >= 0)
+        close(fd);
+    while (tasks && (entry = readdir(tasks)) && p->n_threads < PROC_THREADS_MAX) {
+        uint64_t tid;
+        char file[sizeof entry->d_name + sizeof "/comm"];
+
+        if (!text_parse_u64(entry->d_name, 1, UINT32_MAX, &tid) || tid == p->pid)
+            continue;
+        snprintf(file, sizeof file, "%s/comm", entry->d_name);
+        add_thread(p, fd, file, (uint32_t)tid);
+    }
+    if (tasks)
+        closedir(tasks);
+}
+
+static void read_maps(struct proc_snapshot *p, int dir)
+{
+    int fd = openat(dir, "maps", O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    maps_read_fd(&p->maps, fd);
+    close(fd);
+}
+
+struct proc_snapshot *proc_read(uint32_t pid)
+{
+    struct proc_snapshot *p = mem_zalloc(sizeof *p);
+    char path[24];
+    int dir;
+
+    p->pid = pid;
+    p->uid = ~0u;
+    snprintf(path, sizeof path, "/proc/%u", pid);
+    dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0) {
+        p->gone = true;
+        return p;
+    }
+    add_thread(p, dir, "comm", pid);
+    p->gone = !p->n_threads;
+    if (!p->gone) {
+        p->uid = read_uid(dir);
+        p->cgroup = cgroup_of_process(dir);
+        read_maps(p, dir);
+        read_threads(p, dir);
+    }
+    close(dir);
+    return p;
+}
+
+void proc_snapshot_free(struct proc_snapshot *p)
+{
+    if (!p)
+        return;
+    maps_done(&p->maps);
+    mem_free(p->threads);
+    mem_free(p);
+}

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "process/world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "process/world_state.h"
+
+#define KTHREADD_PID 2
+
+struct world *world_new(bool live)
+{
+    struct world *w = mem_zalloc(sizeof *w);
+
+    w->live = live;
+    w->n_entries = 1;
+    w->scratch = mem_zalloc(sizeof *w->scratch);
+    w->kernel = space_new();
+    w->cgroups = cgroups_new(live ? cgroup_root() : NULL);
+    modtab_init(&w->modules, live);
+    MEM_GROW(w->entries, w->entries_cap, 1);
+    w->entries[0] = (struct entry){ 0 };
+    if (live)
+        read_kernel_modules(w);
+    return w;
+}
+
+static void free_tasks(struct world *w)
+{
+    struct task **tasks = mem_array(w->tasks.n, sizeof(struct task *));
+    size_t n = 0;
+    uint64_t value;
+
+    for (size_t pos = 0; map_next(&w->tasks, &pos, NULL, &value);)
+        tasks[n++] = (struct task *)(uintptr_t)value;
+    while (n)
+        task_free(w, tasks[--n]);
+    mem_free(tasks);
+}
+
+void world_resync(struct world *w)
+{
+    if (w->live)
+        free_tasks(w);
+}
+
+void world_free(struct world *w)
+{
+    if (!w)
+        return;
+    free_tasks(w);
+    for (uint32_t i = 1; i < w->n_entries; i++)
+        image_put(w, w->entries[i].image);
+    space_put(w->kernel, &w->modules);
+    modtab_done(&w->modules);
+    cgroups_free(w->cgroups);
+    map_done(&w->tasks);
+    map_done(&w->procs);
+    map_done(&w->images);
+    mem_free(w->entries);
+    mem_free(w->scratch->maps);
+    mem_free(w->scratch);
+    mem_free(w);
+}
+
+/* ---- records ---- */
+
+static void inherit_comm(struct task *child, const struct task *parent)
+{
+    if (parent->guessed || parent->proc->pid == 0)
+        return;
+    memcpy(child->comm, parent->comm, sizeof child->comm);
+    child->guessed = false;
+}
+
+/* The child runs in a copy of its parent's memory, which is shared until one of them changes it. What perf
+ * makes up for processes that ran before it says that the child has nothing of its parent. */
+static struct proc *fork_process(struct world *w, const struct record *r, const struct task *parent)
+{
+    bool own = r->misc & PERF_RECORD_MISC_FORK_EXEC;
+    struct space *space = own ? NULL : parent->proc->image->space;
+    struct proc *p;
+
+    if (space)
+        space->refs++;
+    p = proc_new(w, r->task.pid, space);
+    p->ppid = r->task.ppid;
+    p->uid = parent->proc->uid;
+    p->cgroup = parent->proc->cgroup;
+    /* kernel threads have no memory, and their comm comes right behind */
+    if (w->live && r->task.ppid == KTHREADD_PID)
+        p->read = true;
+    return p;
+}
+
+static void apply_fork(struct world *w, const struct record *r)
+{
+    bool synthesized = r->misc & PERF_RECORD_MISC_FORK_EXEC;
+    uint32_t pid = r->task.pid, tid = r->task.tid;
+    struct task *old = task_find(w, tid), *parent, *child;
+    struct proc *p;
+
+    if (tid == r->task.ptid)
+        return;
+    if (old && synthesized && old->proc->pid == pid && old->zombie < 0)
+        return;
+    if (old) {
+        if (old->version)
+            w->entries[old->version].t.exited = true;
+        task_free(w, old);
+    }
+    parent = task_of(w, r->task.ppid, r->task.ptid);
+    p = pid == r->task.ppid ? parent->proc : fork_process(w, r, parent);
+    child = task_new(w, p, tid);
+    child->since_ns = r->id.time_ns ? r->id.time_ns : r->task.time_ns;
+    if (!synthesized)
+        inherit_comm(child, parent);
+}
+
+static void apply_comm(struct world *w, const struct record *r)
+{
+    struct task *t = task_of(w, r->comm.pid, r->comm.tid);
+    const char *comm = r->comm.comm ? r->comm.comm : "";
+    char before[sizeof t->comm];
+    bool guessed = t->guessed;
+
+    memcpy(before, t->comm, sizeof before);
+    /* the version that was given out keeps the name that it had, unless that was a guess */
+    uint32_t version = t->version;
+    t->version = guessed && !r->comm.exec ? version : 0;
+    task_set_comm(w, t, comm, strlen(comm));
+    t->version = version;
+    if (r->comm.exec)
+        proc_exec(w, t->proc);
+    if (!r->comm.exec && (guessed || !memcmp(before, t->comm, sizeof before)))
+        return;
+    task_supersede(w, t);
+    t->since_ns = r->id.time_ns;
+}
+
+static void apply_exit(struct world *w, const struct record *r)
+{
+    struct task *t = task_find(w, r->task.tid);
+
+    if (t && t->proc->pid == r->task.pid)
+        task_exit(w, t);
+}
+
+void world_apply(struct world *w, const struct record *r)
+{
+    switch (r->type) {
+    case PERF_RECORD_COMM:
+        apply_comm(w, r);
+        break;
+    case PERF_RECORD_MMAP:
+    case PERF_RECORD_MMAP2:
+        apply_mmap(w, r);
+        break;
+    case PERF_RECORD_FORK:
+        apply_fork(w, r);
+        break;
+    case PERF_RECORD_EXIT:
+        apply_exit(w, r);
+        break;
+    case PERF_RECORD_CGROUP:
+        cgroups_add(w->cgroups, r->cgroup.id, r->cgroup.path ? r->cgroup.path : "");
+        break;
+    case PERF_RECORD_KSYMBOL:
+        apply_ksymbol(w, r);
+        break;
+    case PERF_RECORD_LOST:
+        w->lost = true;
+        break;
+    default:
+        /* namespaces need no book-keeping: files are opened through /proc/PID */
+        break;
+    }
+}
+
+/* ---- threads ---- */
+
+/* What a child that was forked before its parent was read could not inherit. */
+static void inherit_late(struct world *w, struct task *t)
+{
+    const struct proc *parent = proc_parent(w, t->proc);
+    const struct task *leader = parent ? task_find(w, parent->pid) : NULL;
+
+    if (!parent)
+        return;
+    if (t->proc->uid == ~0u)
+        t->proc->uid = parent->uid;
+    if (t->guessed && t->tid == t->proc->pid && leader)
+        inherit_comm(t, leader);
+}
+
+static uint32_t new_version(struct world *w, struct task *t, uint64_t since_ns, uint64_t cgroup)
+{
+    struct image *im = t->proc->image;
+    uint32_t id = w->n_entries++;
+    struct entry *en;
+
+    task_supersede(w, t);
+    while (!im->id) {
+        im->id = ++w->next_image;
+        if (!im->id || map_get(&w->images, im->id, NULL))
+            im->id = 0;
+        else
+            map_put(&w->images, im->id, (uintptr_t)im);
+    }
+    im->refs++;
+    MEM_GROW(w->entries, w->entries_cap, w->n_entries);
+    en = &w->entries[id];
+    *en = (struct entry){
+        .t = { .pid = t->proc->pid,
+               .tid = t->tid,
+               .uid = t->proc->uid,
+               .image = im->id,
+               .cgroup = cgroup,
+               .start_ns = since_ns,
+               .exited = t->zombie >= 0 },
+        .image = im,
+        .task = t,
+    };
+    memcpy(en->t.comm, t->comm, sizeof en->t.comm);
+    t->version = id;
+    return id;
+}
+
+uint32_t world_thread_of(struct world *w, uint32_t pid, uint32_t tid, uint64_t time_ns, uint64_t cgroup)
+{
+    struct task *t = task_of(w, pid, tid);
+    struct entry *en = t->version ? &w->entries[t->version] : NULL;
+
+    if (!cgroup)
+        cgroup = t->proc->cgroup;
+    if (en && en->image == t->proc->image) {
+        if (!en->t.cgroup)
+            en->t.cgroup = cgroup;
+        if (!cgroup || en->t.cgroup == cgroup)
+            return t->version;
+        t->since_ns = time_ns;
+    }
+    if (t->guessed || t->proc->uid == ~0u)
+        inherit_late(w, t);
+    return new_version(w, t, t->since_ns, cgroup);
+}
+
+uint32_t world_thread_count(const struct world *w)
+{
+    return w->n_entries;
+}
+
+const struct world_thread *world_thread(const struct world *w, uint32_t thread)
+{
+    return thread && thread < w->n_entries ? &w->entries[thread].t : NULL;
+}
+
+/* ---- places ---- */
+
+static bool kernel_place(struct world *w, uint64_t addr, struct place *out)
+{
+    const struct space_map *m = space_find(w->kernel, addr);
+
+    *out = (struct place){ MODULE_ID_KERNEL, addr };
+    if (m) {
+        m->mod->asked = true;
+        out->module = m->mod->module->id;
+        return true;
+    }
+#if defined(__x86_64__) || defined(__aarch64__)
+    /* the kernel has the upper half; a file may come from another kind of machine */
+    if (w->live && !(addr >> 63)) {
+        out->module = MODULE_ID_UNKNOWN;
+        return false;
+    }
+#endif
+    return true;
+}
+
+bool world_resolve(struct world *w, uint32_t thread, uint64_t addr, bool kernel, struct place *out)
+{
+    const struct space_map *m = NULL;
+
+    if (kernel)
+        return kernel_place(w, addr, out);
+    if (thread && thread < w->n_entries)
+        m = space_find(w->entries[thread].image->space, addr);
+    if (!m) {
+        *out = (struct place){ MODULE_ID_UNKNOWN, addr };
+        return false;
+    }
+    m->mod->asked = true;
+    *out = (struct place){ m->mod->module->id, m->pgoff + (addr - m->start) };
+    return true;
+}
+
+static const struct image *image_find(const struct world *w, uint32_t image)
+{
+    uint64_t value;
+
+    return image && map_get(&w->images, image, &value) ? (const struct image *)(uintptr_t)value : NULL;
+}
+
+uint32_t world_image_version(const struct world *w, uint32_t image)
+{
+    const struct image *im = image_find(w, image);
+
+    return im ? im->space->version : 0;
+}
+
+struct module *world_module(const struct world *w, uint32_t id)
+{
+    const struct mod *m = modtab_find(&w->modules, id);
+
+    return m ? m->module : NULL;
+}
+
+const char *world_cgroup_path(struct world *w, uint64_t id)
+{
+    return cgroups_path(w->cgroups, id);
+}
+
+uint32_t world_image_maps(const struct world *w, uint32_t image, const struct world_map **maps)
+{
+    const struct image *im = image_find(w, image);
+
+    *maps = NULL;
+    if (!im)
+        return 0;
+    MEM_GROW(w->scratch->maps, w->scratch->cap, im->space->n + im->space->n_retired);
+    *maps = w->scratch->maps;
+    return space_list(im->space, w->scratch->maps);
+}
+
+bool world_address(const struct world *w, uint32_t image, uint32_t module, uint64_t offset, uint64_t *addr)
+{
+    const struct mod *m = modtab_find(&w->modules, module);
+    const struct image *im = image_find(w, image);
+
+    if (!m)
+        return false;
+    *addr = offset;
+    if (module_is_absolute(m->module->kind))
+        return true;
+    return im && space_address(im->space, module, offset, addr);
+}
+
+size_t world_bytes(const struct world *w)
+{
+    return sizeof *w + w->bytes + w->entries_cap * sizeof *w->entries + map_bytes(&w->tasks) +
+           map_bytes(&w->procs) + map_bytes(&w->images) + map_bytes(&w->modules.by_id) +
+           map_bytes(&w->modules.by_key) + w->modules.bytes + cgroups_bytes(w->cgroups) +
+           space_bytes(w->kernel) + w->scratch->cap * sizeof *w->scratch->maps;
+}
+
+void world_set_build_id(struct world *w, const char *path, const uint8_t *id, unsigned size, bool kernel)
+{
+    modtab_set_build_id(&w->modules, path, id, size, kernel);
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Mappings of processes and of the kernel, from records and from /proc/modules. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/file.h"
+#include "process/world_state.h"
+
+void space_changed(struct world *w, struct space *s, size_t bytes_before, bool changed)
+{
+    w->bytes += space_bytes(s) - bytes_before;
+    if (changed)
+        s->version = ++w->version;
+}
+
+/* The way to a file leads through a process that maps it: when that one is gone, this one will do. */
+static void refresh_way(struct world *w, struct mod *m, const struct module *like)
+{
+    const struct module *old = m->module;
+
+    if (!w->live || old->kind != MODULE_FILE || old->pid == like->pid || proc_find(w, old->pid))
+        return;
+    struct module changed = module_value(old);
+    changed.pid = like->pid;
+    changed.map_start = like->map_start;
+    changed.map_end = like->map_end;
+    modtab_replace(&w->modules, m, &changed);
+}
+
+struct mod *user_mod(struct world *w, const struct proc *p, const struct module *like)
+{
+    struct module m = *like;
+    struct mod *mod;
+
+    m.live = w->live;
+    m.pid = p->pid;
+    m.kind = module_classify(&m.path);
+    /* a 32-bit process has another vdso than ours, which is the only one that we can read */
+    if (m.kind == MODULE_VDSO && w->live && sizeof(void *) == 8 && m.map_start <= UINT32_MAX)
+        m.kind = MODULE_JIT;
+    if (m.kind != MODULE_FILE) {
+        m.maj = m.min = 0;
+        m.ino = m.ino_generation = 0;
+        m.build_id_size = 0;
+    }
+    mod = modtab_get(&w->modules, &m, m.kind == MODULE_JIT ? p->image->serial : 0);
+    refresh_way(w, mod, &m);
+    return mod;
+}
+
+static bool range_of(uint64_t addr, uint64_t len, uint64_t *end)
+{
+    if (__builtin_add_overflow(addr, len, end))
+        *end = UINT64_MAX;
+    return *end > addr;
+}
+
+static void map_user(struct world *w, const struct record *r, struct proc *p, uint64_t end)
+{
+    struct module like = {
+        .path = r->mmap.path ? r->mmap.path : "",
+        .maj = r->mmap.maj,
+        .min = r->mmap.min,
+        .ino = r->mmap.ino,
+        .ino_generation = r->mmap.ino_generation,
+        .build_id_size = r->mmap.build_id_size,
+        .map_start = r->mmap.addr,
+        .map_end = end,
+    };
+    struct space_map map = { .start = r->mmap.addr, .end = end, .time_ns = r->id.time_ns };
+    struct space *s = image_writable(w, p->image, p->pid);
+    size_t before = space_bytes(s);
+    bool changed;
+
+    if (like.build_id_size > sizeof like.build_id)
+        like.build_id_size = 0;
+    memcpy(like.build_id, r->mmap.build_id, sizeof like.build_id);
+    map.mod = user_mod(w, p, &like);
+    if (map.mod->module->kind == MODULE_JIT)
+        map.pgoff = map.start;
+    else if (map.mod->module->kind == MODULE_FILE)
+        map.pgoff = r->mmap.pgoff;
+    changed = space_add(s, &w->modules, &map);
+    if (!changed)
+        modtab_drop_unused(&w->modules, map.mod);
+    space_changed(w, s, before, changed);
+}
+
+static void unmap_user(struct world *w, struct proc *p, uint64_t start, uint64_t end)
+{
+    struct space *s;
+    size_t before;
+
+    if (!p->image->space->n)
+        return;
+    s = image_writable(w, p->image, p->pid);
+    before = space_bytes(s);
+    space_changed(w, s, before, space_cut(s, &w->modules, start, end, true));
+}
+
+/* ---- the kernel ---- */
+
+static void add_kernel_piece(struct world *w, enum module_kind kind, const char *path, const char *name,
+                             uint64_t start, uint64_t end)
+{
+    struct module like = {
+        .kind = kind, .path = path, .name = name, .start = start, .size = end - start, .live = w->live
+    };
+    struct space_map map = { .start = start, .end = end, .pgoff = start };
+    size_t before = space_bytes(w->kernel);
+
+    /* what was there is no more and is not asked for again: nothing writes it */
+    space_cut(w->kernel, &w->modules, start, end, false);
+    map.mod = modtab_get(&w->modules, &like, 0);
+    if (!space_add(w->kernel, &w->modules, &map))
+        modtab_drop_unused(&w->modules, map.mod);
+    space_changed(w, w->kernel, before, true);
+}
+
+/* perf writes "[kernel.kallsyms]_text" or "…_stext" for the core, and the path or "[name]" of each module. */
+static void map_kernel(struct world *w, const char *path, uint64_t start, uint64_t end)
+{
+    struct mod *core = modtab_find(&w->modules, MODULE_ID_KERNEL);
+    struct module changed = module_value(core->module);
+
+    if (strncmp(path, "[kernel.", 8)) {
+        if (*path == '/' || *path == '[')
+            add_kernel_piece(w, MODULE_KMOD, path, NULL, start, end);
+        return;
+    }
+    /* entry trampolines of x86 are told under the same name, far from the core */
+    if (strstr(path, "]__entry"))
+        return;
+    changed.start = start;
+    changed.size = end - start;
+    modtab_replace(&w->modules, core, &changed);
+}
+
+void apply_mmap(struct world *w, const struct record *r)
+{
+    unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+    bool code = r->mmap.prot & PROT_EXEC || (!r->mmap.prot && !(r->misc & PERF_RECORD_MISC_MMAP_DATA));
+    uint64_t end;
+
+    if (mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER ||
+        !range_of(r->mmap.addr, r->mmap.len, &end))
+        return;
+    if (mode == PERF_RECORD_MISC_KERNEL || r->mmap.pid == WORLD_NO_PID) {
+        map_kernel(w, r->mmap.path ? r->mmap.path : "", r->mmap.addr, end);
+        return;
+    }
+    struct proc *p = task_of(w, r->mmap.pid, r->mmap.tid)->proc;
+    if (code)
+        map_user(w, r, p, end);
+    else
+        unmap_user(w, p, r->mmap.addr, end);
+}
+
+void apply_ksymbol(struct world *w, const struct record *r)
+{
+    bool bpf = r->ksymbol.ksym_type == PERF_RECORD_KSYMBOL_TYPE_BPF;
+    size_t before = space_bytes(w->kernel);
+    uint64_t end;
+
+    if (!range_of(r->ksymbol.addr, r->ksymbol.len, &end))
+        return;
+    if (r->ksymbol.flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER)
+        space_changed(w, w->kernel, before, space_cut(w->kernel, &w->modules, r->ksymbol.addr, end, false));
+    else
+        add_kernel_piece(w, MODULE_KSYM, r->ksymbol.name ? r->ksymbol.name : "", bpf ? "[bpf]" : "[kernel]",
+                         r->ksymbol.addr, end);
+}
+
+/* "xfs 2019328 1 - Live 0xffffffffc0a31000": the address is 0 for those who may not know it. */
+void read_kernel_modules(struct world *w)
+{
+    struct buf text = { 0 };
+    char name[64], path[sizeof name + 2];
+    unsigned long long size, start;
+
+    if (!file_read("/proc/modules", 1 << 20, &text, NULL))
+        return;
+    for (const char *line = buf_str(&text); *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        uint64_t end;
+
+        if (sscanf(line, "%63s %llu %*s %*s %*s 0x%llx", name, &size, &start) != 3 || !start ||
+            !range_of(start, size, &end))
+            continue;
+        snprintf(path, sizeof path, "[%s]", name);
+        add_kernel_piece(w, MODULE_KMOD, path, NULL, start, end);
+    }
+    buf_done(&text);
+}

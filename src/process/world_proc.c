@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What ran before the first record: which process to read from /proc, and how that joins the records. */
+#include <string.h>
+
+#include "process/proc.h"
+#include "process/world_state.h"
+
+/* The process in whose memory p still runs as it was forked, if that one can be read. */
+static uint32_t owner_to_read(const struct world *w, const struct proc *p)
+{
+    const struct space *s = p->image->space;
+    const struct proc *owner = s->owner_pid == p->pid ? NULL : proc_find(w, s->owner_pid);
+
+    return owner && !owner->read && owner->n_live && owner->image->space == s ? owner->pid : p->pid;
+}
+
+uint32_t world_wants_proc(const struct world *w, uint32_t pid)
+{
+    const struct proc *p = proc_find(w, pid), *parent;
+
+    if (!w->live || pid == 0 || pid == WORLD_NO_PID)
+        return 0;
+    if (!p)
+        return pid;
+    if (p->read || !p->n_live)
+        return 0;
+    if (!p->image->space->complete)
+        return owner_to_read(w, p);
+    if (p->uid != ~0u)
+        return 0;
+    parent = proc_parent(w, p);
+    if (!parent)
+        return pid;
+    if (parent->uid != ~0u)
+        return 0;
+    return parent->read || !parent->n_live ? pid : parent->pid;
+}
+
+struct proc_snapshot *world_read_proc(uint32_t pid)
+{
+    return proc_read(pid);
+}
+
+static void install_maps(struct world *w, struct proc *p, const struct proc_snapshot *snap)
+{
+    struct space *s = p->image->space;
+    bool changed = false;
+    size_t before;
+
+    if (s->complete)
+        return;
+    /* children that still share their parent's memory get what is read of it; a child gives its parent
+     * nothing */
+    if (s->owner_pid != p->pid)
+        s = image_writable(w, p->image, p->pid);
+    before = space_bytes(s);
+    for (uint32_t i = 0; i < snap->maps.n; i++) {
+        const struct maps_entry *e = &snap->maps.items[i];
+        struct module like = { .path = e->path,
+                               .maj = e->maj,
+                               .min = e->min,
+                               .ino = e->ino,
+                               .map_start = e->start,
+                               .map_end = e->end };
+        struct space_map map = { .start = e->start, .end = e->end, .mod = user_mod(w, p, &like) };
+
+        if (map.mod->module->kind == MODULE_JIT)
+            map.pgoff = map.start;
+        else if (map.mod->module->kind == MODULE_FILE)
+            map.pgoff = e->pgoff;
+        if (space_fill(s, &map))
+            changed = true;
+        else
+            modtab_drop_unused(&w->modules, map.mod);
+    }
+    s->complete = true;
+    space_changed(w, s, before, changed);
+}
+
+static void install_threads(struct world *w, struct proc *p, const struct proc_snapshot *snap)
+{
+    for (uint32_t i = 0; i < snap->n_threads; i++) {
+        const struct proc_thread *from = &snap->threads[i];
+        struct task *t = task_find(w, from->tid);
+
+        /* a tid of another process is newer or older than what was read: records will tell */
+        if (t && t->proc != p)
+            continue;
+        if (!t)
+            t = task_new(w, p, from->tid);
+        if (t->guessed)
+            task_set_comm(w, t, from->comm, strlen(from->comm));
+        if (t->version && w->entries[t->version].t.uid == ~0u)
+            w->entries[t->version].t.uid = p->uid;
+    }
+}
+
+void world_install(struct world *w, uint32_t pid, struct proc_snapshot *snap)
+{
+    struct proc *p = proc_find(w, pid);
+
+    if (!w->live || pid == 0 || pid == WORLD_NO_PID || snap->pid != pid) {
+        proc_snapshot_free(snap);
+        return;
+    }
+    if (!p) {
+        struct task *leader = task_of(w, pid, pid);
+
+        p = leader->proc;
+        /* nobody may come to tell us of its end any more */
+        if (snap->gone)
+            task_exit(w, leader);
+    }
+    p->read = true;
+    if (!snap->gone) {
+        p->uid = snap->uid;
+        if (snap->cgroup)
+            p->cgroup = snap->cgroup;
+        install_maps(w, p, snap);
+        install_threads(w, p, snap);
+    }
+    proc_snapshot_free(snap);
+}

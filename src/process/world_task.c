@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tasks and processes, and the images that they run. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "process/world_state.h"
+
+struct task *task_find(const struct world *w, uint32_t tid)
+{
+    uint64_t value;
+
+    return map_get(&w->tasks, tid, &value) ? (struct task *)(uintptr_t)value : NULL;
+}
+
+struct proc *proc_find(const struct world *w, uint32_t pid)
+{
+    uint64_t value;
+
+    return map_get(&w->procs, pid, &value) ? (struct proc *)(uintptr_t)value : NULL;
+}
+
+const struct proc *proc_parent(const struct world *w, const struct proc *p)
+{
+    const struct proc *parent = p->ppid ? proc_find(w, p->ppid) : NULL;
+
+    return parent == p ? NULL : parent;
+}
+
+/* ---- images ---- */
+
+/* Takes space. */
+static struct image *image_new(struct world *w, struct space *space)
+{
+    struct image *im = mem_zalloc(sizeof *im);
+
+    im->refs = 1;
+    im->serial = ++w->next_serial;
+    im->space = space;
+    w->bytes += sizeof *im;
+    return im;
+}
+
+static void put_space(struct world *w, struct space *s)
+{
+    if (s->refs == 1)
+        w->bytes -= space_bytes(s);
+    space_put(s, &w->modules);
+}
+
+void image_put(struct world *w, struct image *im)
+{
+    if (--im->refs)
+        return;
+    if (im->id)
+        map_del(&w->images, im->id);
+    put_space(w, im->space);
+    mem_free(im);
+    w->bytes -= sizeof *im;
+}
+
+static struct space *empty_space(struct world *w, uint32_t pid, bool complete)
+{
+    struct space *s = space_new();
+
+    s->version = ++w->version;
+    s->complete = complete;
+    s->owner_pid = pid;
+    w->bytes += space_bytes(s);
+    return s;
+}
+
+struct space *image_writable(struct world *w, struct image *im, uint32_t pid)
+{
+    struct space *shared = im->space;
+
+    if (shared->refs == 1)
+        return shared;
+    im->space = space_clone(shared);
+    im->space->owner_pid = pid;
+    im->space->version = ++w->version;
+    w->bytes += space_bytes(im->space);
+    put_space(w, shared);
+    return im->space;
+}
+
+/* ---- processes ---- */
+
+struct proc *proc_new(struct world *w, uint32_t pid, struct space *space)
+{
+    struct proc *p = mem_zalloc(sizeof *p);
+
+    p->pid = pid;
+    p->uid = ~0u;
+    /* the idle tasks, and those that are gone, have nothing in /proc */
+    if (!space)
+        space = empty_space(w, pid, !w->live || pid == 0 || pid == WORLD_NO_PID);
+    p->image = image_new(w, space);
+    map_put(&w->procs, pid, (uintptr_t)p);
+    w->bytes += sizeof *p;
+    return p;
+}
+
+void proc_exec(struct world *w, struct proc *p)
+{
+    image_put(w, p->image);
+    p->image = image_new(w, empty_space(w, p->pid, true));
+}
+
+static void proc_leave(struct world *w, struct proc *p)
+{
+    if (--p->n_tasks)
+        return;
+    if (proc_find(w, p->pid) == p)
+        map_del(&w->procs, p->pid);
+    image_put(w, p->image);
+    mem_free(p);
+    w->bytes -= sizeof *p;
+}
+
+/* ---- tasks ---- */
+
+static void guess_comm(struct task *t)
+{
+    t->guessed = t->tid != 0;
+    if (t->guessed)
+        snprintf(t->comm, sizeof t->comm, t->tid == WORLD_NO_PID ? ":-1" : ":%u", t->tid);
+    else
+        snprintf(t->comm, sizeof t->comm, "swapper");
+}
+
+struct task *task_new(struct world *w, struct proc *p, uint32_t tid)
+{
+    struct task *t = mem_zalloc(sizeof *t);
+
+    t->tid = tid;
+    t->zombie = -1;
+    t->proc = p;
+    p->n_tasks++;
+    p->n_live++;
+    guess_comm(t);
+    map_put(&w->tasks, tid, (uintptr_t)t);
+    w->bytes += sizeof *t;
+    return t;
+}
+
+void task_supersede(struct world *w, struct task *t)
+{
+    if (t->version)
+        w->entries[t->version].task = NULL;
+    t->version = 0;
+}
+
+void task_free(struct world *w, struct task *t)
+{
+    if (t->zombie >= 0)
+        w->zombies[t->zombie] = NULL;
+    else
+        t->proc->n_live--;
+    task_supersede(w, t);
+    if (task_find(w, t->tid) == t)
+        map_del(&w->tasks, t->tid);
+    proc_leave(w, t->proc);
+    mem_free(t);
+    w->bytes -= sizeof *t;
+}
+
+void task_exit(struct world *w, struct task *t)
+{
+    uint32_t place;
+
+    if (t->zombie >= 0)
+        return;
+    place = w->next_zombie++ % WORLD_ZOMBIES;
+    if (t->version)
+        w->entries[t->version].t.exited = true;
+    t->proc->n_live--;
+    if (w->zombies[place])
+        task_free(w, w->zombies[place]);
+    t->zombie = (int32_t)place;
+    w->zombies[place] = t;
+}
+
+/* The first thread's name stands in for that of a thread that we know nothing of. */
+static void borrow_comm(struct world *w, struct task *t)
+{
+    const struct task *leader = task_find(w, t->proc->pid);
+
+    if (!leader || leader == t || leader->guessed || leader->proc != t->proc)
+        return;
+    memcpy(t->comm, leader->comm, sizeof t->comm);
+}
+
+struct task *task_of(struct world *w, uint32_t pid, uint32_t tid)
+{
+    struct task *t = task_find(w, tid);
+    struct proc *p;
+
+    if (t && t->proc->pid == pid)
+        return t;
+    /* another process has the number now; we missed the end of the one before */
+    if (t) {
+        if (t->version)
+            w->entries[t->version].t.exited = true;
+        task_free(w, t);
+    }
+    p = proc_find(w, pid);
+    t = task_new(w, p ? p : proc_new(w, pid, NULL), tid);
+    borrow_comm(w, t);
+    return t;
+}
+
+void task_set_comm(struct world *w, struct task *t, const char *comm, size_t n)
+{
+    text_clean(t->comm, sizeof t->comm, comm, n);
+    t->guessed = false;
+    if (t->version)
+        memcpy(w->entries[t->version].t.comm, t->comm, sizeof t->comm);
+}
