@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* /tmp/perf-PID.map: what a JIT tells of its code. Lines of "START SIZE NAME", hexadecimal. */
+#ifndef FLAMETOP_SYMBOLS_PERFMAP_H
+#define FLAMETOP_SYMBOLS_PERFMAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "symbols/table.h"
+
+#define PERFMAP_BYTES_MAX (256u << 20)
+
+/* Opens the map of a live process where that process sees it: by its pid inside its own pid namespace, below
+ * its own root. It must be a regular file, no link, and belong to the process's user or to root. -1 with e set. */
+int perfmap_open(uint32_t pid, uint64_t *size, struct error *e);
+
+/* Adds the entries at their addresses, for TABLE_REPLACED. Lines that are not of the format are skipped, and so
+ * is a last line without its end, which is still being written. */
+void perfmap_parse(const char *text, size_t n, struct table_builder *b);
+
+#endif

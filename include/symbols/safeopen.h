@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Opening files whose names or folders a process may have chosen that we should not trust. */
+#ifndef FLAMETOP_SYMBOLS_SAFEOPEN_H
+#define FLAMETOP_SYMBOLS_SAFEOPEN_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+/* Opens a regular file for reading below the folder `root`, out of which nothing leads. links: symbolic links
+ * are followed (within root). Never blocks on a FIFO and has no side effect on a device: what is not regular is
+ * not opened. -1 with errno. st may be NULL. */
+int safeopen_regular(const char *root, const char *path, bool links, struct stat *st);
+
+#endif

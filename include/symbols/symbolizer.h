@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Names for (module, offset): asks the worker process, remembers, never waits. Safe from any thread. */
+#ifndef FLAMETOP_SYMBOLS_SYMBOLIZER_H
+#define FLAMETOP_SYMBOLS_SYMBOLIZER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "process/module.h"
+
+enum symbol_state {
+    SYMBOL_PENDING, /* not known yet: ask again when the generation changes */
+    SYMBOL_FOUND,
+    SYMBOL_NONE, /* the module has no name for it: show module+0xoffset */
+};
+enum symbol_class { /* what flame colours mean */
+                    SYMBOL_CLASS_USER,
+                    SYMBOL_CLASS_CXX,
+                    SYMBOL_CLASS_RUST,
+                    SYMBOL_CLASS_KERNEL,
+                    SYMBOL_CLASS_JIT,
+                    SYMBOL_CLASS_INLINED,
+                    SYMBOL_CLASS_UNKNOWN, /* no name, [broken], [unknown] */
+};
+
+struct symbol {
+    enum symbol_state state;
+    enum symbol_class class;
+    const char *name;     /* cleaned, demangled when that is done; valid until symbolizer_trim; never NULL:
+                        * "libfoo.so+0x1234" without a name, "[broken]", "[unknown] 0x…" */
+    uint64_t start, size; /* in the module's offsets; 0 when unknown */
+    uint64_t key;         /* stable identity of (module name, symbol): same in every run and file */
+    bool idle;            /* a kernel function in which CPUs idle */
+};
+
+struct symbolizer_config {
+    bool live;                   /* kernel names of this machine may be used freely */
+    const char *symfs;           /* NULL: none; root below which files of a perf.data are looked for */
+    const char *kallsyms;        /* NULL: /proc/kallsyms */
+    uint8_t kernel_build_id[20]; /* of a perf.data's kernel */
+    unsigned kernel_build_id_size;
+    const char *worker_path; /* program to run as the worker; NULL: /proc/self/exe */
+};
+
+struct symbolizer;
+struct symbolizer *symbolizer_new(const struct symbolizer_config *cfg, struct error *e);
+/* The body of the resolver thread: opens files, talks to the worker (and starts it anew when it dies, at most
+ * a bounded number of times per module), until symbolizer_stop. */
+void symbolizer_run(struct symbolizer *sy);
+void symbolizer_stop(struct symbolizer *sy);
+void symbolizer_free(struct symbolizer *sy);
+
+/* Quick, never blocks on anything but its own short lock. Asks in the background if it must. */
+void symbolizer_lookup(struct symbolizer *sy, struct module *m, uint64_t offset, struct symbol *out);
+uint32_t symbolizer_generation(const struct symbolizer *sy); /* changes when new names have come */
+/* Waits until nothing is pending, or the time is over; true if nothing is pending (for batch and export). */
+bool symbolizer_settle(struct symbolizer *sy, uint64_t timeout_ns);
+/* Forgets modules without a mark and, when names take too much memory, all names: every struct symbol from
+ * before is invalid. keep[id]: a byte per module id. */
+void symbolizer_trim(struct symbolizer *sy, const uint8_t *keep, uint32_t n_keep);
+/* Build-id of a module as the worker read it (or as known); size 0: unknown. Waits for nothing. */
+unsigned symbolizer_build_id(struct symbolizer *sy, struct module *m, uint8_t id[20]);
+/* Asks for the module's table even though no name is wanted (for its build-id). */
+void symbolizer_request(struct symbolizer *sy, struct module *m);
+
+/* Why a module has no names, for the doctor: "stripped, no debug file", "no /tmp/perf-123.map". "" if fine. */
+void symbolizer_trouble(struct symbolizer *sy, const struct module *m, char *dst, size_t cap);
+struct symbolizer_stats {
+    uint32_t modules, pending, failed, worker_starts;
+    bool kernel_hidden;    /* kptr_restrict: /proc/kallsyms has only zeros for us */
+    char kernel_note[160]; /* how to mend it, or "" */
+};
+void symbolizer_stats(struct symbolizer *sy, struct symbolizer_stats *out);
+
+/* The worker's main loop over the socket `fd`: called from main when started as the worker. Never returns. */
+void symbol_worker_main(int fd) __attribute__((noreturn));
+/* argv[1] by which main knows that it is the worker; the socket is then descriptor 3. */
+#define SYMBOL_WORKER_ARG "--symbol-worker"
+
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbols/demangle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#ifdef HAVE_LIBIBERTY
+/* libiberty's own header declares a basename() that clashes with the system's; this one suffices. */
+#include <libiberty/demangle.h>
+
+/* Without the limit of recursion, which refuses names of more than 1024 bytes whatever their depth: deep templates
+ * have such names, and a crash costs the worker only. Without parameters, as perf: they fill a terminal's line. */
+static char *demangle(const char *name)
+{
+    int style = demangle_language(name) == DEMANGLE_D ? DMGL_DLANG : DMGL_AUTO;
+
+    return cplus_demangle(name, DMGL_NO_RECURSE_LIMIT | style);
+}
+#else
+static char *demangle(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+#endif
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Legacy Rust looks like C++ but for its last part, a hash: 17h<16 hex digits>E. */
+static bool has_rust_hash(const char *name)
+{
+    const char *p = name;
+
+    while ((p = strstr(p, "17h"))) {
+        p += 3;
+        if (strspn(p, "0123456789abcdef") == 16 && p[16] == 'E')
+            return true;
+    }
+    return false;
+}
+
+enum demangle_language demangle_language(const char *name)
+{
+    if (name[0] != '_')
+        return DEMANGLE_NONE;
+    if (name[1] == 'R' && (is_digit(name[2]) || (name[2] >= 'A' && name[2] <= 'Z')))
+        return DEMANGLE_RUST;
+    if (name[1] == 'Z' || !strncmp(name, "_GLOBAL__", 9))
+        return has_rust_hash(name) ? DEMANGLE_RUST : DEMANGLE_CXX;
+    if (name[1] == 'D' && is_digit(name[2]))
+        return DEMANGLE_D;
+    return DEMANGLE_NONE;
+}
+
+bool demangle_name(const char *name, char *dst, size_t cap)
+{
+    char *text;
+
+    if (demangle_language(name) == DEMANGLE_NONE ||
+        strnlen(name, DEMANGLE_INPUT_MAX + 1) > DEMANGLE_INPUT_MAX)
+        return false;
+    text = demangle(name);
+    if (!text)
+        return false;
+    text_clean(dst, cap < DEMANGLE_OUTPUT_MAX ? cap : DEMANGLE_OUTPUT_MAX, text, strlen(text));
+    free(text);
+    return dst[0] != '\0';
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The symbolizer as others see it: making, asking, trimming. The resolver's thread is in resolver.c. */
+#include "symbols/symbolizer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "symbols/machine.h"
+#include "symbols/state.h"
+
+#define NAMES_BYTES_MAX (16u << 20)
+#define UNNAMED_MAX     65536 /* offsets without a name that are told apart, for each module */
+
+static void init_condition(pthread_cond_t *c)
+{
+    pthread_condattr_t attr;
+
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(c, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+/* Which kernel's names are at hand: those of a given file, or this machine's, if the profile is of this kernel. */
+static bool choose_kernel(struct symbolizer *sy, const struct symbolizer_config *cfg, struct error *e)
+{
+    uint8_t own[20];
+    unsigned own_size = machine_kernel_build_id(own);
+    bool same =
+        own_size && own_size == cfg->kernel_build_id_size && !memcmp(own, cfg->kernel_build_id, own_size);
+
+    if (cfg->live) {
+        memcpy(sy->kernel_build_id, own, own_size);
+        sy->kernel_build_id_size = own_size;
+    } else if (cfg->kernel_build_id_size <= sizeof sy->kernel_build_id) {
+        memcpy(sy->kernel_build_id, cfg->kernel_build_id, cfg->kernel_build_id_size);
+        sy->kernel_build_id_size = cfg->kernel_build_id_size;
+    }
+    sy->kernel_ours = cfg->live || same;
+    sy->kernel_usable = sy->kernel_ours || cfg->kallsyms;
+    if (!sy->kernel_usable)
+        return true;
+    /* The kernel judges by who opens the file, not by who reads it: the worker may. */
+    sy->kallsyms_fd =
+        open(cfg->kallsyms ? cfg->kallsyms : "/proc/kallsyms", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (sy->kallsyms_fd < 0 && cfg->kallsyms)
+        return error_sys(e, errno, "cannot open %s", cfg->kallsyms);
+    return true;
+}
+
+struct symbolizer *symbolizer_new(const struct symbolizer_config *cfg, struct error *e)
+{
+    struct symbolizer *sy = mem_zalloc(sizeof *sy);
+
+    pthread_mutex_init(&sy->lock, NULL);
+    init_condition(&sy->work);
+    init_condition(&sy->settled);
+    names_init(&sy->names);
+    sy->queue_end = &sy->queue;
+    sy->symfs = cfg->symfs ? mem_strdup(cfg->symfs) : NULL;
+    sy->worker_path = cfg->worker_path ? mem_strdup(cfg->worker_path) : NULL;
+    sy->kallsyms_fd = -1;
+    sy->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    sy->worker = (struct worker)WORKER_INIT;
+    sy->worker.path = sy->worker_path;
+    sy->worker.stop_fd = sy->stop_fd;
+    if (sy->stop_fd < 0) {
+        error_sys(e, errno, "cannot make an event descriptor for the symbolizer");
+        goto fail;
+    }
+    if (choose_kernel(sy, cfg, e))
+        return sy;
+fail:
+    symbolizer_free(sy);
+    return NULL;
+}
+
+void symbolizer_stop(struct symbolizer *sy)
+{
+    const uint64_t one = 1;
+
+    pthread_mutex_lock(&sy->lock);
+    sy->stopping = true;
+    pthread_cond_broadcast(&sy->work);
+    pthread_cond_broadcast(&sy->settled);
+    pthread_mutex_unlock(&sy->lock);
+    while (write(sy->stop_fd, &one, sizeof one) < 0 && errno == EINTR)
+        ;
+}
+
+void symbolizer_free(struct symbolizer *sy)
+{
+    if (!sy)
+        return;
+    worker_end(&sy->worker);
+    mods_done(sy);
+    tables_drop(sy, sy->kernel);
+    map_done(&sy->tables);
+    names_done(&sy->names);
+    if (sy->kallsyms_fd >= 0)
+        close(sy->kallsyms_fd);
+    if (sy->stop_fd >= 0)
+        close(sy->stop_fd);
+    pthread_cond_destroy(&sy->work);
+    pthread_cond_destroy(&sy->settled);
+    pthread_mutex_destroy(&sy->lock);
+    mem_free(sy->symfs);
+    mem_free(sy->worker_path);
+    mem_free(sy);
+}
+
+static const char *format_unnamed(const struct module *m, uint64_t offset, char *dst, size_t cap)
+{
+    switch (m->kind) {
+    case MODULE_FILE:
+    case MODULE_VDSO:
+        snprintf(dst, cap, "%s+0x%" PRIx64, m->name, offset);
+        break;
+    case MODULE_BROKEN:
+        snprintf(dst, cap, "[broken]");
+        break;
+    case MODULE_UNKNOWN:
+        snprintf(dst, cap, "[unknown] 0x%" PRIx64, offset);
+        break;
+    case MODULE_GUEST:
+        snprintf(dst, cap, "[guest] 0x%" PRIx64, offset);
+        break;
+    default:
+        snprintf(dst, cap, "%s 0x%" PRIx64, m->name, offset);
+    }
+    return dst;
+}
+
+static const char *unnamed_text(struct symbolizer *sy, struct mod *mod, uint64_t offset)
+{
+    char text[512];
+    bool created;
+    uint64_t *slot, known;
+
+    if (mod->unnamed.n >= UNNAMED_MAX)
+        return map_get(&mod->unnamed, offset, &known) ? (const char *)(uintptr_t)known
+                                                      : "[too many without a name]";
+    slot = map_at(&mod->unnamed, offset, 0, &created);
+    if (created) {
+        format_unnamed(mod->module, offset, text, sizeof text);
+        *slot = (uintptr_t)arena_strndup(&sy->names.arena, text, strlen(text));
+    }
+    return (const char *)(uintptr_t)*slot;
+}
+
+static void tell_unnamed(struct symbolizer *sy, struct mod *mod, uint64_t offset, struct symbol *out)
+{
+    *out = (struct symbol){ .state = mod->progress == PROGRESS_WAITING ? SYMBOL_PENDING : SYMBOL_NONE,
+                            .class = SYMBOL_CLASS_UNKNOWN,
+                            .name = unnamed_text(sy, mod, offset),
+                            .key = map_mix(mod->name_hash + map_mix(offset)) };
+}
+
+static void tell_name(const struct mod *mod, const struct name *n, uint64_t start, uint64_t size,
+                      struct symbol *out)
+{
+    *out = (struct symbol){ .state = SYMBOL_FOUND,
+                            .class = n->class,
+                            .name = n->text,
+                            .start = start,
+                            .size = size,
+                            .key = map_mix(mod->name_hash + 3 * n->hash),
+                            .idle = n->idle };
+}
+
+static struct name *name_of_entry(struct symbolizer *sy, struct mod *mod, struct symbol_table *t,
+                                  const struct table_entry *entry)
+{
+    bool created;
+    uint64_t *slot = map_at(&t->names, entry->index, 0, &created);
+
+    if (created)
+        *slot = (uintptr_t)names_get(&sy->names, entry->name, mod->module->kind);
+    return (struct name *)(uintptr_t)*slot;
+}
+
+/* Kernel modules lie elsewhere after another boot: their names hold only where the kernel has not moved. */
+static struct symbol_table *table_for(struct symbolizer *sy, const struct mod *mod, uint64_t *shift)
+{
+    *shift = 0;
+    if (!mods_is_kernel(mod))
+        return mod->table;
+    if (mod->module->kind == MODULE_KERNEL)
+        *shift = sy->kernel_shift;
+    else if (sy->kernel_shift)
+        return NULL;
+    return sy->kernel;
+}
+
+/* A JIT goes on writing its map; the kernel loads modules. The resolver sees what has changed. */
+static void ask_again(struct symbolizer *sy, struct mod *mod)
+{
+    if (mod->next_try_ns && !mod->queued && !mod->busy && clock_now_ns() >= mod->next_try_ns)
+        mods_queue(sy, mod);
+}
+
+void symbolizer_lookup(struct symbolizer *sy, struct module *m, uint64_t offset, struct symbol *out)
+{
+    struct table_entry entry;
+    struct symbol_table *t;
+    struct mod *mod;
+    uint64_t shift;
+
+    pthread_mutex_lock(&sy->lock);
+    mod = mods_get(sy, m);
+    t = table_for(sy, mod, &shift);
+    if (m->kind == MODULE_KSYM) {
+        tell_name(mod, names_get(&sy->names, m->path, m->kind), m->start, m->size, out);
+    } else if (t && table_find(&t->view, offset - shift, &entry)) {
+        tell_name(mod, name_of_entry(sy, mod, t, &entry), entry.start + shift, entry.size, out);
+    } else {
+        ask_again(sy, mod);
+        tell_unnamed(sy, mod, offset, out);
+    }
+    if (sy->names.next < sy->names.n)
+        pthread_cond_signal(&sy->work);
+    pthread_mutex_unlock(&sy->lock);
+}
+
+uint32_t symbolizer_generation(const struct symbolizer *sy)
+{
+    return atomic_load_explicit(&sy->generation, memory_order_acquire);
+}
+
+bool symbolizer_settle(struct symbolizer *sy, uint64_t timeout_ns)
+{
+    uint64_t end = clock_now_ns() + timeout_ns;
+    struct timespec until = { .tv_sec = (time_t)(end / NS_PER_SEC), .tv_nsec = (long)(end % NS_PER_SEC) };
+    int late = 0;
+    bool settled;
+
+    pthread_mutex_lock(&sy->lock);
+    while (!(settled = !sy->waiting && sy->names.next == sy->names.n) && !sy->stopping && !late)
+        late = pthread_cond_timedwait(&sy->settled, &sy->lock, &until);
+    pthread_mutex_unlock(&sy->lock);
+    return settled;
+}
+
+static void forget_names(struct symbolizer *sy)
+{
+    size_t pos = 0;
+    uint64_t value;
+
+    names_forget(&sy->names);
+    while (map_next(&sy->mods, &pos, NULL, &value)) {
+        struct mod *mod = (struct mod *)(uintptr_t)value;
+        map_done(&mod->unnamed);
+        if (mod->table)
+            map_done(&mod->table->names);
+    }
+    if (sy->kernel)
+        map_done(&sy->kernel->names);
+}
+
+void symbolizer_trim(struct symbolizer *sy, const uint8_t *keep, uint32_t n_keep)
+{
+    pthread_mutex_lock(&sy->lock);
+    mods_trim(sy, keep, n_keep);
+    if (names_bytes(&sy->names) > NAMES_BYTES_MAX)
+        forget_names(sy);
+    pthread_mutex_unlock(&sy->lock);
+}
+
+static unsigned copy_id(uint8_t dst[20], const uint8_t *id, unsigned size)
+{
+    size = size <= 20 ? size : 20;
+    memcpy(dst, id, size);
+    return size;
+}
+
+unsigned symbolizer_build_id(struct symbolizer *sy, struct module *m, uint8_t id[20])
+{
+    uint64_t found;
+    const struct mod *mod;
+    unsigned n = copy_id(id, m->build_id, m->build_id_size);
+
+    pthread_mutex_lock(&sy->lock);
+    mod = map_get(&sy->mods, m->id, &found) ? (struct mod *)(uintptr_t)found : NULL;
+    if (!n && m->kind == MODULE_KERNEL)
+        n = copy_id(id, sy->kernel_build_id, sy->kernel_build_id_size);
+    if (!n && mod && mod->table)
+        n = copy_id(id, mod->table->view.header->build_id, mod->table->view.header->build_id_size);
+    pthread_mutex_unlock(&sy->lock);
+    return n;
+}
+
+void symbolizer_request(struct symbolizer *sy, struct module *m)
+{
+    pthread_mutex_lock(&sy->lock);
+    mods_get(sy, m);
+    pthread_mutex_unlock(&sy->lock);
+}
+
+void symbolizer_trouble(struct symbolizer *sy, const struct module *m, char *dst, size_t cap)
+{
+    uint64_t found;
+    const struct mod *mod;
+
+    pthread_mutex_lock(&sy->lock);
+    mod = map_get(&sy->mods, m->id, &found) ? (struct mod *)(uintptr_t)found : NULL;
+    snprintf(dst, cap, "%s", mod && mod->trouble ? mod->trouble : "");
+    pthread_mutex_unlock(&sy->lock);
+}
+
+/* kptr_restrict and perf_event_paranoid decide together; see kallsyms_show_value() in the kernel. */
+static void note_hidden(char *dst, size_t cap)
+{
+    uint64_t restricted = 0;
+
+    file_read_u64("/proc/sys/kernel/kptr_restrict", &restricted);
+    if (restricted >= 2)
+        snprintf(dst, cap, "kernel names are hidden from everybody: as root, sysctl kernel.kptr_restrict=1");
+    else
+        snprintf(dst, cap, "kernel names are hidden from this user: run as root, give CAP_SYSLOG%s",
+                 restricted ? "" : ", or sysctl kernel.perf_event_paranoid=1");
+    if (restricted == 1)
+        snprintf(dst + strlen(dst), cap - strlen(dst), ", or sysctl kernel.kptr_restrict=0");
+}
+
+void symbolizer_stats(struct symbolizer *sy, struct symbolizer_stats *out)
+{
+    size_t pos = 0;
+    uint64_t value;
+
+    pthread_mutex_lock(&sy->lock);
+    *out = (struct symbolizer_stats){ .modules = (uint32_t)sy->mods.n,
+                                      .pending = sy->waiting,
+                                      .worker_starts = sy->worker_starts,
+                                      .kernel_hidden = sy->kernel_hidden };
+    while (map_next(&sy->mods, &pos, NULL, &value))
+        out->failed += ((struct mod *)(uintptr_t)value)->progress == PROGRESS_FAILED;
+    pthread_mutex_unlock(&sy->lock);
+    if (out->kernel_hidden)
+        note_hidden(out->kernel_note, sizeof out->kernel_note);
+}

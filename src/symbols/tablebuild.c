@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Builds symbol tables: sorts, chooses among aliases, takes overlaps apart. Runs in the worker on data from
+ * anywhere, so that every size is bounded and memory may be refused. */
+#include "symbols/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "symbols/tableformat.h"
+
+#define NAMES_MAX   (UINT32_C(1) << 29)
+#define NESTING_MAX 32
+
+struct table_raw {
+    uint64_t start, end, limit; /* end == start: up to the next entry */
+    uint32_t name, name_n;
+    uint32_t order;
+    uint8_t rank, underscores;
+};
+
+struct piece { /* what the blob will say */
+    uint64_t start, end;
+    uint32_t name; /* still the builder's offset */
+};
+struct pieces {
+    struct piece *all;
+    size_t n;
+};
+
+static bool make_room(struct table_builder *b, size_t name_bytes)
+{
+    if (b->n >= TABLE_ENTRIES_MAX || b->names_n + name_bytes > NAMES_MAX)
+        return false;
+    if (b->n == b->cap) {
+        size_t cap = mem_next_cap(b->cap, b->n + 1);
+        struct table_raw *raws = mem_try_resize(b->raws, cap, sizeof *raws);
+        if (!raws)
+            return false;
+        b->raws = raws;
+        b->cap = cap;
+    }
+    if (b->names_n + name_bytes > b->names_cap) {
+        size_t cap = mem_next_cap(b->names_cap, b->names_n + name_bytes);
+        char *names = mem_try_resize(b->names, cap, 1);
+        if (!names)
+            return false;
+        b->names = names;
+        b->names_cap = cap;
+    }
+    return true;
+}
+
+static uint8_t leading_underscores(const char *name, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && i < UINT8_MAX && name[i] == '_')
+        i++;
+    return (uint8_t)i;
+}
+
+void table_add(struct table_builder *b, uint64_t start, uint64_t size, uint64_t limit, const char *name,
+               size_t n, enum table_rank rank)
+{
+    struct table_raw *r;
+
+    n = strnlen(name, n < TABLE_NAME_MAX ? n : TABLE_NAME_MAX);
+    if (!n || start >= limit)
+        return;
+    if (!make_room(b, n + 1)) {
+        b->header.flags |= TABLE_CUT;
+        return;
+    }
+    r = &b->raws[b->n];
+    *r = (struct table_raw){ .start = start,
+                             .end = size < limit - start ? start + size : limit,
+                             .limit = limit,
+                             .name = (uint32_t)b->names_n,
+                             .name_n = (uint32_t)n,
+                             .order = (uint32_t)b->n,
+                             .rank = (uint8_t)rank,
+                             .underscores = leading_underscores(name, n) };
+    memcpy(b->names + b->names_n, name, n);
+    b->names[b->names_n + n] = '\0';
+    b->names_n += n + 1;
+    b->n++;
+}
+
+static int by_order(const struct table_raw *a, const struct table_raw *b)
+{
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Best name first among those that start together. */
+static int by_start_and_merit(const void *left, const void *right)
+{
+    const struct table_raw *a = left, *b = right;
+
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    if ((a->end == a->start) != (b->end == b->start))
+        return a->end == a->start ? 1 : -1;
+    if (a->rank != b->rank)
+        return a->rank > b->rank ? -1 : 1;
+    if (a->underscores != b->underscores)
+        return a->underscores < b->underscores ? -1 : 1;
+    if (a->name_n != b->name_n)
+        return a->name_n > b->name_n ? -1 : 1;
+    return by_order(a, b);
+}
+
+static int by_start_latest_first(const void *left, const void *right)
+{
+    const struct table_raw *a = left, *b = right;
+
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return by_order(b, a);
+}
+
+/* One entry for each start, the first in order; those without a size reach to the next. */
+static void keep_first_of_each_start(struct table_builder *b)
+{
+    size_t i, n = 0;
+
+    for (i = 0; i < b->n; i++)
+        if (!n || b->raws[i].start != b->raws[n - 1].start)
+            b->raws[n++] = b->raws[i];
+    b->n = n;
+    for (i = 0; i < n; i++) {
+        struct table_raw *r = &b->raws[i];
+        uint64_t next = i + 1 < n ? r[1].start : (r->start | 4095) + 1;
+        if (r->end == r->start)
+            r->end = next > r->start && next < r->limit ? next : r->limit;
+    }
+}
+
+static void sort(struct table_builder *b, int (*order)(const void *, const void *))
+{
+    if (b->n)
+        qsort(b->raws, b->n, sizeof *b->raws, order);
+}
+
+static void emit(struct pieces *out, uint64_t start, const struct table_raw *r)
+{
+    struct piece *last = out->n ? &out->all[out->n - 1] : NULL;
+
+    if (last && last->end > start)
+        last->end = start;
+    if (last && last->end <= last->start)
+        out->n--;
+    out->all[out->n++] = (struct piece){ start, r->end, r->name };
+}
+
+struct nest {
+    const struct table_raw *open[NESTING_MAX];
+    unsigned n;
+};
+
+/* Closes the entries that end at or before `at`: what encloses them goes on behind all that hid it. */
+static void close_until(struct nest *nest, uint64_t at, struct pieces *out)
+{
+    while (nest->n && nest->open[nest->n - 1]->end <= at) {
+        uint64_t hidden_until = nest->open[--nest->n]->end;
+        if (out->all[out->n - 1].end > hidden_until)
+            hidden_until = out->all[out->n - 1].end;
+        if (nest->n && nest->open[nest->n - 1]->end > hidden_until)
+            emit(out, hidden_until, nest->open[nest->n - 1]);
+    }
+}
+
+static void take_apart_nested(struct table_builder *b, struct pieces *out)
+{
+    struct nest nest = { .n = 0 };
+    size_t i;
+
+    sort(b, by_start_and_merit);
+    keep_first_of_each_start(b);
+    for (i = 0; i < b->n; i++) {
+        close_until(&nest, b->raws[i].start, out);
+        emit(out, b->raws[i].start, &b->raws[i]);
+        if (nest.n < NESTING_MAX)
+            nest.open[nest.n++] = &b->raws[i];
+    }
+    close_until(&nest, UINT64_MAX, out);
+}
+
+/* Survivors lie on a stack, disjoint and in order, so that a newcomer can only overlap the top one. */
+static void take_apart_replaced(struct table_builder *b, struct pieces *out)
+{
+    size_t i, n = 0;
+
+    sort(b, by_start_latest_first);
+    keep_first_of_each_start(b);
+    for (i = 0; i < b->n; i++) {
+        const struct table_raw r = b->raws[i];
+        while (n && b->raws[n - 1].end > r.start && b->raws[n - 1].order < r.order)
+            n--;
+        if (!n || b->raws[n - 1].end <= r.start)
+            b->raws[n++] = r;
+    }
+    for (i = 0; i < n; i++)
+        emit(out, b->raws[i].start, &b->raws[i]);
+}
+
+static size_t put_name(char *names, size_t at, const char *name)
+{
+    size_t n = strlen(name) + 1;
+
+    memcpy(names + at, name, n);
+    return at + n;
+}
+
+static uint64_t names_bytes(const struct table_builder *b, const struct pieces *p)
+{
+    uint64_t bytes = 1 + (b->debuglink[0] ? strlen(b->debuglink) + 1 : 0);
+    size_t i;
+
+    for (i = 0; i < p->n; i++)
+        bytes += strlen(b->names + p->all[i].name) + 1;
+    return bytes;
+}
+
+static void write_entries(char *blob, const struct table_builder *b, const struct pieces *p)
+{
+    struct table_header *h = (void *)blob;
+    bool wide = h->flags & TABLE_WIDE;
+    char *starts = blob + sizeof *h;
+    uint32_t *infos = (void *)(starts + table_starts_bytes(h->n, wide));
+    char *names = (char *)(infos + (size_t)h->n * 2);
+    size_t i, at = 1;
+
+    if (b->debuglink[0]) {
+        h->link_name = 1;
+        at = put_name(names, at, b->debuglink);
+    }
+    for (i = 0; i < p->n; i++) {
+        const struct piece *q = &p->all[i];
+        uint64_t size = q->end - q->start;
+        if (wide)
+            ((uint64_t *)(void *)starts)[i] = q->start;
+        else
+            ((uint32_t *)(void *)starts)[i] = (uint32_t)(q->start - h->base);
+        infos[i * 2] = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+        infos[i * 2 + 1] = (uint32_t)at;
+        at = put_name(names, at, b->names + q->name);
+    }
+}
+
+static bool write_blob(const struct table_builder *b, const struct pieces *p, void **blob, size_t *size)
+{
+    struct table_header h = b->header;
+    char *bytes;
+
+    h.magic = TABLE_MAGIC;
+    h.version = TABLE_VERSION;
+    h.n = (uint32_t)p->n;
+    h.link_name = 0;
+    h.base = p->n ? p->all[0].start : 0;
+    h.flags &= (uint16_t)~TABLE_WIDE;
+    if (p->n && p->all[p->n - 1].start - h.base > UINT32_MAX)
+        h.flags |= TABLE_WIDE;
+    h.names_size = names_bytes(b, p);
+    h.size = sizeof h + table_starts_bytes(h.n, h.flags & TABLE_WIDE) + (uint64_t)h.n * TABLE_INFO_BYTES +
+             h.names_size;
+    if (h.names_size > UINT32_MAX || !(bytes = mem_try_array(1, h.size)))
+        return false;
+    memcpy(bytes, &h, sizeof h);
+    write_entries(bytes, b, p);
+    *blob = bytes;
+    *size = h.size;
+    return true;
+}
+
+bool table_build(struct table_builder *b, enum table_overlap overlap, void **blob, size_t *size,
+                 struct error *e)
+{
+    struct pieces p = { .all = mem_try_array(b->n * 2 + 1, sizeof *p.all) };
+    bool ok = p.all != NULL;
+
+    if (ok) {
+        if (overlap == TABLE_NESTED)
+            take_apart_nested(b, &p);
+        else
+            take_apart_replaced(b, &p);
+        ok = write_blob(b, &p, blob, size);
+    }
+    mem_free(p.all);
+    return ok || error_set(e, ERROR_LIMIT, "no memory for a table of %zu symbols", b->n);
+}
+
+void table_builder_done(struct table_builder *b)
+{
+    mem_free(b->raws);
+    mem_free(b->names);
+    *b = (struct table_builder){ 0 };
+}

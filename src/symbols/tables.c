@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The tables that the worker made, shared by modules of one build-id. */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "symbols/state.h"
+
+struct symbol_table *tables_new(const void *blob, size_t size, struct error *e)
+{
+    struct symbol_table *t = mem_zalloc(sizeof *t);
+
+    t->blob = blob;
+    t->size = size;
+    t->users = 1;
+    if (blob && table_view(&t->view, blob, size, e))
+        return t;
+    if (blob)
+        munmap((void *)(uintptr_t)blob, size);
+    else
+        error_set(e, ERROR_FORMAT, "the symbol worker sent no table");
+    mem_free(t);
+    return NULL;
+}
+
+static uint64_t key_of(const uint8_t *id, unsigned size)
+{
+    return map_hash_bytes(id, size, size);
+}
+
+static bool has_id(const struct symbol_table *t, const uint8_t *id, unsigned size)
+{
+    const struct table_header *h = t->view.header;
+
+    return size && h->build_id_size == size && !memcmp(h->build_id, id, size);
+}
+
+void tables_discard(struct symbol_table *t)
+{
+    munmap((void *)(uintptr_t)t->blob, t->size);
+    map_done(&t->names);
+    mem_free(t);
+}
+
+void tables_drop(struct symbolizer *sy, struct symbol_table *t)
+{
+    uint64_t key, found;
+
+    if (!t || --t->users)
+        return;
+    key = key_of(t->view.header->build_id, t->view.header->build_id_size);
+    if (map_get(&sy->tables, key, &found) && found == (uintptr_t)t)
+        map_del(&sy->tables, key);
+    tables_discard(t);
+}
+
+struct symbol_table *tables_find(struct symbolizer *sy, const uint8_t *id, unsigned size)
+{
+    uint64_t found;
+    struct symbol_table *t;
+
+    if (!size || !map_get(&sy->tables, key_of(id, size), &found))
+        return NULL;
+    t = (struct symbol_table *)(uintptr_t)found;
+    if (!has_id(t, id, size))
+        return NULL;
+    t->users++;
+    return t;
+}
+
+struct symbol_table *tables_share(struct symbolizer *sy, struct symbol_table *t)
+{
+    const struct table_header *h = t->view.header;
+    struct symbol_table *other = tables_find(sy, h->build_id, h->build_id_size);
+
+    /* A stripped file does not lend its few names to the unstripped one of the same build. */
+    if (other && (other->view.header->flags & TABLE_FULL || !(h->flags & TABLE_FULL))) {
+        tables_drop(sy, t);
+        return other;
+    }
+    tables_drop(sy, other);
+    if (h->build_id_size)
+        map_put(&sy->tables, key_of(h->build_id, h->build_id_size), (uintptr_t)t);
+    return t;
+}
