@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The flat table: self and total per (group, function). A recursive function counts once per sample. */
+#ifndef FLAMETOP_PROFILE_FUNCTIONS_H
+#define FLAMETOP_PROFILE_FUNCTIONS_H
+
+#include "profile/query.h"
+
+struct function_row {
+    uint32_t func, group;
+    uint64_t self_weight, total_weight;
+    uint32_t self_count, total_count;
+    uint32_t trend[QUERY_TREND]; /* of total samples */
+};
+
+struct functions {
+    struct function_row *rows;
+    uint32_t n;
+    size_t cap;
+    struct functions_scratch *scratch; /* kept between builds */
+};
+
+/* frame_func: a function number (dense, < n_funcs) for each of r's frames; number 0 means "left out": then
+ * the nearest caller that is not is the one that runs. frame_func[0] is what samples without any (remaining)
+ * frame count as, 0: nothing. with_group: rows are per (group, func); else group is 0. leaf_only: no totals
+ * are made (then total = self, and the trend is of self). Rows are in no particular order. */
+void functions_build(struct functions *f, const struct result *r, const uint32_t *frame_func,
+                     uint32_t n_funcs, bool with_group, bool leaf_only);
+void functions_done(struct functions *f);
+
+#endif

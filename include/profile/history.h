@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The bounded history of samples: chunks in order of arrival (which is order of time, but for the odd
+ * record that an NMI put a little late). Raw tracepoint payloads live beside their chunk. */
+#ifndef FLAMETOP_PROFILE_HISTORY_H
+#define FLAMETOP_PROFILE_HISTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum sample_flags {
+    SAMPLE_KERNEL = 1, /* the CPU was in kernel mode */
+    SAMPLE_USER = 2,
+    SAMPLE_IDLE = 4,   /* the idle task (pid 0): idle, or an interrupt that came while idle */
+    SAMPLE_BROKEN = 8, /* its callchain ends in garbage */
+    SAMPLE_GUEST = 16,
+};
+
+struct sample { /* 32 bytes */
+    uint64_t time_ns;
+    uint64_t weight; /* period: events that this sample stands for */
+    uint32_t stack;
+    uint32_t thread;
+    uint32_t raw; /* 0: none; else handle for history_raw: append sets it */
+    uint16_t cpu;
+    uint8_t event;
+    uint8_t flags;
+};
+
+struct history; /* not thread-safe */
+struct history *history_new(void);
+void history_free(struct history *h);
+void history_append(struct history *h, const struct sample *s, const void *raw, uint32_t raw_size);
+uint64_t history_count(const struct history *h);    /* samples held */
+uint64_t history_dropped(const struct history *h);  /* samples that left */
+uint64_t history_first_ns(const struct history *h); /* 0 when empty */
+uint64_t history_last_ns(const struct history *h);
+size_t history_bytes(const struct history *h);
+/* Drops oldest chunks until at most max_bytes are held (always keeps the newest chunk). Returns samples
+ * dropped. */
+uint64_t history_shrink(struct history *h, size_t max_bytes);
+/* Chunks with samples in [from, to] are dropped only when nothing else is left to drop (a frozen moment is
+ * kept while sampling goes on behind it). to 0: no pin. */
+void history_pin(struct history *h, uint64_t from_ns, uint64_t to_ns);
+void history_clear(struct history *h); /* as new: counts are 0 again */
+/* Calls back with runs of samples; runs may hold some outside [from, to] (to 0: open): the callee checks. */
+void history_scan(struct history *h, uint64_t from_ns, uint64_t to_ns,
+                  void (*run)(void *ctx, struct sample *samples, size_t n), void *ctx);
+/* The payload of a sample of the history, or of a copy of one; aligned to 8; NULL (and size 0): it has none.
+ * Valid until the next append, shrink or clear. */
+const void *history_raw(const struct history *h, const struct sample *s, uint32_t *size);
+
+#endif

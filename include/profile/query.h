@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A query: which samples, summed how → weights per (group, stack) with a private copy of the part of the trie
+ * that they use, so that everything after the scan needs no lock. One linear pass over the history. */
+#ifndef FLAMETOP_PROFILE_QUERY_H
+#define FLAMETOP_PROFILE_QUERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/history.h"
+#include "profile/stacks.h"
+
+#define QUERY_TREND     8 /* buckets of the time range in each entry */
+#define QUERY_ANY_EVENT 0xff
+
+struct query {
+    uint64_t from_ns, to_ns;      /* inclusive; 0: open */
+    uint8_t event;                /* index, or QUERY_ANY_EVENT */
+    uint8_t need_flags;           /* samples must have one of these (0: any): SAMPLE_KERNEL, SAMPLE_USER */
+    bool by_cpu;                  /* group is the CPU */
+    const uint32_t *thread_group; /* group of a thread by its id (NULL: all 0); ignored with by_cpu */
+    const uint8_t *thread_pass;   /* 0: samples of this thread are left out (NULL: none are) */
+    uint32_t n_threads;           /* length of both; ids beyond pass with group 0 */
+    const bool *cpu_pass;         /* NULL: all; indexed below n_cpu_pass, CPUs beyond are left out */
+    uint32_t n_cpu_pass;
+};
+
+struct result_entry {
+    uint64_t weight;
+    uint32_t group, node; /* node: index in the result's own trie; 0: the empty stack */
+    uint32_t count;       /* samples */
+    uint32_t broken;      /* those of the samples whose callchain ends in garbage */
+    uint8_t idle;         /* all of them are of the idle task (idle and others make different entries) */
+    uint32_t trend[QUERY_TREND]; /* samples per eighth of the time range, oldest first */
+};
+
+struct result {
+    /* trie: parent[0] = 0; parents first */
+    uint32_t *parent, *frame;
+    uint32_t n_nodes;
+    /* frames used: index 0 unused */
+    uint32_t *frame_module;
+    uint64_t *frame_offset;
+    uint32_t n_frames;
+    struct result_entry *entries;
+    uint32_t n_entries;
+    uint64_t samples, weight; /* of all entries */
+    uint64_t broken_samples;
+    uint64_t first_ns, last_ns;   /* of the samples that were counted */
+    uint64_t from_ns, to_ns;      /* the range that trends divide: the query's, open ends are the history's */
+    struct result_memory *memory; /* kept between runs */
+};
+
+/* Fills r, reusing the memory of an earlier result (zero-initialised at first). Entries are in the order of
+ * their first sample. */
+void query_run(const struct query *q, struct history *h, const struct stacks *s, struct result *r);
+void result_done(struct result *r);
+/* Leaves out the entries for which drop[i] is not 0 and updates the sums. Order is kept. The trie, the frames
+ * and first_ns, last_ns stay as they are. */
+void result_filter(struct result *r, const uint8_t *drop);
+
+#endif

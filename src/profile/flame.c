@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Boxes are laid out breadth first with the array of boxes as the queue: it comes out by row, then x. */
+#include "profile/flame.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+#define SELF 0 /* stands for the box's own weight among those who claim cells; the root is nobody's child */
+
+struct claim {
+    uint64_t weight, remainder;
+    uint32_t node, cells;
+    uint32_t place; /* among the claims before they are sorted by remainder */
+};
+
+struct flame_scratch {
+    struct claim *claims;
+    size_t claims_cap;
+    uint32_t n_claims;
+};
+
+static void add_box(struct flame *f, uint32_t node, uint32_t x, uint32_t width, uint32_t row, bool ancestor)
+{
+    MEM_GROW(f->boxes, f->cap, (size_t)f->n + 1);
+    f->boxes[f->n++] = (struct flame_box){ node, x, width, row, ancestor };
+    f->rows = row + 1;
+}
+
+static void add_claim(struct flame_scratch *s, uint32_t node, uint64_t weight)
+{
+    MEM_GROW(s->claims, s->claims_cap, (size_t)s->n_claims + 1);
+    s->claims[s->n_claims] = (struct claim){ .weight = weight, .node = node, .place = s->n_claims };
+    s->n_claims++;
+}
+
+/* Returns the sum of all claims. It should be the node's total; it is more only if sums of hostile weights
+ * have overflowed, and then the children share the box among themselves. */
+static uint64_t collect_claims(struct flame_scratch *s, const struct calltree *t, uint32_t node)
+{
+    uint64_t total = t->nodes[node].total_weight, sum = 0;
+
+    s->n_claims = 0;
+    for (uint32_t i = t->nodes[node].first_child; i; i = t->nodes[i].next_sibling) {
+        add_claim(s, i, t->nodes[i].total_weight);
+        if (__builtin_add_overflow(sum, t->nodes[i].total_weight, &sum))
+            sum = UINT64_MAX;
+    }
+    if (s->n_claims && sum < total) {
+        add_claim(s, SELF, total - sum);
+        sum = total;
+    }
+    return sum;
+}
+
+static int by_remainder(const void *va, const void *vb)
+{
+    const struct claim *a = va, *b = vb;
+
+    if (a->remainder != b->remainder)
+        return a->remainder > b->remainder ? -1 : 1;
+    return a->place < b->place ? -1 : 1;
+}
+
+static int by_place(const void *va, const void *vb)
+{
+    const struct claim *a = va, *b = vb;
+
+    return a->place < b->place ? -1 : 1;
+}
+
+/* weight * width must fit: both get below 2^32, which costs at most the lowest bits of huge sums. */
+static void deal_whole_cells(struct flame_scratch *s, uint64_t sum, uint32_t width, uint32_t *left)
+{
+    unsigned shift = 0;
+
+    while (sum >> shift > UINT32_MAX)
+        shift++;
+    for (uint32_t i = 0; i < s->n_claims; i++) {
+        struct claim *c = &s->claims[i];
+        uint64_t share = (c->weight >> shift) * width;
+
+        c->cells = (uint32_t)(share / (sum >> shift));
+        c->remainder = share % (sum >> shift);
+        if (c->cells > *left)
+            c->cells = *left;
+        *left -= c->cells;
+    }
+}
+
+static void deal_cells(struct flame_scratch *s, uint64_t sum, uint32_t width)
+{
+    uint32_t left = width;
+
+    if (!sum)
+        return;
+    deal_whole_cells(s, sum, width, &left);
+    if (!left)
+        return;
+    qsort(s->claims, s->n_claims, sizeof *s->claims, by_remainder);
+    for (uint32_t i = 0; i < s->n_claims && left && s->claims[i].remainder; i++, left--)
+        s->claims[i].cells++;
+    qsort(s->claims, s->n_claims, sizeof *s->claims, by_place);
+}
+
+static void add_children(struct flame *f, const struct calltree *t, const struct flame_box *box)
+{
+    struct flame_scratch *s = f->scratch;
+    uint32_t x = box->x, row = box->row + 1;
+
+    deal_cells(s, collect_claims(s, t, box->node), box->width);
+    for (uint32_t i = 0; i < s->n_claims; i++) {
+        const struct claim *c = &s->claims[i];
+
+        if (c->node == SELF)
+            continue;
+        if (c->cells)
+            add_box(f, c->node, x, c->cells, row, false);
+        else
+            f->hidden_weight += c->weight;
+        x += c->cells;
+    }
+}
+
+static void add_ancestors(struct flame *f, const struct calltree *t, uint32_t zoom, uint32_t columns)
+{
+    uint32_t depth = t->nodes[zoom].depth;
+
+    for (uint32_t row = 0; row < depth; row++)
+        add_box(f, 0, 0, columns, row, true);
+    for (uint32_t node = zoom; depth-- > 0;) {
+        node = t->nodes[node].parent;
+        f->boxes[depth].node = node;
+    }
+}
+
+void flame_layout(struct flame *f, const struct calltree *t, uint32_t zoom, uint32_t columns)
+{
+    uint32_t first;
+
+    f->n = f->rows = 0;
+    f->hidden_weight = 0;
+    if (!f->scratch)
+        f->scratch = mem_zalloc(sizeof *f->scratch);
+    if (!t->n)
+        return;
+    if (zoom >= t->n)
+        zoom = 0;
+    if (!columns) {
+        f->hidden_weight = t->nodes[zoom].total_weight;
+        return;
+    }
+    add_ancestors(f, t, zoom, columns);
+    first = f->n;
+    add_box(f, zoom, 0, columns, t->nodes[zoom].depth, false);
+    for (uint32_t i = first; i < f->n; i++) {
+        struct flame_box box = f->boxes[i]; /* the array moves when it grows */
+        add_children(f, t, &box);
+    }
+}
+
+/* The first box that is not before (row, x). */
+static uint32_t lower_bound(const struct flame *f, uint32_t row, uint32_t x)
+{
+    uint32_t low = 0, high = f->n;
+
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        const struct flame_box *b = &f->boxes[mid];
+
+        if (b->row < row || (b->row == row && b->x < x))
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+int flame_box_at(const struct flame *f, uint32_t row, uint32_t x)
+{
+    uint32_t i = lower_bound(f, row, x);
+    const struct flame_box *b;
+
+    if (i < f->n && f->boxes[i].row == row && f->boxes[i].x == x)
+        return (int)i;
+    if (!i)
+        return -1;
+    b = &f->boxes[i - 1];
+    return b->row == row && x - b->x < b->width ? (int)(i - 1) : -1;
+}
+
+int flame_box_of(const struct flame *f, uint32_t node)
+{
+    for (uint32_t i = 0; i < f->n; i++) {
+        if (f->boxes[i].node == node)
+            return (int)i;
+    }
+    return -1;
+}
+
+void flame_done(struct flame *f)
+{
+    if (f->scratch)
+        mem_free(f->scratch->claims);
+    mem_free(f->scratch);
+    mem_free(f->boxes);
+    *f = (struct flame){ 0 };
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Payloads are numbered through the whole history and every chunk knows the number of its first one, so a
+ * handle finds its payload from a copy of the sample as well, as long as the chunk is there. */
+#include "profile/history.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+#define CHUNK_SAMPLES 1024
+/* A chunk that holds much payload ends early, or the budget could only be kept in steps of many megabytes. */
+#define CHUNK_RAW_BYTES ((size_t)1 << 20)
+
+struct raw_place {
+    uint32_t offset, size;
+};
+
+struct chunk {
+    struct sample *samples;
+    uint32_t n;
+    uint32_t raw_first; /* handle of places[0] */
+    uint64_t min_ns, max_ns;
+    struct raw_place *places;
+    size_t n_places, places_cap;
+    unsigned char *raw;
+    size_t raw_len, raw_cap;
+};
+
+struct history {
+    struct chunk *chunks; /* those in use are [head, head + n) */
+    size_t chunks_cap, head, n;
+    uint64_t count, dropped;
+    uint64_t pin_from_ns, pin_to_ns; /* pin_to_ns 0: nothing is pinned */
+    size_t bytes;                    /* of all chunks */
+    uint32_t raw_next;
+};
+
+struct history *history_new(void)
+{
+    struct history *h = mem_zalloc(sizeof *h);
+
+    h->raw_next = 1;
+    return h;
+}
+
+static size_t chunk_bytes(const struct chunk *c)
+{
+    return CHUNK_SAMPLES * sizeof *c->samples + c->places_cap * sizeof *c->places + c->raw_cap;
+}
+
+/* Takes one chunk out; those before it move up. */
+static void drop_chunk(struct history *h, size_t at)
+{
+    struct chunk *c = &h->chunks[at];
+
+    h->bytes -= chunk_bytes(c);
+    h->count -= c->n;
+    mem_free(c->samples);
+    mem_free(c->places);
+    mem_free(c->raw);
+    memmove(&h->chunks[h->head + 1], &h->chunks[h->head], (at - h->head) * sizeof *h->chunks);
+    h->head++;
+    h->n--;
+}
+
+static bool pinned(const struct history *h, const struct chunk *c)
+{
+    return h->pin_to_ns && c->max_ns >= h->pin_from_ns && c->min_ns <= h->pin_to_ns;
+}
+
+/* The oldest chunk that is not pinned, never the newest; the oldest one of all when there is none. */
+static size_t next_to_drop(const struct history *h)
+{
+    for (size_t i = h->head; i + 1 < h->head + h->n; i++) {
+        if (!pinned(h, &h->chunks[i]))
+            return i;
+    }
+    return h->head;
+}
+
+void history_pin(struct history *h, uint64_t from_ns, uint64_t to_ns)
+{
+    h->pin_from_ns = from_ns;
+    h->pin_to_ns = to_ns;
+}
+
+void history_clear(struct history *h)
+{
+    while (h->n)
+        drop_chunk(h, h->head);
+    mem_free(h->chunks);
+    h->chunks = NULL;
+    h->chunks_cap = h->head = 0;
+    h->dropped = 0;
+}
+
+void history_free(struct history *h)
+{
+    if (!h)
+        return;
+    history_clear(h);
+    mem_free(h);
+}
+
+/* Nothing is added to a chunk that is no longer the newest: what its payloads do not need goes back. */
+static void seal(struct history *h, struct chunk *c)
+{
+    h->bytes -= chunk_bytes(c);
+    if (c->n_places) {
+        c->places = mem_resize(c->places, c->n_places, sizeof *c->places);
+        c->places_cap = c->n_places;
+        c->raw = mem_resize(c->raw, c->raw_len, 1);
+        c->raw_cap = c->raw_len;
+    }
+    h->bytes += chunk_bytes(c);
+}
+
+/* Room behind the last chunk: at the front, if half of the array lies idle there. */
+static void make_room(struct history *h)
+{
+    if (h->head && h->head >= h->n) {
+        memmove(h->chunks, h->chunks + h->head, h->n * sizeof *h->chunks);
+        h->head = 0;
+    }
+    MEM_GROW(h->chunks, h->chunks_cap, h->head + h->n + 1);
+}
+
+static struct chunk *add_chunk(struct history *h)
+{
+    struct chunk *c;
+
+    if (h->n)
+        seal(h, &h->chunks[h->head + h->n - 1]);
+    make_room(h);
+    c = &h->chunks[h->head + h->n++];
+    *c = (struct chunk){ .raw_first = h->raw_next, .min_ns = UINT64_MAX };
+    c->samples = mem_alloc(CHUNK_SAMPLES * sizeof *c->samples);
+    h->bytes += chunk_bytes(c);
+    return c;
+}
+
+static struct chunk *chunk_for(struct history *h, uint32_t raw_size)
+{
+    struct chunk *c;
+
+    if (!h->n)
+        return add_chunk(h);
+    c = &h->chunks[h->head + h->n - 1];
+    if (c->n == CHUNK_SAMPLES || (c->raw_len && c->raw_len + raw_size > CHUNK_RAW_BYTES))
+        return add_chunk(h);
+    return c;
+}
+
+static uint32_t add_raw(struct history *h, struct chunk *c, const void *raw, uint32_t size)
+{
+    size_t padded = ((size_t)size + 7) & ~(size_t)7; /* so that every payload starts aligned */
+
+    h->bytes -= chunk_bytes(c);
+    MEM_GROW(c->places, c->places_cap, c->n_places + 1);
+    MEM_GROW(c->raw, c->raw_cap, c->raw_len + padded);
+    h->bytes += chunk_bytes(c);
+    c->places[c->n_places++] = (struct raw_place){ (uint32_t)c->raw_len, size };
+    if (size)
+        memcpy(c->raw + c->raw_len, raw, size);
+    c->raw_len += padded;
+    return h->raw_next++;
+}
+
+void history_append(struct history *h, const struct sample *s, const void *raw, uint32_t raw_size)
+{
+    struct chunk *c = chunk_for(h, raw ? raw_size : 0);
+    struct sample *to = &c->samples[c->n++];
+
+    *to = *s;
+    to->raw = 0;
+    if (raw && raw_size) {
+        if (!h->raw_next)
+            add_raw(h, c, NULL, 0); /* after 2^32 payloads: the number that means "none" is used up here */
+        to->raw = add_raw(h, c, raw, raw_size);
+    }
+    if (to->time_ns < c->min_ns)
+        c->min_ns = to->time_ns;
+    if (to->time_ns > c->max_ns)
+        c->max_ns = to->time_ns;
+    h->count++;
+}
+
+uint64_t history_count(const struct history *h)
+{
+    return h->count;
+}
+
+uint64_t history_dropped(const struct history *h)
+{
+    return h->dropped;
+}
+
+uint64_t history_first_ns(const struct history *h)
+{
+    uint64_t first = UINT64_MAX;
+
+    for (size_t i = h->head; i < h->head + h->n; i++) {
+        if (h->chunks[i].min_ns < first)
+            first = h->chunks[i].min_ns;
+    }
+    return h->n ? first : 0;
+}
+
+uint64_t history_last_ns(const struct history *h)
+{
+    uint64_t last = 0;
+
+    for (size_t i = h->head; i < h->head + h->n; i++) {
+        if (h->chunks[i].max_ns > last)
+            last = h->chunks[i].max_ns;
+    }
+    return last;
+}
+
+size_t history_bytes(const struct history *h)
+{
+    return sizeof *h + h->chunks_cap * sizeof *h->chunks + h->bytes;
+}
+
+uint64_t history_shrink(struct history *h, size_t max_bytes)
+{
+    uint64_t before = h->count;
+
+    while (h->n > 1 && history_bytes(h) > max_bytes)
+        drop_chunk(h, next_to_drop(h));
+    h->dropped += before - h->count;
+    return before - h->count;
+}
+
+void history_scan(struct history *h, uint64_t from_ns, uint64_t to_ns,
+                  void (*run)(void *ctx, struct sample *samples, size_t n), void *ctx)
+{
+    for (size_t i = h->head; i < h->head + h->n; i++) {
+        struct chunk *c = &h->chunks[i];
+
+        if (c->max_ns >= from_ns && (!to_ns || c->min_ns <= to_ns))
+            run(ctx, c->samples, c->n);
+    }
+}
+
+const void *history_raw(const struct history *h, const struct sample *s, uint32_t *size)
+{
+    const struct chunk *c = h->chunks + h->head;
+    size_t low = 0, high = h->n; /* the last chunk whose first handle is not beyond ours */
+    uint32_t index;
+
+    *size = 0;
+    if (!s->raw || !h->n)
+        return NULL;
+    while (high - low > 1) {
+        size_t mid = low + (high - low) / 2;
+
+        /* as distances from the oldest, so that it holds when the numbers wrap */
+        if (c[mid].raw_first - c->raw_first <= s->raw - c->raw_first)
+            low = mid;
+        else
+            high = mid;
+    }
+    index = s->raw - c[low].raw_first;
+    if (index >= c[low].n_places)
+        return NULL;
+    *size = c[low].places[index].size;
+    return c[low].raw + c[low].places[index].offset;
+}
