@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How the box fares: CPU use, context switches and faults per second, from /proc/stat and /proc/vmstat. */
+#ifndef FLAMETOP_SESSION_BOX_H
+#define FLAMETOP_SESSION_BOX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct box {
+    uint64_t user, system, idle, iowait, total; /* jiffies at the last look */
+    uint64_t switches, faults;
+    uint64_t time_ns;
+    double user_percent, system_percent, idle_percent, iowait_percent; /* since the look before; < 0: unknown */
+    double switches_per_sec, faults_per_sec;
+};
+
+void box_init(struct box *b);
+void box_look(struct box *b, uint64_t now_ns); /* missing files leave the values unknown */
+
+/* How busy each CPU is: share of the time since the look before that it did not idle. Zero-initialised at first. */
+struct box_cpu {
+    uint32_t number;
+    uint64_t busy, total; /* jiffies at the last look */
+    double busy_percent;  /* < 0: not known yet */
+};
+struct box_cpus {
+    struct box_cpu *cpus; /* online ones, in order */
+    uint32_t n;
+    size_t cap;
+};
+void box_cpus_look(struct box_cpus *b);
+const struct box_cpu *box_cpus_find(const struct box_cpus *b, uint32_t number); /* NULL: not online */
+void box_cpus_done(struct box_cpus *b);
+
+#endif

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A session owns everything below the screens: the source (live or file), the collector thread, the world, the
+ * stacks, the history, the names. Screens and exporters ask it questions; every answer is self-contained. */
+#ifndef FLAMETOP_SESSION_SESSION_H
+#define FLAMETOP_SESSION_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "perf/event.h"
+#include "perf/live.h"
+#include "perf/scope.h"
+#include "session/view.h"
+
+#define SESSION_EVENTS_MAX 32 /* that one history can tell apart */
+
+struct session_config {
+    struct event events[SESSION_EVENTS_MAX];
+    uint32_t n_events;    /* the first one is sampled at the start; [ and ] switch */
+    bool event_named;     /* by the user: no silent replacement */
+    struct scope scope;
+    uint64_t freq_hz, period;
+    bool freq_named;      /* by the user */
+    enum callchain_mode callchain;
+    uint64_t history_bytes;
+    char *const *command; /* argv after "--", or NULL */
+    bool command_to_log;  /* its output would tear a screen: it goes to the log, and its input is empty */
+    const char *input;    /* perf.data to open instead of sampling, or NULL */
+    const char *symfs, *kallsyms;
+};
+
+struct session;
+struct session *session_open(const struct session_config *cfg, struct error *e);
+/* Stops the threads, closes the events. What a thread that hangs in the kernel still needs is left alone. */
+void session_close(struct session *s);
+
+/* What the header shows. Strings are inside. */
+#define SESSION_SPARK 60
+struct session_status {
+    bool file;                  /* over a perf.data: nothing moves */
+    char host[65], release[65];
+    char input[256];            /* file name, cleaned */
+    uint32_t cpus;
+    char event[128];
+    uint32_t event_index, n_events;
+    uint64_t freq_hz, period;
+    char scope[96];
+    bool no_kernel, no_user;
+    char stacks[8];             /* "fp", "none" */
+    bool frozen;
+    uint64_t elapsed_ns;        /* since start or clear; frozen: until the freeze */
+    uint64_t now_ns;            /* end of the time that is shown */
+    uint64_t samples, lost, throttled; /* since start */
+    uint64_t history_samples, history_dropped, history_used_bytes, history_bytes;
+    uint32_t spark[SESSION_SPARK]; /* samples per second, oldest first, the last one is the running second */
+    double self_percent;        /* own CPU time, percent of one CPU, over the last second or so */
+    double user_percent, system_percent, idle_percent, iowait_percent; /* of all CPUs, from /proc/stat; < 0: unknown */
+    double switches_per_sec, faults_per_sec, ipc; /* < 0: unknown */
+    uint32_t pending_modules;
+    struct live_note notes[LIVE_NOTES_MAX + 4]; /* DEGRADED, worst first */
+    uint32_t n_notes;
+    bool targets_gone;          /* what was measured has ended */
+    char fatal[160];            /* sampling stopped for good: why; else "" */
+};
+void session_get_status(struct session *s, struct session_status *out);
+/* A number that changes when there is something new to show (samples, names, a switch). */
+uint64_t session_generation(struct session *s);
+
+/* Live switches: the source is closed and opened anew, the history stays. On failure what ran goes on running. */
+bool session_set_event(struct session *s, const char *text, struct error *e); /* adds it if new, and selects it */
+bool session_select_event(struct session *s, int step, struct error *e);      /* next or previous chosen event */
+bool session_set_scope(struct session *s, const struct scope *scope, struct error *e);
+bool session_set_freq(struct session *s, uint64_t freq_hz, struct error *e);
+bool session_set_callchain(struct session *s, enum callchain_mode mode, struct error *e);
+const struct scope *session_scope(struct session *s); /* borrowed until the next switch; the asked-for one */
+const struct scope *session_running_scope(struct session *s); /* the same, after the fallback */
+void session_clear(struct session *s);                /* what was sampled so far is forgotten */
+void session_freeze(struct session *s, bool on);
+
+/* The main question: see session/view.h. Fills v (reused between calls; zero at first). UI thread. */
+void session_query(struct session *s, const struct view_query *q, struct view *v);
+
+/* Writes what q selects as perf.data (see doc): all samples, or why not. Counts what was written. */
+bool session_write(struct session *s, const struct view_query *q, const char *path, uint64_t *samples, struct error *e);
+
+/* For the pickers. */
+struct session_process {
+    uint32_t pid;
+    char comm[16];
+    char user[24];
+    char cmdline[160];  /* cleaned; "" for kernel threads */
+    uint64_t samples;   /* in the last 10 seconds of the history */
+    double percent;     /* of the samples in it that are not idle */
+    uint64_t cpu_ticks; /* utime + stime since its start: order among those without samples */
+};
+/* All processes there are, by share, then CPU time; the caller frees with mem_free. */
+uint32_t session_processes(struct session *s, struct session_process **out);
+struct session_cgroup {
+    char path[512];
+    uint32_t depth, n_procs;
+    uint64_t samples; /* in it and below, last 10 seconds */
+    double percent;
+};
+uint32_t session_cgroups(struct session *s, struct session_cgroup **out, struct error *e); /* depth first */
+
+/* Waits until names are there or the time is over (batch, exports). */
+void session_settle(struct session *s, uint64_t timeout_ns);
+/* Ends sampling, with everything that is still in the rings taken in. */
+void session_stop(struct session *s);
+/* Waits until the command has ended, the targets are gone, stop() says true, or the time is over. */
+void session_wait(struct session *s, uint64_t ns, bool (*stop)(void));
+int session_command_status(struct session *s); /* exit status as the shell has it, -1: runs or none */
+
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a screen asks and what it gets: a query in the words of the field, and its answer with names. */
+#ifndef FLAMETOP_SESSION_VIEW_H
+#define FLAMETOP_SESSION_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "profile/query.h"
+#include "symbols/symbolizer.h"
+
+enum view_group { /* X(id, name, title) rows: names for --group-by and the screens */
+    VIEW_GROUP_SYMBOL,
+    VIEW_GROUP_COMM_SYMBOL,
+    VIEW_GROUP_COMM,
+    VIEW_GROUP_MODULE,
+    VIEW_GROUP_PROCESS,
+    VIEW_GROUP_THREAD,
+    VIEW_GROUP_CPU,
+    VIEW_GROUP_CGROUP,
+    VIEW_GROUP_COUNT
+};
+extern const char *const view_group_names[VIEW_GROUP_COUNT]; /* "symbol", "comm,symbol", … */
+
+enum view_mode { VIEW_MODE_ALL, VIEW_MODE_KERNEL, VIEW_MODE_USER };
+
+/* One zoom; they stack (Backspace takes the last one off). */
+enum zoom_kind { ZOOM_MODULE, ZOOM_COMM, ZOOM_PROCESS, ZOOM_THREAD, ZOOM_CPU, ZOOM_CGROUP, ZOOM_FUNCTION };
+struct zoom {
+    enum zoom_kind kind;
+    uint64_t number;   /* pid, tid, cpu, cgroup id; function key */
+    char text[128];    /* comm; module name; label for the header */
+};
+#define VIEW_ZOOMS_MAX 8
+
+struct view_query {
+    uint64_t window_ns;   /* the last so many ns of what is shown; 0: since start (or clear) */
+    uint64_t from_ns, to_ns; /* not 0: an explicit range instead */
+    enum view_group group;
+    enum view_mode mode;
+    bool show_idle;       /* count idle samples into the percentages */
+    struct zoom zooms[VIEW_ZOOMS_MAX];
+    uint32_t n_zooms;
+    char filter[128];     /* only stacks through a function whose name has this (case folded); "": all */
+};
+
+struct view_function { /* funcs[0] is unused */
+    const char *name, *module; /* cleaned; valid until the next session_query on the view */
+    uint64_t key;
+    enum symbol_class class;
+    enum symbol_state state;
+    uint32_t module_id;
+    uint64_t start, size;      /* in the module's offsets */
+};
+struct view_group_info {
+    const char *label;   /* "mysqld", "cpu 3", "/system.slice/x", "mysqld/123" */
+    uint64_t number;     /* for a zoom into it */
+    uint64_t key;        /* stable identity */
+};
+
+struct view {
+    struct result result;       /* filtered: what the percentages are of (result.weight is 100 %) */
+    uint32_t *frame_func;       /* function number per frame of the result */
+    struct view_function *funcs;
+    uint32_t n_funcs;
+    struct view_group_info *groups; /* groups[0]: all, when not grouped */
+    uint32_t n_groups;
+    bool weight_is_time;        /* weights are nanoseconds */
+    uint64_t idle_samples, idle_weight; /* left out (or, with show_idle, counted in) */
+    uint64_t all_samples;       /* with idle, before zooms */
+    uint64_t generation;        /* session_generation at the time */
+    struct view_memory *memory;
+};
+void view_done(struct view *v);
+
+#endif

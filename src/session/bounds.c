@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Memory stays within the budget: the oldest samples leave, the trie shrinks to what the rest refers to, and
+ * threads and modules that nothing holds any more go with them. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "session/state.h"
+
+struct marks {
+    uint8_t *stacks, *threads;
+    const uint32_t *new_stack, *new_thread;
+};
+
+static void mark_run(void *ctx, struct sample *samples, size_t n)
+{
+    struct marks *m = ctx;
+    for (size_t i = 0; i < n; i++) {
+        m->stacks[samples[i].stack] = 1;
+        m->threads[samples[i].thread] = 1;
+    }
+}
+
+static void renumber_run(void *ctx, struct sample *samples, size_t n)
+{
+    struct marks *m = ctx;
+    for (size_t i = 0; i < n; i++) {
+        samples[i].stack = m->new_stack[samples[i].stack];
+        samples[i].thread = m->new_thread[samples[i].thread];
+    }
+}
+
+uint8_t *bounds_modules_in_use(struct session *s, uint32_t *n)
+{
+    const uint32_t *modules = stacks_frame_modules(s->stacks);
+    uint32_t n_frames = stacks_frame_count(s->stacks), max = 0;
+    for (uint32_t i = 1; i < n_frames; i++)
+        max = modules[i] > max ? modules[i] : max;
+    *n = max + 1;
+    uint8_t *keep = mem_array(*n, 1);
+    for (uint32_t i = 1; i < n_frames; i++)
+        keep[modules[i]] = 1;
+    return keep;
+}
+
+static void renumber_thread_scopes(struct session *s, const uint32_t *new_thread, uint32_t n)
+{
+    for (uint32_t i = 0; i < n && i < s->thread_scope_cap; i++) {
+        uint32_t number = s->thread_scope[i];
+        s->thread_scope[i] = 0;
+        if (new_thread[i]) /* ids only become smaller: nothing that is still to be read is overwritten */
+            s->thread_scope[new_thread[i]] = number;
+    }
+}
+
+/* Lets go of every stack, frame, thread and module that no sample in the history refers to. */
+static void collect_garbage(struct session *s)
+{
+    uint32_t n_threads = world_thread_count(s->world);
+    struct marks m = {
+        .stacks = mem_array(stacks_node_count(s->stacks), 1),
+        .threads = mem_array(n_threads ? n_threads : 1, 1),
+    };
+    history_scan(s->history, 0, 0, mark_run, &m);
+    uint32_t *new_stack = stacks_compact(s->stacks, m.stacks), *new_thread, n_keep;
+    uint8_t *keep = bounds_modules_in_use(s, &n_keep);
+    world_collect(s->world, m.threads, keep, n_keep, &new_thread);
+    m.new_stack = new_stack;
+    m.new_thread = new_thread;
+    history_scan(s->history, 0, 0, renumber_run, &m);
+    renumber_thread_scopes(s, new_thread, n_threads);
+    collector_forget_places(s);
+    s->trim_wanted = true;
+    mem_free(keep);
+    mem_free(new_stack);
+    mem_free(new_thread);
+    mem_free(m.stacks);
+    mem_free(m.threads);
+    s->world_floor_bytes = world_bytes(s->world);
+    s->world_live_bytes = world_live_bytes(s->world);
+    s->generation++;
+}
+
+/* What samples hold: themselves, their stacks, and of the world those who ended and are remembered for them. */
+static uint64_t used_bytes(const struct session *s)
+{
+    uint64_t world = world_bytes(s->world);
+    return history_bytes(s->history) + stacks_bytes(s->stacks) +
+           (world > s->world_live_bytes ? world - s->world_live_bytes : 0);
+}
+
+/* False: dropping samples helps no more. */
+static bool shrink_once(struct session *s, uint64_t target)
+{
+    uint64_t samples_bytes = history_bytes(s->history), world = world_bytes(s->world);
+    if (!history_shrink(s->history, samples_bytes - samples_bytes / 8))
+        return false;
+    collect_garbage(s);
+    bool world_stays = world_bytes(s->world) + world / 64 > world;
+    if (!world_stays || history_bytes(s->history) + stacks_bytes(s->stacks) > target)
+        return true;
+    s->world_live_bytes = world_bytes(s->world);
+    return false;
+}
+
+void bounds_enforce(struct session *s)
+{
+    /* Behind a frozen moment, which is kept, there is an eighth more for what is sampled meanwhile. */
+    uint64_t eighth = s->budget_bytes / 8, limit = s->budget_bytes + (s->frozen_ns ? eighth : 0);
+    if (used_bytes(s) <= limit) {
+        if (world_bytes(s->world) > 2 * s->world_floor_bytes + (4 << 20))
+            collect_garbage(s);
+        return;
+    }
+    /* An eighth goes at a time, so that the cost of a collection is spread over many samples. A trie that is large
+     * against its samples needs more than one round. */
+    for (int round = 0; round < 8 && used_bytes(s) > limit - eighth && shrink_once(s, limit - eighth); round++)
+        ;
+}
+
+void bounds_forget_all(struct session *s)
+{
+    history_clear(s->history);
+    collect_garbage(s);
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "session/box.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+void box_init(struct box *b)
+{
+    memset(b, 0, sizeof *b);
+    b->user_percent = b->system_percent = b->idle_percent = b->iowait_percent = -1;
+    b->switches_per_sec = b->faults_per_sec = -1;
+}
+
+/* The value behind a key at the start of a line. */
+static uint64_t box_value(const char *text, const char *key)
+{
+    size_t n = strlen(key);
+    for (const char *p = text; p && *p; p = strchr(p, '\n')) {
+        if (*p == '\n')
+            p++;
+        if (!strncmp(p, key, n) && p[n] == ' ')
+            return strtoull(p + n, NULL, 10);
+    }
+    return 0;
+}
+
+static void box_look_cpu(struct box *b, struct buf *text)
+{
+    unsigned long long user, nice, system, idle, iowait, irq, softirq, steal;
+    if (sscanf(buf_str(text), "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system, &idle, &iowait,
+               &irq, &softirq, &steal) != 8)
+        return;
+    struct box now = { .user = user + nice, .system = system + irq + softirq, .idle = idle, .iowait = iowait };
+    now.total = now.user + now.system + now.idle + now.iowait + steal;
+    if (b->total && now.total > b->total) {
+        double all = now.total - b->total;
+        /* iowait and idle may step back on some kernels: never show less than nothing */
+        b->user_percent = now.user > b->user ? 100 * (now.user - b->user) / all : 0;
+        b->system_percent = now.system > b->system ? 100 * (now.system - b->system) / all : 0;
+        b->idle_percent = now.idle > b->idle ? 100 * (now.idle - b->idle) / all : 0;
+        b->iowait_percent = now.iowait > b->iowait ? 100 * (now.iowait - b->iowait) / all : 0;
+    }
+    b->user = now.user, b->system = now.system, b->idle = now.idle, b->iowait = now.iowait, b->total = now.total;
+}
+
+static double box_rate(uint64_t before, uint64_t now, uint64_t interval_ns)
+{
+    return now >= before ? (double)(now - before) * NS_PER_SEC / interval_ns : 0;
+}
+
+void box_look(struct box *b, uint64_t now_ns)
+{
+    struct buf text = { 0 };
+    uint64_t interval_ns = b->time_ns && now_ns > b->time_ns ? now_ns - b->time_ns : 0;
+    if (file_read("/proc/stat", 1 << 20, &text, NULL)) {
+        box_look_cpu(b, &text);
+        uint64_t switches = box_value(buf_str(&text), "ctxt");
+        if (interval_ns && switches)
+            b->switches_per_sec = box_rate(b->switches, switches, interval_ns);
+        b->switches = switches;
+    }
+    if (file_read("/proc/vmstat", 1 << 18, &text, NULL)) {
+        uint64_t faults = box_value(buf_str(&text), "pgfault");
+        if (interval_ns && faults)
+            b->faults_per_sec = box_rate(b->faults, faults, interval_ns);
+        b->faults = faults;
+    }
+    b->time_ns = now_ns;
+    buf_done(&text);
+}
+
+static bool parse_cpu(const char *line, struct box_cpu *out)
+{
+    unsigned number;
+    unsigned long long v[8];
+    if (sscanf(line, "cpu%u %llu %llu %llu %llu %llu %llu %llu %llu", &number, &v[0], &v[1], &v[2], &v[3], &v[4],
+               &v[5], &v[6], &v[7]) != 9)
+        return false;
+    *out = (struct box_cpu){ .number = number, .busy_percent = -1 };
+    for (int i = 0; i < 8; i++) {
+        out->total += v[i];
+        out->busy += i == 3 || i == 4 ? 0 : v[i]; /* idle and iowait are not busy */
+    }
+    return true;
+}
+
+const struct box_cpu *box_cpus_find(const struct box_cpus *b, uint32_t number)
+{
+    for (uint32_t i = 0; i < b->n; i++)
+        if (b->cpus[i].number == number)
+            return &b->cpus[i];
+    return NULL;
+}
+
+void box_cpus_look(struct box_cpus *b)
+{
+    struct box_cpus now = { 0 };
+    struct buf text = { 0 };
+    struct box_cpu cpu;
+    file_read("/proc/stat", 1 << 20, &text, NULL);
+    for (const char *line = buf_str(&text); line && *line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (!parse_cpu(line, &cpu))
+            continue;
+        const struct box_cpu *before = box_cpus_find(b, cpu.number);
+        if (before && cpu.total > before->total)
+            cpu.busy_percent = cpu.busy > before->busy
+                                   ? 100.0 * (double)(cpu.busy - before->busy) / (double)(cpu.total - before->total)
+                                   : 0;
+        MEM_GROW(now.cpus, now.cap, now.n + 1);
+        now.cpus[now.n++] = cpu;
+    }
+    buf_done(&text);
+    box_cpus_done(b);
+    *b = now;
+}
+
+void box_cpus_done(struct box_cpus *b)
+{
+    mem_free(b->cpus);
+    *b = (struct box_cpus){ 0 };
+}

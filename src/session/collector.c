@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The collector: records in time order → world → stacks → history. It never touches a terminal or a disk. */
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "session/state.h"
+
+#define COLLECT_INTERVAL_MS 100
+#define FLOOD_INTERVAL_MS   4  /* a command that prints all the time */
+#define DRAIN_SLACK_NS      (10 * NS_PER_MS) /* what is older than this when a drain begins comes out of it */
+#define CHAIN_MAX 1024 /* kernel.perf_event_max_stack is 127 by default; files may hold more */
+
+/* A chain entry in its context. Return addresses point behind the call, maybe into the next function: all but the
+ * first entry of a context are looked up one byte before. */
+struct entry {
+    uint64_t addr;
+    bool kernel, exact;
+};
+
+/* Whose addresses: an address space as it is now. */
+struct owner {
+    uint32_t thread, image, version;
+};
+
+static uint32_t frame_of(struct session *s, const struct owner *o, const struct entry *en, bool *known)
+{
+    uint64_t addr = en->addr - !en->exact;
+    uint32_t version = en->kernel ? 0 : o->version, image = en->kernel ? 0 : o->image;
+    struct place_slot *slot = &s->places[map_mix(addr ^ (uint64_t)image << 48) & (PLACE_CACHE_SLOTS - 1)];
+    *known = true;
+    if (slot->frame && slot->addr == addr && slot->image == image && slot->version == version)
+        return slot->frame;
+    struct place place;
+    *known = world_resolve(s->world, o->thread, addr, en->kernel, &place);
+    if (!*known)
+        return 0;
+    *slot = (struct place_slot){ .addr = addr,
+                                 .image = image,
+                                 .version = version,
+                                 .frame = stacks_frame(s->stacks, place.module, place.offset) };
+    return slot->frame;
+}
+
+static uint32_t chain_entries(const struct record *r, struct entry *out)
+{
+    unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+    bool kernel = mode == PERF_RECORD_MISC_KERNEL;
+    uint32_t n = 0;
+    bool exact = true;
+    for (uint32_t i = 0; i < r->sample.chain_n && n < CHAIN_MAX; i++) {
+        uint64_t v = record_u64(r->sample.chain, i, r->swap);
+        if (v >= PERF_CONTEXT_MAX) {
+            kernel = v == PERF_CONTEXT_KERNEL || v == PERF_CONTEXT_HV;
+            exact = true;
+            continue;
+        }
+        out[n++] = (struct entry){ v, kernel, exact };
+        exact = false;
+    }
+    if (!n)
+        out[n++] = (struct entry){ r->sample.ip, mode == PERF_RECORD_MISC_KERNEL, true };
+    return n;
+}
+
+/* The stack of all entries but the first. A chain that runs into memory that is no code is cut there, and rooted in
+ * [broken]: what lies beyond is garbage that a frame pointer used as a plain register led to. */
+static uint32_t callers_stack(struct session *s, const struct owner *o, const struct entry *entries, uint32_t n,
+                              bool *broken)
+{
+    uint32_t frames[CHAIN_MAX], n_frames = 0, stack = 0;
+    *broken = false;
+    for (uint32_t i = 1; i < n; i++) {
+        bool known;
+        uint32_t frame = frame_of(s, o, &entries[i], &known);
+        if (known) {
+            frames[n_frames++] = frame;
+        } else if (entries[i].exact) {
+            /* the address itself is true, it is the mapping that we do not have */
+            frames[n_frames++] = stacks_frame(s->stacks, MODULE_ID_UNKNOWN, entries[i].addr);
+            if (!entries[i].kernel)
+                break;
+        } else {
+            frames[n_frames++] = stacks_frame(s->stacks, MODULE_ID_BROKEN, 0);
+            *broken = true;
+            break;
+        }
+    }
+    while (n_frames)
+        stack = stacks_child(s->stacks, stack, frames[--n_frames]);
+    return stack;
+}
+
+static uint64_t callers_hash(const struct owner *o, const struct entry *entries, uint32_t n)
+{
+    uint64_t h = (uint64_t)o->image << 32 | o->version;
+    for (uint32_t i = 1; i < n; i++) {
+        h ^= entries[i].addr + ((uint64_t)entries[i].kernel << 62) + ((uint64_t)entries[i].exact << 61);
+        h *= UINT64_C(0x9e3779b97f4a7c15);
+        h ^= h >> 32;
+    }
+    return map_mix(h) | 1; /* 0 is an empty slot */
+}
+
+/* Hot paths come again and again with another leaf address: their callers are looked up as a whole. Two chains with one
+ * 64-bit hash are less likely than a flipped bit in memory. */
+static uint32_t callers_of(struct session *s, const struct owner *o, const struct entry *entries, uint32_t n,
+                           bool *broken)
+{
+    if (n < 2)
+        return *broken = false, 0;
+    uint64_t hash = callers_hash(o, entries, n);
+    struct callers_slot *slot = &s->callers[hash >> 32 & (CALLERS_CACHE_SLOTS - 1)];
+    if (slot->hash != hash) {
+        slot->stack = callers_stack(s, o, entries, n, &slot->broken);
+        slot->hash = hash;
+    }
+    *broken = slot->broken;
+    return slot->stack;
+}
+
+static uint32_t stack_of(struct session *s, const struct record *r, const struct owner *owner, bool *broken)
+{
+    struct entry entries[CHAIN_MAX];
+    uint32_t n = chain_entries(r, entries);
+    unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+    bool known;
+    *broken = false;
+    if (mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER)
+        return stacks_child(s->stacks, 0, stacks_frame(s->stacks, MODULE_ID_GUEST, r->sample.ip));
+    uint32_t leaf = frame_of(s, owner, &entries[0], &known);
+    if (!known)
+        leaf = stacks_frame(s->stacks, MODULE_ID_UNKNOWN, entries[0].addr);
+    if (!known && !entries[0].kernel)
+        return stacks_child(s->stacks, 0, leaf); /* nor are its callers to be believed */
+    return stacks_child(s->stacks, callers_of(s, owner, entries, n, broken), leaf);
+}
+
+void collector_forget_places(struct session *s)
+{
+    memset(s->places, 0, PLACE_CACHE_SLOTS * sizeof *s->places);
+    memset(s->callers, 0, sizeof s->callers);
+}
+
+static uint8_t sample_flags_of(const struct record *r, uint32_t pid)
+{
+    uint8_t flags = 0;
+    switch (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) {
+    case PERF_RECORD_MISC_USER:
+        flags = SAMPLE_USER;
+        break;
+    case PERF_RECORD_MISC_GUEST_KERNEL:
+    case PERF_RECORD_MISC_GUEST_USER:
+        flags = SAMPLE_GUEST;
+        break;
+    default:
+        flags = SAMPLE_KERNEL;
+    }
+    return pid == 0 ? flags | SAMPLE_IDLE : flags;
+}
+
+/* Moves the sparkline on to the second of time_ns; false when that second has left it. */
+static bool reach_second(struct session *s, uint64_t time_ns)
+{
+    uint64_t sec = time_ns / NS_PER_SEC;
+    if (sec > s->spark_sec) {
+        uint64_t gap = sec - s->spark_sec;
+        for (uint64_t i = 0; i < gap && i < SESSION_SPARK; i++)
+            s->spark[(sec - i) % SESSION_SPARK] = 0;
+        s->spark_sec = sec;
+    }
+    return s->spark_sec - sec < SESSION_SPARK;
+}
+
+static void note_thread_scope(struct session *s, uint32_t thread)
+{
+    if (thread >= s->thread_scope_cap) {
+        size_t old = s->thread_scope_cap;
+        MEM_GROW(s->thread_scope, s->thread_scope_cap, thread + 1);
+        memset(s->thread_scope + old, 0, (s->thread_scope_cap - old) * sizeof *s->thread_scope);
+    }
+    s->thread_scope[thread] = s->scope_number;
+}
+
+/* Reading /proc may take long (a process that is stuck in the kernel holds its map lock): not under our lock. */
+static void read_proc(struct session *s, uint32_t pid)
+{
+    pthread_mutex_unlock(&s->lock);
+    struct proc_snapshot *snapshot = world_read_proc(pid);
+    pthread_mutex_lock(&s->lock);
+    world_install(s->world, pid, snapshot);
+}
+
+/* Samples of a file that was recorded without times come one nanosecond after the other. */
+static uint64_t sample_time(struct session *s, const struct record *r)
+{
+    if (!s->file)
+        return r->id.time_ns ? r->id.time_ns : clock_now_ns();
+    uint64_t time_ns = r->id.time_ns ? r->id.time_ns : s->file_last_ns + 1;
+    if (!s->file_first_ns || time_ns < s->file_first_ns)
+        s->file_first_ns = time_ns;
+    if (time_ns > s->file_last_ns)
+        s->file_last_ns = time_ns;
+    return time_ns;
+}
+
+static void collect_sample(struct session *s, const struct record *r)
+{
+    /* the process, and a parent that ran before us and whose maps it shares */
+    for (uint32_t pid; !s->file && (pid = world_wants_proc(s->world, r->id.pid));)
+        read_proc(s, pid);
+    uint64_t time_ns = sample_time(s, r);
+    uint32_t thread = world_thread_of(s->world, r->id.pid, r->id.tid, time_ns, r->sample.cgroup);
+    const struct world_thread *t = world_thread(s->world, thread);
+    struct owner owner = { thread, t ? t->image : 0, t ? world_image_version(s->world, t->image) : 0 };
+    bool broken;
+    struct sample sample = {
+        .time_ns = time_ns,
+        .weight = r->sample.period ? r->sample.period : 1,
+        .thread = thread,
+        .stack = stack_of(s, r, &owner, &broken),
+        .cpu = (uint16_t)r->id.cpu,
+        .event = (uint8_t)(s->file ? r->source : s->current_event),
+    };
+    sample.flags = sample_flags_of(r, r->id.pid) | (broken ? SAMPLE_BROKEN : 0);
+    history_append(s->history, &sample, r->sample.raw, r->sample.raw_size);
+    s->samples++;
+    if (reach_second(s, time_ns))
+        s->spark[time_ns / NS_PER_SEC % SESSION_SPARK]++;
+    note_thread_scope(s, thread);
+}
+
+void collector_record(struct session *s, const struct record *r)
+{
+    switch (r->type) {
+    case PERF_RECORD_SAMPLE:
+        collect_sample(s, r);
+        return;
+    case PERF_RECORD_MMAP:
+    case PERF_RECORD_MMAP2:
+        if ((r->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL)
+            break; /* images have versions, the kernel has none */
+        /* fall through */
+    case PERF_RECORD_KSYMBOL:
+        collector_forget_places(s);
+        break;
+    case PERF_RECORD_LOST:
+    case PERF_RECORD_LOST_SAMPLES:
+        s->lost_recent_ns = clock_now_ns();
+        if (s->file)
+            s->stats.lost += r->lost.lost;
+        break;
+    }
+    world_apply(s->world, r);
+}
+
+static bool on_record(void *ctx, const struct record *r)
+{
+    struct session *s = ctx;
+    collector_record(s, r);
+    return !s->stop;
+}
+
+static void drain(struct session *s, bool final)
+{
+    uint64_t now_ns = clock_now_ns();
+    pthread_mutex_lock(&s->lock);
+    if (live_drain(s->live, final, on_record, s))
+        s->generation++;
+    live_stats(s->live, &s->stats);
+    s->drained_ns = final ? now_ns : now_ns - DRAIN_SLACK_NS;
+    s->targets_gone = live_targets_gone(s->live);
+    bounds_enforce(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void collector_final_drain(struct session *s)
+{
+    if (!s->live)
+        return;
+    drain(s, true);
+    pthread_mutex_lock(&s->lock);
+    s->lost_before += s->stats.lost;
+    s->throttled_before += s->stats.throttled;
+    memset(&s->stats, 0, sizeof s->stats);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* The symbol worker's time counts too, once it has ended; that of the command is not ours. */
+static uint64_t own_cpu_ns(const struct session *s)
+{
+    struct rusage ru;
+    getrusage(RUSAGE_CHILDREN, &ru);
+    uint64_t children_ns = (uint64_t)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * NS_PER_SEC +
+                           (uint64_t)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) * 1000;
+    return clock_self_cpu_ns() + (children_ns > s->command_cpu_ns ? children_ns - s->command_cpu_ns : 0);
+}
+
+struct pulse {
+    uint64_t next_ns, cpu_ns, time_ns;
+};
+
+/* Once a second: the box, our own cost, CPUs that came or went. */
+static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
+{
+    if (now_ns < p->next_ns)
+        return;
+    struct box box = s->box;
+    box_look(&box, now_ns);
+    uint64_t cpu_ns = own_cpu_ns(s);
+    if (s->live)
+        live_check_cpus(s->live);
+    pthread_mutex_lock(&s->lock);
+    s->box = box;
+    if (p->time_ns && now_ns > p->time_ns && cpu_ns >= p->cpu_ns) {
+        double now_percent = 100.0 * (cpu_ns - p->cpu_ns) / (now_ns - p->time_ns);
+        s->self_percent = s->self_percent > 0 ? 0.5 * s->self_percent + 0.5 * now_percent : now_percent;
+    }
+    reach_second(s, now_ns);
+    pthread_mutex_unlock(&s->lock);
+    s->generation++;
+    *p = (struct pulse){ now_ns + NS_PER_SEC, cpu_ns, now_ns };
+}
+
+void *collector_main(void *session)
+{
+    struct session *s = session;
+    struct pulse pulse = { 0 };
+    while (!s->stop) {
+        pthread_mutex_lock(&s->source_lock);
+        if (s->live)
+            drain(s, false);
+        collect_pulse(s, &pulse, clock_now_ns());
+        int fd = s->live ? live_fd(s->live) : -1;
+        pthread_mutex_unlock(&s->source_lock);
+        command_poll(s);
+        /* the source may be closed by a switch while we wait: the wake-up comes with it */
+        struct pollfd fds[] = { { .fd = s->wake_fd, .events = POLLIN },
+                                { .fd = fd, .events = POLLIN },
+                                { .fd = s->command_floods ? -1 : s->command_pipe, .events = POLLIN } };
+        poll(fds, sizeof fds / sizeof *fds, s->command_floods ? FLOOD_INTERVAL_MS : COLLECT_INTERVAL_MS);
+        if (fds[0].revents & POLLIN) {
+            uint64_t n;
+            if (read(s->wake_fd, &n, sizeof n) < 0)
+                continue;
+        }
+    }
+    return NULL;
+}

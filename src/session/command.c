@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The command after "--": forked before the events are opened, held at a pipe until they are, then exec'd. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "session/state.h"
+
+/* A command that never stops to print must neither hold up the rings nor cost more than what it is measured for. */
+#define READS_AT_ONCE 16
+#define LINES_AT_ONCE 40
+#define PIPE_BYTES    (1 << 20) /* so that the command seldom waits for us */
+#define END_WAIT_NS   (100 * NS_PER_MS)
+
+struct pipes {
+    int hold[2], failure[2], output[2];
+};
+
+static void close_both(int fd[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (fd[i] >= 0)
+            close(fd[i]);
+}
+
+static void pipes_close(struct pipes *p)
+{
+    close_both(p->hold);
+    close_both(p->failure);
+    close_both(p->output);
+}
+
+static bool pipes_make(struct pipes *p, bool output)
+{
+    *p = (struct pipes){ { -1, -1 }, { -1, -1 }, { -1, -1 } };
+    return pipe2(p->hold, O_CLOEXEC) == 0 && pipe2(p->failure, O_CLOEXEC) == 0 &&
+           (!output || pipe2(p->output, O_CLOEXEC) == 0);
+}
+
+/* Only async-signal-safe calls: other threads may hold locks. */
+static void command_child(char *const *argv, struct pipes *p)
+{
+    char go;
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL); /* we ignore these two, and an exec would keep that */
+    signal(SIGXFSZ, SIG_DFL);
+    close(p->hold[1]);
+    if (p->output[1] >= 0) {
+        setpgid(0, 0); /* ^C is for the profiler */
+        int null_fd = open("/dev/null", O_RDONLY);
+        dup2(null_fd, 0);
+        dup2(p->output[1], 1);
+        dup2(p->output[1], 2);
+    }
+    ssize_t n;
+    while ((n = read(p->hold[0], &go, 1)) < 0 && errno == EINTR)
+        ;
+    if (n == 1)
+        execvp(argv[0], argv);
+    int sys = errno;
+    if (write(p->failure[1], &sys, sizeof sys) < 0)
+        _exit(126);
+    _exit(127);
+}
+
+/* release_fd: a byte to the first lets the command go; from the second its errno comes back if exec fails. */
+bool command_spawn(struct session *s, int release_fd[2], struct error *e)
+{
+    struct pipes p;
+    if (!pipes_make(&p, s->cfg.command_to_log)) {
+        error_sys(e, errno, "cannot make a pipe to start %s", s->command[0]);
+        pipes_close(&p);
+        return false;
+    }
+    pid_t pid = fork();
+    if (pid < 0) {
+        error_sys(e, errno, "cannot start %s", s->command[0]);
+        pipes_close(&p);
+        return false;
+    }
+    if (pid == 0)
+        command_child(s->command, &p);
+    close(p.hold[0]);
+    close(p.failure[1]);
+    if (p.output[1] >= 0) {
+        close(p.output[1]);
+        fcntl(p.output[0], F_SETFL, O_NONBLOCK);
+        fcntl(p.output[0], F_SETPIPE_SZ, PIPE_BYTES);
+    }
+    s->command_pid = pid;
+    s->command_pipe = p.output[0];
+    release_fd[0] = p.hold[1];
+    release_fd[1] = p.failure[0];
+    return true;
+}
+
+bool command_release(struct session *s, int release_fd[2], struct error *e)
+{
+    int sys = 0;
+    ssize_t n;
+    bool told = write(release_fd[0], "g", 1) == 1;
+    int write_errno = errno;
+    close(release_fd[0]);
+    while ((n = read(release_fd[1], &sys, sizeof sys)) < 0 && errno == EINTR) /* the exec closes it: end of file */
+        ;
+    close(release_fd[1]);
+    if (told && n == 0)
+        return true;
+    waitpid(s->command_pid, NULL, 0);
+    s->command_pid = 0;
+    return error_sys(e, told ? sys : write_errno, "cannot run %s", s->command[0]);
+}
+
+static void end_line(struct session *s, unsigned *lines)
+{
+    if (s->command_line_n && (*lines)++ < LINES_AT_ONCE)
+        log_add("%s: %.*s", s->command[0], (int)s->command_line_n, s->command_line);
+    s->command_line_n = 0;
+}
+
+static void log_bytes(struct session *s, const char *bytes, ssize_t n, unsigned *lines)
+{
+    for (ssize_t k = 0; k < n && *lines < LINES_AT_ONCE; k++) {
+        if (bytes[k] == '\n' || s->command_line_n == sizeof s->command_line)
+            end_line(s, lines);
+        if (bytes[k] != '\n')
+            s->command_line[s->command_line_n++] = bytes[k];
+    }
+}
+
+static void log_output(struct session *s)
+{
+    static char bytes[65536]; /* the collector's alone */
+    unsigned lines = 0;
+    for (int i = 0; i < READS_AT_ONCE && s->command_pipe >= 0; i++) {
+        ssize_t n = read(s->command_pipe, bytes, sizeof bytes);
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+            break;
+        log_bytes(s, bytes, n, &lines);
+        if (n <= 0) {
+            end_line(s, &lines);
+            close(s->command_pipe);
+            s->command_pipe = -1;
+        }
+    }
+    s->command_floods = lines >= LINES_AT_ONCE;
+    if (s->command_floods)
+        log_add("%s: ... (more than is kept)", s->command[0]);
+}
+
+static bool reap(struct session *s)
+{
+    int status;
+    struct rusage ru;
+    if (wait4(s->command_pid, &status, WNOHANG, &ru) != s->command_pid)
+        return false;
+    s->command_cpu_ns = (uint64_t)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * NS_PER_SEC +
+                        (uint64_t)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) * 1000;
+    s->command_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return true;
+}
+
+void command_poll(struct session *s)
+{
+    log_output(s);
+    if (s->command_pid && s->command_status < 0 && reap(s)) {
+        log_add("%s ended with status %d", s->command[0], s->command_status);
+        s->generation++;
+    }
+}
+
+/* Leaving ends what we started, as perf does: politely, and without waiting for one that does not listen. */
+void command_end(struct session *s)
+{
+    if (s->command_pid && s->command_status < 0) {
+        if (!s->cfg.command_to_log || kill(-s->command_pid, SIGTERM) < 0)
+            kill(s->command_pid, SIGTERM);
+        for (uint64_t end = clock_now_ns() + END_WAIT_NS; !reap(s) && clock_now_ns() < end;)
+            nanosleep(&(struct timespec){ .tv_nsec = 2 * NS_PER_MS }, NULL);
+    }
+    if (s->command_pipe >= 0)
+        close(s->command_pipe);
+}
+
+int session_command_status(struct session *s)
+{
+    return s->command_status;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A perf.data as the source: all of its records, in time order, through the same pipeline as live ones. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "session/state.h"
+
+#define LOAD_BATCH    4096 /* records for which the lock is held */
+#define LOAD_PAUSE_US 50
+
+bool load_open(struct session *s, struct error *e)
+{
+    const struct perfdata_event *events;
+    s->file = perfdata_open(s->cfg.input, e);
+    if (!s->file)
+        return false;
+    uint32_t n = perfdata_events(s->file, &events);
+    for (uint32_t i = 0; i < n && i < SESSION_EVENTS_MAX; i++) {
+        struct session_event *ev = &s->events[s->n_events++];
+        snprintf(ev->event.name, sizeof ev->event.name, "%s", events[i].name);
+        ev->event.attr = ev->attr = events[i].attr;
+        ev->freq_hz = events[i].attr.freq ? events[i].attr.sample_freq : 0;
+        ev->period = events[i].attr.freq ? 0 : events[i].attr.sample_period;
+        if (events[i].attr.sample_type & PERF_SAMPLE_CALLCHAIN)
+            s->cfg.callchain = CALLCHAIN_FP;
+    }
+    s->cfg.events[0] = s->events[0].event;
+    return true;
+}
+
+struct load {
+    struct session *s;
+    uint32_t in_batch;
+};
+
+static bool on_record(void *ctx, const struct record *r)
+{
+    struct load *l = ctx;
+    struct session *s = l->s;
+    if (r->type == PERF_RECORD_SAMPLE && r->source >= s->n_events)
+        s->file_left_out++;
+    else
+        collector_record(s, r);
+    if (++l->in_batch == LOAD_BATCH) {
+        l->in_batch = 0;
+        bounds_enforce(s);
+        s->generation++;
+        pthread_mutex_unlock(&s->lock);
+        usleep(LOAD_PAUSE_US); /* a lock that is taken again at once is never had by another */
+        pthread_mutex_lock(&s->lock);
+    }
+    return !s->stop;
+}
+
+/* The event with the most samples is what a person wants to see first. */
+static void count_run(void *ctx, struct sample *samples, size_t n)
+{
+    uint64_t *counts = ctx;
+    for (size_t i = 0; i < n; i++)
+        counts[samples[i].event]++;
+}
+
+static void select_fullest_event(struct session *s)
+{
+    uint64_t counts[256] = { 0 };
+    history_scan(s->history, 0, 0, count_run, counts);
+    for (uint32_t i = 0; i < s->n_events; i++)
+        if (counts[i] > counts[s->current_event])
+            s->current_event = i;
+}
+
+void *load_main(void *session)
+{
+    struct load l = { .s = session };
+    struct session *s = session;
+    struct error e = { 0 };
+    pthread_mutex_lock(&s->lock);
+    bool whole = perfdata_each(s->file, on_record, &l, &s->load_progress, &e);
+    if (!whole && !s->stop && *e.text)
+        snprintf(s->fatal, sizeof s->fatal, "%.150s", e.text);
+    select_fullest_event(s);
+    s->loaded = true;
+    s->generation++;
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "session/session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "session/state.h"
+
+#define FILE_BUDGET_BYTES (UINT64_C(16) << 30) /* a file is bounded by its own size */
+#define CLOSE_WAIT_NS     (500 * NS_PER_MS)
+
+static void *resolver_main(void *session)
+{
+    struct session *s = session;
+    symbolizer_run(s->symbolizer);
+    return NULL;
+}
+
+/* Signals are for the screen's thread: ours block them all. */
+static bool start_thread(pthread_t *thread, void *(*body)(void *), struct session *s, struct error *e)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int sys = pthread_create(thread, NULL, body, s);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return !sys || error_sys(e, sys, "cannot start a thread");
+}
+
+static bool open_names(struct session *s, struct error *e)
+{
+    struct symbolizer_config cfg = {
+        .live = !s->file,
+        .symfs = s->cfg.symfs,
+        .kallsyms = s->cfg.kallsyms,
+    };
+    const struct perfdata_build_id *ids;
+    uint32_t n = s->file ? perfdata_build_ids(s->file, &ids) : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        bool kernel = (ids[i].misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+        world_set_build_id(s->world, ids[i].path, ids[i].id, ids[i].size, kernel);
+        if (kernel && !strncmp(ids[i].path, "[kernel", 7)) {
+            memcpy(cfg.kernel_build_id, ids[i].id, ids[i].size);
+            cfg.kernel_build_id_size = ids[i].size;
+        }
+    }
+    s->symbolizer = symbolizer_new(&cfg, e);
+    return s->symbolizer && (s->resolver_runs = start_thread(&s->resolver, resolver_main, s, e));
+}
+
+static bool open_command(struct session *s, struct error *e)
+{
+    int release_fd[2];
+    if (!command_spawn(s, release_fd, e))
+        return false;
+    char pid[16];
+    snprintf(pid, sizeof pid, "%d", (int)s->command_pid);
+    bool opened = scope_set_pids(&s->cfg.scope, pid, false, e);
+    s->cfg.scope.command = true;
+    opened = opened && source_open(s, e);
+    if (opened)
+        return command_release(s, release_fd, e);
+    close(release_fd[0]); /* end of file instead of "go": the child leaves */
+    close(release_fd[1]);
+    return false;
+}
+
+static bool open_source(struct session *s, struct error *e)
+{
+    if (s->cfg.input)
+        return load_open(s, e);
+    return s->command ? open_command(s, e) : source_open(s, e);
+}
+
+struct session *session_open(const struct session_config *cfg, struct error *e)
+{
+    struct session *s = mem_zalloc(sizeof *s);
+    s->cfg = *cfg;
+    s->command = cfg->command;
+    scope_init(&s->cfg.scope);
+    scope_init(&s->running_scope);
+    s->command_pipe = -1;
+    s->command_status = -1;
+    pthread_mutex_init(&s->source_lock, NULL);
+    pthread_mutex_init(&s->lock, NULL);
+    s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    s->world = world_new(!cfg->input);
+    s->stacks = stacks_new();
+    s->history = history_new();
+    s->places = mem_array(PLACE_CACHE_SLOTS, sizeof *s->places);
+    s->budget_bytes = cfg->input ? FILE_BUDGET_BYTES : cfg->history_bytes;
+    s->world_floor_bytes = world_bytes(s->world);
+    box_init(&s->box);
+    if (s->wake_fd < 0) {
+        error_sys(e, errno, "cannot make an eventfd");
+        goto fail;
+    }
+    s->start_ns = s->clear_ns = cfg->input ? 0 : clock_now_ns(); /* a command runs before the names are opened */
+    if (!scope_copy(&s->cfg.scope, &cfg->scope) || !open_source(s, e) || !open_names(s, e))
+        goto fail;
+    s->loaded = !s->file;
+    s->collector_runs = start_thread(&s->collector, s->file ? load_main : collector_main, s, e);
+    if (!s->collector_runs)
+        goto fail;
+    return s;
+fail:
+    session_close(s);
+    return NULL;
+}
+
+/* A process that hangs in the kernel may hold up whoever reads its /proc: that must not keep us from leaving. */
+static bool end_collector(struct session *s)
+{
+    uint64_t one = 1;
+    struct timespec until;
+    s->stop = true;
+    if (s->wake_fd >= 0 && write(s->wake_fd, &one, sizeof one) < 0)
+        s->stop = true; /* the counter is full: the collector is awake anyway */
+    clock_gettime(CLOCK_REALTIME, &until);
+    uint64_t end_ns = (uint64_t)until.tv_sec * NS_PER_SEC + (uint64_t)until.tv_nsec + CLOSE_WAIT_NS;
+    until = (struct timespec){ (time_t)(end_ns / NS_PER_SEC), (long)(end_ns % NS_PER_SEC) };
+    return !s->collector_runs || pthread_timedjoin_np(s->collector, NULL, &until) == 0;
+}
+
+void session_close(struct session *s)
+{
+    if (!s)
+        return;
+    if (!end_collector(s)) { /* it may wake up any time: all of it stays */
+        command_end(s);
+        return;
+    }
+    if (s->resolver_runs) {
+        symbolizer_stop(s->symbolizer);
+        pthread_join(s->resolver, NULL);
+    }
+    command_end(s);
+    if (s->live)
+        live_close(s->live);
+    if (s->file)
+        perfdata_close(s->file);
+    if (s->symbolizer)
+        symbolizer_free(s->symbolizer);
+    world_free(s->world);
+    stacks_free(s->stacks);
+    history_free(s->history);
+    mem_free(s->places);
+    mem_free(s->thread_scope);
+    scope_done(&s->cfg.scope);
+    scope_done(&s->running_scope);
+    if (s->wake_fd >= 0)
+        close(s->wake_fd);
+    pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&s->source_lock);
+    mem_free(s);
+}
+
+uint64_t session_generation(struct session *s)
+{
+    return s->generation + symbolizer_generation(s->symbolizer);
+}
+
+void session_clear(struct session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    if (!s->file) {
+        bounds_forget_all(s);
+        memset(s->spark, 0, sizeof s->spark);
+        s->clear_ns = clock_now_ns();
+        s->frozen_ns = 0;
+        history_pin(s->history, 0, 0);
+        s->generation++;
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+void session_freeze(struct session *s, bool on)
+{
+    pthread_mutex_lock(&s->lock);
+    if (!s->file) {
+        /* not "now": what happened in the last tenth of a second is still in the rings */
+        s->frozen_ns = !on ? 0 : s->drained_ns > s->clear_ns ? s->drained_ns : s->clear_ns;
+        history_pin(s->history, on ? s->clear_ns : 0, s->frozen_ns);
+        s->generation++;
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+void session_settle(struct session *s, uint64_t timeout_ns)
+{
+    symbolizer_settle(s->symbolizer, timeout_ns);
+}
+
+void session_wait(struct session *s, uint64_t ns, bool (*stop)(void))
+{
+    uint64_t end = clock_now_ns() + ns;
+    for (;;) {
+        uint64_t now = clock_now_ns();
+        pthread_mutex_lock(&s->lock);
+        bool over = *s->fatal || (s->command ? s->command_status >= 0 : s->targets_gone);
+        pthread_mutex_unlock(&s->lock);
+        if (now >= end || (stop && stop()) || over || (s->file && s->loaded))
+            return;
+        uint64_t left = end - now < 50 * NS_PER_MS ? end - now : 50 * NS_PER_MS;
+        nanosleep(&(struct timespec){ .tv_nsec = (long)left }, NULL);
+    }
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A snapshot's bytes: the addresses that its frames had, and the records that make other tools see the same. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "perfdata/writer.h"
+#include "session/kernel.h"
+#include "session/snapshot.h"
+
+/* ---- addresses ---- */
+
+static uint64_t address_in(const struct snapshot *sn, const struct copied_image *im, uint32_t frame)
+{
+    uint32_t module = sn->frame_module[frame];
+    uint64_t offset = sn->frame_offset[frame];
+    const struct module *m = snapshot_module(sn, module);
+    if (m && m->kind != MODULE_FILE && m->kind != MODULE_VDSO)
+        return offset;
+    for (uint32_t i = im->n_maps; i-- > 0;) {
+        const struct world_map *map = &im->maps[i];
+        uint64_t pgoff = m && m->kind == MODULE_VDSO ? 0 : map->pgoff;
+        if (map->module == module && offset >= pgoff && offset - pgoff < map->end - map->start)
+            return map->start + (offset - pgoff);
+    }
+    return 0;
+}
+
+static uint64_t address_of(struct snapshot *sn, uint32_t image, uint32_t frame)
+{
+    bool created;
+    uint64_t *at = map_at(&sn->address, (uint64_t)image << 32 | frame, 0, &created), index = 0;
+    if (created && map_get(&sn->image_index, image, &index))
+        *at = address_in(sn, &sn->images[index], frame);
+    return *at;
+}
+
+static bool is_kernel(const struct snapshot *sn, uint32_t frame)
+{
+    const struct module *m = snapshot_module(sn, sn->frame_module[frame]);
+    return m && (m->kind == MODULE_KERNEL || m->kind == MODULE_KMOD || m->kind == MODULE_KSYM ||
+                 (m->kind == MODULE_UNKNOWN && (int64_t)sn->frame_offset[frame] < 0));
+}
+
+/* ---- writing ---- */
+
+static void write_map(struct snapshot *sn, uint64_t time_ns, uint32_t pid, const struct world_map *map)
+{
+    const struct module *m = snapshot_module(sn, map->module);
+    if (!m)
+        return;
+    perfdata_write_mmap(sn->w, time_ns,
+                        &(struct perfdata_write_map){
+                            .pid = pid,
+                            .tid = pid,
+                            .addr = map->start,
+                            .len = map->end - map->start,
+                            .pgoff = map->pgoff,
+                            .ino = m->ino,
+                            .ino_generation = m->ino_generation,
+                            .maj = m->maj,
+                            .min = m->min,
+                            .path = m->path,
+                        });
+}
+
+/* Where the running kernel's text lies; when its symbols are hidden, the addresses that were sampled say it. */
+static void kernel_range(const struct snapshot *sn, uint64_t *start, uint64_t *len)
+{
+    uint64_t low = UINT64_MAX, high = 0;
+    if (kernel_text_range(&low, &high)) {
+        *start = low;
+        *len = high - low;
+        return;
+    }
+    for (uint32_t i = 1; i < sn->n_frames; i++) {
+        const struct module *m = snapshot_module(sn, sn->frame_module[i]);
+        if (!m || m->kind != MODULE_KERNEL)
+            continue;
+        low = sn->frame_offset[i] < low ? sn->frame_offset[i] : low;
+        high = sn->frame_offset[i] > high ? sn->frame_offset[i] : high;
+    }
+    *start = low & ~UINT64_C(0xfff);
+    *len = high >= low ? high + 4096 - *start : 0;
+}
+
+static void write_kernel_module(struct snapshot *sn, uint64_t time_ns, const struct module *m)
+{
+    struct perfdata_write_map map = { .pid = ~0u, .kernel = true, .addr = m->start, .len = m->size };
+    if (m->kind == MODULE_KSYM) {
+        perfdata_write_ksymbol(sn->w, time_ns, m->start, (uint32_t)m->size, m->path);
+        return;
+    }
+    map.path = m->path;
+    if (m->kind == MODULE_KERNEL) {
+        if (!m->size)
+            kernel_range(sn, &map.addr, &map.len);
+        map.path = "[kernel.kallsyms]_text";
+        map.pgoff = map.addr;
+    }
+    if (map.len)
+        perfdata_write_mmap(sn->w, time_ns, &map);
+}
+
+static void write_modules(struct snapshot *sn, uint64_t time_ns)
+{
+    size_t pos = 0;
+    uint64_t id, v;
+    for (int kernel_core = 1; kernel_core >= 0; kernel_core--)
+        for (pos = 0; map_next(&sn->modules, &pos, &id, &v);) {
+            const struct module *m = (struct module *)(uintptr_t)v;
+            if (!m || (m->kind == MODULE_KERNEL) != kernel_core)
+                continue;
+            if (m->kind == MODULE_KERNEL || m->kind == MODULE_KMOD || m->kind == MODULE_KSYM)
+                write_kernel_module(sn, time_ns, m);
+        }
+}
+
+static void write_build_ids(struct snapshot *sn)
+{
+    size_t pos = 0;
+    uint64_t id, v;
+    while (map_next(&sn->modules, &pos, &id, &v)) {
+        struct module *m = (struct module *)(uintptr_t)v;
+        uint8_t build_id[20];
+        unsigned size = m ? symbolizer_build_id(sn->s->symbolizer, m, build_id) : 0;
+        bool kernel = m && (m->kind == MODULE_KERNEL || m->kind == MODULE_KMOD);
+        if (size && (kernel || m->kind == MODULE_FILE || m->kind == MODULE_VDSO))
+            perfdata_write_build_id(sn->w, m->kind == MODULE_KERNEL ? "[kernel.kallsyms]" : m->path, kernel, build_id,
+                                    size);
+    }
+}
+
+/* A thread is introduced before its first sample: its comm, as an exec when its process has another image than the
+ * one whose maps were written last for that pid. */
+static void introduce(struct snapshot *sn, uint64_t time_ns, uint32_t thread)
+{
+    const struct world_thread *t = &sn->threads[thread];
+    bool created;
+    uint64_t *image = map_at(&sn->pid_image, t->pid, 0, &created);
+    bool exec = !created && *image != t->image;
+    if (exec || (created && t->tid != t->pid))
+        perfdata_write_comm(sn->w, time_ns, t->pid, t->pid, t->comm, exec);
+    if (created || exec) {
+        *image = t->image;
+        map_put(&sn->pid_maps, t->pid, 0);
+    }
+    perfdata_write_comm(sn->w, time_ns, t->pid, t->tid, t->comm, false);
+    sn->thread_told[thread] = 1;
+}
+
+/* Maps come when they were made, so that of two libraries that had the same place each gets its own samples. */
+static void write_maps_until(struct snapshot *sn, uint64_t time_ns, uint32_t thread)
+{
+    const struct world_thread *t = &sn->threads[thread];
+    uint64_t index, *written = map_at(&sn->pid_maps, t->pid, 0, NULL);
+    if (!map_get(&sn->image_index, t->image, &index))
+        return;
+    const struct copied_image *im = &sn->images[index];
+    while (*written < im->n_maps && im->maps[*written].time_ns <= time_ns)
+        write_map(sn, time_ns, t->pid, &im->maps[(*written)++]);
+}
+
+static uint32_t rebuild_chain(struct snapshot *sn, const struct sample *sample, uint64_t *chain, uint32_t max)
+{
+    uint32_t n = 0, image = sn->threads[sample->thread].image;
+    int kernel_before = -1;
+    for (uint32_t node = sample->stack; node && n + 2 < max; node = sn->parent[node]) {
+        uint32_t frame = sn->frame[node];
+        int kernel = is_kernel(sn, frame);
+        bool exact = kernel != kernel_before, broken = sn->frame_module[frame] == MODULE_ID_BROKEN;
+        if (exact)
+            chain[n++] = kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
+        kernel_before = kernel;
+        uint64_t addr = address_of(sn, image, frame);
+        chain[n++] = broken ? 0 : exact ? addr : addr + 1; /* callers were kept one byte before the return address */
+    }
+    return n;
+}
+
+static void write_sample(struct snapshot *sn, const struct sample *sample, uint32_t event)
+{
+    uint64_t chain[2048];
+    uint32_t n = rebuild_chain(sn, sample, chain, sizeof chain / sizeof *chain), raw_size = 0;
+    const struct world_thread *t = &sn->threads[sample->thread];
+    if (sample->raw)
+        memcpy(&raw_size, sn->raw.data + sample->raw - 1, sizeof raw_size);
+    perfdata_write_sample(sn->w, &(struct perfdata_write_sample){
+                                     .time_ns = sample->time_ns,
+                                     .ip = n > 1 ? chain[1] : 0,
+                                     .period = sample->weight,
+                                     .cgroup = t->cgroup,
+                                     .event = event,
+                                     .pid = t->pid,
+                                     .tid = t->tid,
+                                     .cpu = sample->cpu,
+                                     .misc = sample->flags & SAMPLE_USER    ? PERF_RECORD_MISC_USER
+                                             : sample->flags & SAMPLE_GUEST ? PERF_RECORD_MISC_GUEST_KERNEL
+                                                                            : PERF_RECORD_MISC_KERNEL,
+                                     .chain = chain,
+                                     .chain_n = n,
+                                     .raw = sample->raw ? sn->raw.data + sample->raw - 1 + sizeof raw_size : NULL,
+                                     .raw_size = raw_size,
+                                 });
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct sample *x = a, *y = b;
+    return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+static void write_records(struct snapshot *sn)
+{
+    size_t pos = 0;
+    uint64_t id, path;
+    uint64_t first_ns = sn->n_samples ? sn->samples[0].time_ns : 0;
+    write_modules(sn, first_ns);
+    while (map_next(&sn->cgroups, &pos, &id, &path))
+        if (*(const char *)(uintptr_t)path)
+            perfdata_write_cgroup(sn->w, first_ns, id, (const char *)(uintptr_t)path);
+    sn->thread_told = mem_array(sn->n_threads + 1, 1);
+    for (size_t i = 0; i < sn->n_samples; i++) {
+        if (!sn->thread_told[sn->samples[i].thread])
+            introduce(sn, sn->samples[i].time_ns, sn->samples[i].thread);
+        write_maps_until(sn, sn->samples[i].time_ns, sn->samples[i].thread);
+        write_sample(sn, &sn->samples[i], 0);
+    }
+    if (sn->lost && sn->n_samples)
+        perfdata_write_lost(sn->w, sn->samples[sn->n_samples - 1].time_ns, 0, sn->lost);
+}
+
+bool snapshot_write(struct snapshot *sn, const char *path, struct error *e)
+{
+    struct perfdata_write_event event = { .name = sn->event.event.name, .attr = &sn->event.attr };
+    bool cgroups = sn->cgroups.n > 0;
+    sn->w = perfdata_writer_open(path, &event, 1, true, cgroups, e);
+    if (!sn->w)
+        return false;
+    size_t size;
+    const void *tracing = sn->s->file ? perfdata_tracing(sn->s->file, &size) : NULL;
+    if (sn->s->file)
+        perfdata_write_host(sn->w, perfdata_info(sn->s->file)); /* the file's facts, not this machine's */
+    if (tracing)
+        perfdata_write_tracing(sn->w, tracing, size);
+    qsort(sn->samples, sn->n_samples, sizeof *sn->samples, by_time);
+    write_records(sn);
+    write_build_ids(sn);
+    return perfdata_writer_commit(sn->w, NULL, e);
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the header shows. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "session/state.h"
+
+static void add_note(struct session_status *out, const char *what, const char *mend)
+{
+    if (out->n_notes == sizeof out->notes / sizeof *out->notes)
+        return;
+    struct live_note *n = &out->notes[out->n_notes++];
+    snprintf(n->what, sizeof n->what, "%s", what);
+    snprintf(n->mend, sizeof n->mend, "%s", mend);
+}
+
+static void status_notes(struct session *s, struct session_status *out)
+{
+    char what[160];
+    if (s->lost_recent_ns && !s->file && clock_now_ns() - s->lost_recent_ns < 10 * NS_PER_SEC) {
+        snprintf(what, sizeof what, "samples were lost in the last 10 s (%llu in all)",
+                 (unsigned long long)(s->lost_before + s->stats.lost));
+        add_note(out, what, "lower the rate: f");
+    }
+    for (uint32_t i = 0; i < s->n_notes; i++)
+        add_note(out, s->notes[i].what, s->notes[i].mend);
+    const char *const *damage;
+    uint32_t n = s->file && s->loaded ? perfdata_damage(s->file, &damage) : 0;
+    for (uint32_t i = 0; i < n; i++)
+        add_note(out, damage[i], "what could be read is shown");
+    if (s->file_left_out) {
+        snprintf(what, sizeof what, "%llu samples of more than %d events are left out",
+                 (unsigned long long)s->file_left_out, SESSION_EVENTS_MAX);
+        add_note(out, what, "record fewer events at a time");
+    }
+    struct symbolizer_stats names;
+    symbolizer_stats(s->symbolizer, &names);
+    out->pending_modules = names.pending;
+    if (names.kernel_hidden && !s->running_scope.no_kernel)
+        add_note(out, "kernel addresses are hidden: no kernel names", names.kernel_note);
+    if (s->frozen_ns && history_first_ns(s->history) > s->clear_ns && history_dropped(s->history))
+        add_note(out, "the oldest samples have left the history", "--history SIZE keeps more");
+}
+
+static void status_machine(struct session *s, struct session_status *out)
+{
+    struct utsname u;
+    const struct perfdata_info *info = s->file ? perfdata_info(s->file) : NULL;
+    if (info) {
+        text_clean(out->host, sizeof out->host, info->hostname, strlen(info->hostname));
+        text_clean(out->release, sizeof out->release, info->release, strlen(info->release));
+        text_clean(out->input, sizeof out->input, s->cfg.input, strlen(s->cfg.input));
+        out->cpus = info->cpus_online;
+    } else if (uname(&u) == 0) {
+        text_clean(out->host, sizeof out->host, u.nodename, strlen(u.nodename));
+        text_clean(out->release, sizeof out->release, u.release, strlen(u.release));
+        out->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+    }
+}
+
+static void status_source(struct session *s, struct session_status *out)
+{
+    if (s->n_events) {
+        const struct session_event *ev = &s->events[s->current_event];
+        snprintf(out->event, sizeof out->event, "%s", ev->event.name);
+        out->freq_hz = ev->freq_hz;
+        out->period = ev->period;
+    }
+    out->event_index = s->current_event;
+    out->n_events = s->n_events;
+    if (s->file)
+        snprintf(out->scope, sizeof out->scope, "file");
+    else
+        scope_describe(&s->running_scope, out->scope, sizeof out->scope);
+    out->no_kernel = s->running_scope.no_kernel;
+    out->no_user = s->running_scope.no_user;
+    snprintf(out->stacks, sizeof out->stacks, "%s", s->cfg.callchain == CALLCHAIN_NONE ? "none" : "fp");
+}
+
+static void status_time(struct session *s, struct session_status *out)
+{
+    if (s->file) {
+        out->now_ns = s->file_last_ns;
+        out->elapsed_ns = s->file_last_ns - s->file_first_ns;
+    } else {
+        out->now_ns = s->frozen_ns ? s->frozen_ns : clock_now_ns();
+        out->elapsed_ns = out->now_ns > s->clear_ns ? out->now_ns - s->clear_ns : 0;
+    }
+    out->frozen = s->frozen_ns != 0;
+    for (unsigned i = 0; i < SESSION_SPARK; i++)
+        out->spark[i] = s->spark[(s->spark_sec + 1 + i) % SESSION_SPARK];
+}
+
+void session_get_status(struct session *s, struct session_status *out)
+{
+    memset(out, 0, sizeof *out);
+    pthread_mutex_lock(&s->lock);
+    out->file = s->file != NULL;
+    status_machine(s, out);
+    status_source(s, out);
+    status_time(s, out);
+    status_notes(s, out);
+    out->samples = s->samples;
+    out->lost = s->lost_before + s->stats.lost;
+    out->throttled = s->throttled_before + s->stats.throttled;
+    out->history_samples = history_count(s->history);
+    out->history_dropped = history_dropped(s->history);
+    out->history_used_bytes = history_bytes(s->history) + stacks_bytes(s->stacks);
+    out->history_bytes = s->budget_bytes;
+    out->self_percent = s->self_percent;
+    out->user_percent = s->box.user_percent;
+    out->system_percent = s->box.system_percent;
+    out->idle_percent = s->box.idle_percent;
+    out->iowait_percent = s->box.iowait_percent;
+    out->switches_per_sec = s->box.switches_per_sec;
+    out->faults_per_sec = s->box.faults_per_sec;
+    out->ipc = -1;
+    out->targets_gone = s->targets_gone;
+    snprintf(out->fatal, sizeof out->fatal, "%s", s->fatal);
+    pthread_mutex_unlock(&s->lock);
+}

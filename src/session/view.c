@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A query in the words of the field → a result with names. Under the lock only the scan; names, zooms into what has
+ * a name, and the idle loop are dealt with after it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "session/state.h"
+
+const char *const view_group_names[VIEW_GROUP_COUNT] = {
+    [VIEW_GROUP_SYMBOL] = "symbol",   [VIEW_GROUP_COMM_SYMBOL] = "comm,symbol", [VIEW_GROUP_COMM] = "comm",
+    [VIEW_GROUP_MODULE] = "module",   [VIEW_GROUP_PROCESS] = "process",         [VIEW_GROUP_THREAD] = "thread",
+    [VIEW_GROUP_CPU] = "cpu",         [VIEW_GROUP_CGROUP] = "cgroup",
+};
+
+struct view_memory {
+    struct arena strings;
+    struct map func_numbers, group_numbers;
+    uint32_t *thread_group;
+    uint8_t *thread_pass, *thread_seen;
+    size_t thread_group_cap, thread_pass_cap, thread_seen_cap;
+    bool *cpu_pass; /* CPUS_MAX; all but cpu_passed are false */
+    uint32_t cpu_passed;
+    struct module **modules; /* held for the frames of the result, by index in module_numbers */
+    size_t n_modules, modules_cap;
+    struct map module_numbers;
+    size_t funcs_cap, groups_cap, frame_func_cap, drop_cap;
+    uint8_t *func_hit, *frame_hit, *drop, *node_hit;
+    size_t func_hit_cap, node_hit_cap;
+};
+
+static void release_modules(struct view_memory *m)
+{
+    for (size_t i = 0; i < m->n_modules; i++)
+        module_put(m->modules[i]);
+    m->n_modules = 0;
+    map_clear(&m->module_numbers);
+}
+
+void view_done(struct view *v)
+{
+    struct view_memory *m = v->memory;
+    result_done(&v->result);
+    mem_free(v->frame_func);
+    mem_free(v->funcs);
+    mem_free(v->groups);
+    if (m) {
+        release_modules(m);
+        arena_done(&m->strings);
+        map_done(&m->func_numbers);
+        map_done(&m->group_numbers);
+        map_done(&m->module_numbers);
+        mem_free(m->modules);
+        mem_free(m->thread_group);
+        mem_free(m->thread_pass);
+        mem_free(m->func_hit);
+        mem_free(m->node_hit);
+        mem_free(m->drop);
+        mem_free(m->cpu_pass);
+        mem_free(m->thread_seen);
+        mem_free(m);
+    }
+    memset(v, 0, sizeof *v);
+}
+
+/* ---- which samples ---- */
+
+#define CPUS_MAX 65536
+static const bool *filter_cpus(struct session *s, const struct view_query *q, struct view_memory *m, uint32_t *n)
+{
+    const struct scope *scope = &s->running_scope;
+    const struct zoom *zoom = NULL;
+    for (uint32_t i = 0; i < q->n_zooms; i++)
+        if (q->zooms[i].kind == ZOOM_CPU)
+            zoom = &q->zooms[i];
+    *n = 0;
+    if (!zoom)
+        return *n = scope->cpus ? scope->n_cpus : 0, scope->cpus;
+    if (zoom->number >= CPUS_MAX)
+        return NULL;
+    if (!m->cpu_pass)
+        m->cpu_pass = mem_array(CPUS_MAX, sizeof(bool)); /* CPUs beyond a shorter list would pass */
+    m->cpu_pass[m->cpu_passed] = false;
+    m->cpu_passed = (uint32_t)zoom->number;
+    m->cpu_pass[m->cpu_passed] = true;
+    *n = CPUS_MAX;
+    return m->cpu_pass;
+}
+
+/* ---- groups ---- */
+
+static uint32_t add_group(struct view *v, uint64_t key, uint64_t number, const char *label)
+{
+    struct view_memory *m = v->memory;
+    MEM_GROW(v->groups, m->groups_cap, v->n_groups + 1);
+    v->groups[v->n_groups] = (struct view_group_info){
+        .label = arena_strndup(&m->strings, label, strlen(label)),
+        .number = number,
+        .key = key,
+    };
+    return v->n_groups++;
+}
+
+static uint32_t group_number(struct view *v, uint64_t key, uint64_t number, const char *label)
+{
+    bool created;
+    uint64_t at = *map_at(&v->memory->group_numbers, key, v->n_groups, &created);
+    return created ? add_group(v, key, number, label) : (uint32_t)at;
+}
+
+static uint64_t thread_group_key(enum view_group group, const struct world_thread *t)
+{
+    switch (group) {
+    case VIEW_GROUP_COMM:
+    case VIEW_GROUP_COMM_SYMBOL:
+        return map_hash_bytes(t->comm, strlen(t->comm), 1);
+    case VIEW_GROUP_PROCESS:
+        return map_mix(t->pid) ^ 2;
+    case VIEW_GROUP_THREAD:
+        return map_hash_bytes(t->comm, strlen(t->comm), 3 + t->tid);
+    case VIEW_GROUP_CGROUP:
+        return map_mix(t->cgroup) ^ 4;
+    default:
+        return 0;
+    }
+}
+
+static uint32_t add_thread_group(struct session *s, struct view *v, enum view_group group, uint64_t key,
+                                 const struct world_thread *t)
+{
+    char label[64];
+    const char *path;
+    switch (group) {
+    case VIEW_GROUP_PROCESS:
+        snprintf(label, sizeof label, "%s/%u", t->comm, t->pid);
+        return add_group(v, key, t->pid, label);
+    case VIEW_GROUP_THREAD:
+        snprintf(label, sizeof label, "%s/%u", t->comm, t->tid);
+        return add_group(v, key, t->tid, label);
+    case VIEW_GROUP_CGROUP:
+        path = world_cgroup_path(s->world, t->cgroup);
+        return add_group(v, key, t->cgroup, *path ? path : "[no cgroup]");
+    default:
+        return add_group(v, key, 0, t->comm);
+    }
+}
+
+static void group_thread(struct session *s, struct view *v, enum view_group group, uint32_t id)
+{
+    const struct world_thread *t = world_thread(s->world, id);
+    uint64_t key = thread_group_key(group, t);
+    bool created = false;
+    if (!key)
+        return;
+    uint64_t at = *map_at(&v->memory->group_numbers, key, v->n_groups, &created);
+    v->memory->thread_group[id] = created ? add_thread_group(s, v, group, key, t) : (uint32_t)at;
+}
+
+struct seen {
+    const struct query *q;
+    uint8_t *threads;
+};
+
+static void see_run(void *ctx, struct sample *samples, size_t n)
+{
+    struct seen *seen = ctx;
+    const struct query *q = seen->q;
+    for (size_t i = 0; i < n; i++) {
+        const struct sample *sample = &samples[i];
+        if (sample->thread < q->n_threads && sample->time_ns >= q->from_ns &&
+            (!q->to_ns || sample->time_ns <= q->to_ns))
+            seen->threads[sample->thread] = 1;
+    }
+}
+
+/* Only those that have samples in the range get a label: there may be many more that had some once. A process is
+ * called what its newest first thread is called; others speak for it only where that one has no samples. */
+static void group_threads(struct session *s, struct view *v, const struct view_query *q, const struct query *scan)
+{
+    struct view_memory *m = v->memory;
+    uint32_t n = scan->n_threads;
+    MEM_GROW(m->thread_seen, m->thread_seen_cap, n + 1);
+    memset(m->thread_seen, 0, n + 1);
+    memset(m->thread_group, 0, n * sizeof *m->thread_group);
+    history_scan(s->history, scan->from_ns, scan->to_ns, see_run, &(struct seen){ scan, m->thread_seen });
+    for (int leaders = q->group == VIEW_GROUP_PROCESS; leaders >= 0; leaders--)
+        for (uint32_t id = n; id-- > 1;) {
+            const struct world_thread *t = m->thread_seen[id] && m->thread_pass[id] ? world_thread(s->world, id) : NULL;
+            if (t && (!leaders || t->tid == t->pid))
+                group_thread(s, v, q->group, id);
+        }
+}
+
+static bool groups_threads(enum view_group group)
+{
+    return group != VIEW_GROUP_SYMBOL && group != VIEW_GROUP_MODULE && group != VIEW_GROUP_CPU;
+}
+
+/* CPU numbers become group numbers after the scan: only those that were seen get one. */
+static void group_cpus(struct view *v)
+{
+    for (uint32_t i = 0; i < v->result.n_entries; i++) {
+        struct result_entry *en = &v->result.entries[i];
+        char label[24];
+        snprintf(label, sizeof label, "cpu %u", en->group);
+        en->group = group_number(v, map_mix(en->group) ^ 5, en->group, label);
+    }
+}
+
+/* ---- names ---- */
+
+static uint32_t module_number(struct session *s, struct view *v, uint32_t id)
+{
+    struct view_memory *m = v->memory;
+    bool created;
+    uint64_t *at = map_at(&m->module_numbers, id, m->n_modules, &created);
+    if (!created)
+        return (uint32_t)*at;
+    struct module *module = world_module(s->world, id);
+    if (!module)
+        module = world_module(s->world, MODULE_ID_UNKNOWN);
+    MEM_GROW(m->modules, m->modules_cap, m->n_modules + 1);
+    m->modules[m->n_modules] = module_get(module);
+    return m->n_modules++;
+}
+
+static void hold_modules(struct session *s, struct view *v)
+{
+    for (uint32_t i = 1; i < v->result.n_frames; i++)
+        module_number(s, v, v->result.frame_module[i]);
+}
+
+static const char *keep_string(struct view_memory *m, const char *text)
+{
+    return arena_strndup(&m->strings, text, strlen(text));
+}
+
+static uint32_t function_number(struct view *v, const struct symbol *sym, const struct module *module)
+{
+    struct view_memory *m = v->memory;
+    bool created;
+    uint64_t *at = map_at(&m->func_numbers, sym->key, v->n_funcs, &created);
+    if (!created)
+        return (uint32_t)*at;
+    MEM_GROW(v->funcs, m->funcs_cap, v->n_funcs + 1);
+    v->funcs[v->n_funcs] = (struct view_function){
+        .name = keep_string(m, sym->name),
+        .module = keep_string(m, module->name),
+        .key = sym->key,
+        .class = sym->class,
+        .state = sym->state,
+        .module_id = module->id,
+        .start = sym->start,
+        .size = sym->size,
+    };
+    MEM_GROW(m->func_hit, m->func_hit_cap, v->n_funcs + 1);
+    m->func_hit[v->n_funcs] = sym->idle;
+    return v->n_funcs++;
+}
+
+#define FUNC_IDLE 1   /* bits of func_hit */
+#define FUNC_ZOOM 2   /* is the function of a zoom */
+#define FUNC_FILTER 4 /* its name matches the filter */
+
+static void name_frames(struct session *s, struct view *v)
+{
+    struct view_memory *m = v->memory;
+    struct result *r = &v->result;
+    MEM_GROW(v->frame_func, m->frame_func_cap, r->n_frames + 1);
+    v->frame_func[0] = 0;
+    v->n_funcs = 0;
+    map_clear(&m->func_numbers);
+    MEM_GROW(v->funcs, m->funcs_cap, 1);
+    MEM_GROW(m->func_hit, m->func_hit_cap, 1);
+    memset(&v->funcs[v->n_funcs++], 0, sizeof *v->funcs);
+    m->func_hit[0] = 0;
+    for (uint32_t i = 1; i < r->n_frames; i++) {
+        struct module *module = m->modules[module_number(s, v, r->frame_module[i])];
+        struct symbol sym;
+        symbolizer_lookup(s->symbolizer, module, r->frame_offset[i], &sym);
+        v->frame_func[i] = function_number(v, &sym, module);
+    }
+}
+
+/* By module: every frame of a module becomes one "function" with the module's name. */
+static void name_modules(struct view *v)
+{
+    struct view_memory *m = v->memory;
+    struct map numbers = { 0 };
+    struct view_function *old = v->funcs;
+    uint32_t n = 1;
+    uint32_t *new_number = mem_array(v->n_funcs, sizeof *new_number);
+    for (uint32_t i = 1; i < v->n_funcs; i++) {
+        uint64_t key = map_hash_bytes(old[i].module, strlen(old[i].module), 6);
+        bool created;
+        uint64_t *at = map_at(&numbers, key, n, &created);
+        new_number[i] = (uint32_t)*at;
+        if (!created)
+            continue;
+        old[n] = old[i]; /* n <= i: what is overwritten was read */
+        old[n].name = old[i].module;
+        old[n].key = key;
+        old[n].start = old[n].size = 0;
+        m->func_hit[n++] = 0;
+    }
+    for (uint32_t i = 1; i < v->result.n_frames; i++)
+        v->frame_func[i] = new_number[v->frame_func[i]];
+    v->n_funcs = n;
+    map_done(&numbers);
+    mem_free(new_number);
+}
+
+/* ---- what needs names to be decided ---- */
+
+static bool leaf_in_module(const struct view *v, const struct result_entry *en, const char *module)
+{
+    uint32_t frame = v->result.frame[en->node];
+    return en->node && !strcmp(v->funcs[v->frame_func[frame]].module, module);
+}
+
+/* For every node: does its path to the root pass a function with this mark? Parents come first. */
+static void mark_nodes(struct view *v, uint8_t bit)
+{
+    struct view_memory *m = v->memory;
+    MEM_GROW(m->node_hit, m->node_hit_cap, v->result.n_nodes);
+    m->node_hit[0] = 0;
+    for (uint32_t i = 1; i < v->result.n_nodes; i++)
+        m->node_hit[i] = m->node_hit[v->result.parent[i]] || m->func_hit[v->frame_func[v->result.frame[i]]] & bit;
+}
+
+static void drop_without(struct view *v, uint8_t bit)
+{
+    struct view_memory *m = v->memory;
+    mark_nodes(v, bit);
+    for (uint32_t i = 0; i < v->result.n_entries; i++)
+        m->drop[i] |= !m->node_hit[v->result.entries[i].node];
+}
+
+static void drop_by_name(struct view *v, const struct view_query *q)
+{
+    struct view_memory *m = v->memory;
+    for (uint32_t z = 0; z < q->n_zooms; z++) {
+        if (q->zooms[z].kind == ZOOM_MODULE)
+            for (uint32_t i = 0; i < v->result.n_entries; i++)
+                m->drop[i] |= !leaf_in_module(v, &v->result.entries[i], q->zooms[z].text);
+        if (q->zooms[z].kind == ZOOM_FUNCTION) {
+            for (uint32_t i = 1; i < v->n_funcs; i++)
+                m->func_hit[i] = (m->func_hit[i] & ~FUNC_ZOOM) | (v->funcs[i].key == q->zooms[z].number) * FUNC_ZOOM;
+            drop_without(v, FUNC_ZOOM);
+        }
+    }
+    if (*q->filter) {
+        for (uint32_t i = 1; i < v->n_funcs; i++)
+            m->func_hit[i] |= text_find_nocase(v->funcs[i].name, q->filter) * FUNC_FILTER;
+        drop_without(v, FUNC_FILTER);
+    }
+}
+
+/* A CPU idles when the idle task sits in one of the idle functions; while the kernel's names are not there yet the
+ * whole idle task counts as that, and where they never come, too. */
+static bool is_idle(const struct view *v, const struct result_entry *en)
+{
+    if (!en->idle)
+        return false;
+    if (!en->node)
+        return true;
+    uint32_t func = v->frame_func[v->result.frame[en->node]];
+    return v->memory->func_hit[func] & FUNC_IDLE || v->funcs[func].state != SYMBOL_FOUND;
+}
+
+static void take_idle_apart(struct view *v, bool show)
+{
+    for (uint32_t i = 0; i < v->result.n_entries; i++) {
+        const struct result_entry *en = &v->result.entries[i];
+        if (!is_idle(v, en))
+            continue;
+        v->idle_samples += en->count;
+        v->idle_weight += en->weight;
+        v->memory->drop[i] |= !show;
+    }
+}
+
+/* ---- the whole ---- */
+
+static void trim_names(struct session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    uint32_t n = 0;
+    uint8_t *keep = s->trim_wanted ? bounds_modules_in_use(s, &n) : NULL;
+    s->trim_wanted = false;
+    pthread_mutex_unlock(&s->lock);
+    if (keep)
+        symbolizer_trim(s->symbolizer, keep, n);
+    mem_free(keep);
+}
+
+static void view_start(struct view *v)
+{
+    if (!v->memory)
+        v->memory = mem_zalloc(sizeof *v->memory);
+    struct view_memory *m = v->memory;
+    arena_clear(&m->strings);
+    release_modules(m);
+    map_clear(&m->group_numbers);
+    v->n_groups = 0;
+    v->idle_samples = v->idle_weight = 0;
+    group_number(v, 0, 0, "all");
+}
+
+static void view_scan(struct session *s, const struct view_query *q, struct view *v)
+{
+    struct view_memory *m = v->memory;
+    uint32_t n = world_thread_count(s->world);
+    MEM_GROW(m->thread_group, m->thread_group_cap, n + 1);
+    MEM_GROW(m->thread_pass, m->thread_pass_cap, n + 1);
+    view_filter_threads(s, q, m->thread_pass, n);
+    struct query scan = {
+        .event = (uint8_t)s->current_event,
+        .need_flags = q->mode == VIEW_MODE_KERNEL ? SAMPLE_KERNEL : q->mode == VIEW_MODE_USER ? SAMPLE_USER : 0,
+        .by_cpu = q->group == VIEW_GROUP_CPU,
+        .thread_group = groups_threads(q->group) ? m->thread_group : NULL,
+        .thread_pass = m->thread_pass,
+        .n_threads = n,
+    };
+    scan.cpu_pass = filter_cpus(s, q, m, &scan.n_cpu_pass);
+    view_range(s, q, &scan.from_ns, &scan.to_ns);
+    if (groups_threads(q->group))
+        group_threads(s, v, q, &scan);
+    query_run(&scan, s->history, s->stacks, &v->result);
+    hold_modules(s, v);
+    v->weight_is_time = s->n_events && event_is_clock(&s->events[s->current_event].event);
+}
+
+void session_query(struct session *s, const struct view_query *q, struct view *v)
+{
+    trim_names(s);
+    view_start(v);
+    v->generation = session_generation(s); /* before the scan: what comes meanwhile is news */
+    pthread_mutex_lock(&s->lock);
+    view_scan(s, q, v);
+    pthread_mutex_unlock(&s->lock);
+    struct view_memory *m = v->memory;
+    if (q->group == VIEW_GROUP_CPU)
+        group_cpus(v);
+    name_frames(s, v);
+    v->all_samples = v->result.samples;
+    MEM_GROW(m->drop, m->drop_cap, v->result.n_entries + 1);
+    memset(m->drop, 0, v->result.n_entries + 1);
+    take_idle_apart(v, q->show_idle);
+    drop_by_name(v, q);
+    result_filter(&v->result, m->drop);
+    if (q->group == VIEW_GROUP_MODULE)
+        name_modules(v);
+}
