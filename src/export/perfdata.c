@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+
+#include "export/export.h"
+
+static bool perfdata_write(struct session *s, const struct view_query *q, const char *path, struct error *e)
+{
+    if (!strcmp(path, "-"))
+        return error_set(e, ERROR_ARGUMENT, "perf.data goes to a file, not to standard output: -o FILE");
+    return session_write(s, q, path, NULL, e);
+}
+
+const struct exporter export_perfdata = {
+    .name = "perf.data",
+    .suffix = ".data",
+    .help = "samples for perf report, perf script, and flametop -i",
+    .write = perfdata_write,
+};

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The functions table as text: for batch frames, pipes, logs and tickets. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "export/export.h"
+#include "profile/functions.h"
+
+static void print_header(struct session *s, const struct view *v, struct buf *out)
+{
+    struct session_status st;
+    char elapsed[32], samples[32], lost[32];
+    session_get_status(s, &st);
+    buf_printf(out, "flametop - %s %s  %u cpus  %s", st.host, st.release, st.cpus, st.event);
+    if (st.freq_hz)
+        buf_printf(out, " %lluHz", (unsigned long long)st.freq_hz);
+    else if (st.period)
+        buf_printf(out, " period %llu", (unsigned long long)st.period);
+    buf_printf(out, "  scope: %s  stacks: %s  %s\n", st.scope, st.stacks,
+               text_duration(elapsed, sizeof elapsed, st.elapsed_ns / NS_PER_SEC));
+    buf_printf(out, "samples %s  idle %llu  broken stacks %llu  lost %s",
+               text_thousands(samples, sizeof samples, v->result.samples), (unsigned long long)v->idle_samples,
+               (unsigned long long)v->result.broken_samples, text_thousands(lost, sizeof lost, st.lost));
+    if (!st.file && st.user_percent >= 0)
+        buf_printf(out, "  cpu usr %.1f%% sys %.1f%% idle %.1f%%  self %.1f%%", st.user_percent, st.system_percent,
+                   st.idle_percent, st.self_percent);
+    buf_putc(out, '\n');
+    for (uint32_t i = 0; i < st.n_notes; i++)
+        buf_printf(out, "DEGRADED %s (%s)\n", st.notes[i].what, st.notes[i].mend);
+    if (*st.fatal)
+        buf_printf(out, "%s\n", st.fatal);
+}
+
+static int by_self(const void *a, const void *b)
+{
+    const struct function_row *x = a, *y = b;
+    if (x->self_weight != y->self_weight)
+        return x->self_weight > y->self_weight ? -1 : 1;
+    if (x->total_weight != y->total_weight)
+        return x->total_weight > y->total_weight ? -1 : 1;
+    return x->func != y->func ? (x->func > y->func ? 1 : -1) : x->group > y->group ? 1 : -1;
+}
+
+/* Rows by comm, process, thread, CPU or cgroup stand for whole samples, whatever function they were in. */
+static bool rows_are_groups(enum view_group group)
+{
+    return group != VIEW_GROUP_SYMBOL && group != VIEW_GROUP_COMM_SYMBOL && group != VIEW_GROUP_MODULE;
+}
+
+static void print_rows(const struct view_query *q, const struct view *v, unsigned lines, struct buf *out)
+{
+    struct functions f = { 0 };
+    bool groups = rows_are_groups(q->group);
+    uint32_t *one = NULL;
+    if (groups) {
+        one = mem_array(v->result.n_frames + 1, sizeof *one);
+        for (uint32_t i = 0; i <= v->result.n_frames; i++)
+            one[i] = 1; /* 0 too: samples without a stack count */
+    }
+    functions_build(&f, &v->result, groups ? one : v->frame_func, groups ? 2 : v->n_funcs,
+                    groups || q->group == VIEW_GROUP_COMM_SYMBOL, false);
+    if (f.n)
+        qsort(f.rows, f.n, sizeof *f.rows, by_self);
+    buf_printf(out, "%7s %7s %9s  ", "SELF%", "TOTAL%", "SAMPLES");
+    if (groups)
+        buf_printf(out, "%s\n", view_group_names[q->group]);
+    else
+        buf_printf(out, "%s%-20s %s\n", q->group == VIEW_GROUP_COMM_SYMBOL ? "COMM             " : "", "MODULE",
+                   q->group == VIEW_GROUP_MODULE ? "" : "FUNCTION");
+    double all = v->result.weight ? (double)v->result.weight : 1;
+    for (uint32_t i = 0; i < f.n && (!lines || i < lines); i++) {
+        const struct function_row *r = &f.rows[i];
+        char count[32];
+        buf_printf(out, "%7.2f %7.2f %9s  ", 100 * r->self_weight / all, 100 * r->total_weight / all,
+                   text_thousands(count, sizeof count, r->self_count));
+        if (groups || q->group == VIEW_GROUP_COMM_SYMBOL)
+            buf_printf(out, groups ? "%s" : "%-16s ", v->groups[r->group].label);
+        if (!groups)
+            buf_printf(out, "%-20s %s", v->funcs[r->func].module,
+                       q->group == VIEW_GROUP_MODULE ? "" : v->funcs[r->func].name);
+        while (out->len && out->data[out->len - 1] == ' ')
+            out->data[--out->len] = '\0';
+        buf_putc(out, '\n');
+    }
+    functions_done(&f);
+    mem_free(one);
+}
+
+void report_print(struct session *s, const struct view_query *q, const struct view *v, unsigned lines, struct buf *out)
+{
+    print_header(s, v, out);
+    buf_putc(out, '\n');
+    print_rows(q, v, lines, out);
+}
+
+static void report_text(struct session *s, const struct view_query *q, const struct view *v, struct buf *out)
+{
+    report_print(s, q, v, 0, out);
+}
+
+const struct exporter export_report = {
+    .name = "report",
+    .suffix = ".txt",
+    .help = "the functions table as text",
+    .text = report_text,
+};
