@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What keys do: ui/actions.def has a row per action; from it this enum, the keymap, F1, the bottom bar and
+ * the man page. Where a view's own action has the same key as a global one, the view's wins. */
+#ifndef FLAMETOP_UI_ACTION_H
+#define FLAMETOP_UI_ACTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+enum action {
+    ACTION_NONE,
+#define ACTION(scope, id, name, keys, label, help) ACTION_##id,
+#include "ui/actions.def"
+#undef ACTION
+    ACTION_COUNT
+};
+
+enum action_scope {
+    SCOPE_KEYS_GLOBAL, /* everywhere */
+    SCOPE_KEYS_MOVE,   /* lists, trees, pickers, help */
+    SCOPE_KEYS_FUNCTIONS,
+    SCOPE_KEYS_CALLGRAPH,
+    SCOPE_KEYS_FLAME,
+    SCOPE_KEYS_COUNTERS,
+    SCOPE_KEYS_PICKER, /* dialogs with a list */
+    SCOPE_KEYS_COUNT
+};
+
+struct action_row {
+    enum action_scope scope;
+    const char *name;  /* in the config: "flame-colour" */
+    const char *keys;  /* default keys: "F1 ?" */
+    const char *label; /* in the bottom bar; "" : not there */
+    const char *help;
+};
+const struct action_row *action_row(enum action a);
+const char *action_scope_title(enum action_scope s);
+
+struct key_binding {
+    const char *action, *keys; /* both as in the config: "freeze", "z F9"; keys "": not bound */
+};
+
+struct keymap;
+/* Defaults with `n` changes; a bad name or key, or a key that means two things in one place, is an error that
+ * names the nearest right one. */
+struct keymap *keymap_new(const struct key_binding *bindings, size_t n, struct error *e);
+void keymap_free(struct keymap *km);
+/* scope first, then move keys (in views and pickers), then global ones (not in pickers). */
+enum action keymap_find(const struct keymap *km, enum action_scope scope, uint32_t key);
+/* Keys bound to an action, "F1 ?", or "". */
+const char *keymap_keys(const struct keymap *km, enum action a);
+const char *keymap_first(const struct keymap *km, enum action a,
+                         char dst[16]); /* "F1", for the bar and hints */
+
+bool key_parse(const char *name, uint32_t *key); /* "F1", "^L", "Space", "S-Tab", "é" */
+void key_name(uint32_t key, char dst[16]);
+const char *const *key_names(size_t *n); /* of all named keys */
+
+enum action_format { ACTION_MDOC, ACTION_MARKDOWN };
+void action_document(struct buf *out, enum action_format format);
+
+#endif

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The app: what all views share, and what handlers may ask of the loop. Handlers never draw: they change state
+ * and return flags. Only the loop (app.c) draws and queries. */
+#ifndef FLAMETOP_UI_APP_H
+#define FLAMETOP_UI_APP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "session/session.h"
+#include "ui/action.h"
+#include "ui/draw.h"
+#include "ui/ui.h"
+
+enum app_flags {
+    APP_IGNORED = 0,
+    APP_HANDLED = 1, /* nothing changed */
+    APP_REDRAW = 2,  /* draw again */
+    APP_QUERY = 4,   /* the question changed: ask the session, update the view, draw */
+    APP_QUIT = 8,
+};
+
+#define APP_VIEWS_MAX 8
+struct view_ops;
+struct dialog;
+
+/* What stands under the cursor, so that Tab keeps it and zooms know what "this" is. Unknown: 0 or "". */
+struct ui_selection {
+    uint64_t func_key;
+    char function[256];
+    char module[128];
+    uint32_t group;    /* group number in the answer; 0: none */
+    bool is_group;     /* it is the group itself, no function in it */
+    bool chosen;       /* a person put the cursor there */
+    uint64_t path_key; /* call tree identity of the path (top-down), when it is a path */
+};
+struct app {
+    struct session *session;
+    const struct ui_config *cfg;
+    struct keymap *keymap;
+    struct theme theme;
+
+    struct view_query query;      /* what is asked, for all views */
+    struct view answer;           /* what came back; names are valid until the next one */
+    struct session_status status; /* of the last tick */
+    double delay_s;
+
+    const struct view_ops *const *views; /* in the order of their numbers */
+    void *states[APP_VIEWS_MAX];         /* made when first shown */
+    uint32_t n_views, view;
+
+    char search[128];        /* what is lit up; "" : nothing */
+    uint32_t columns_hidden; /* bit per column of columns.def */
+
+    struct dialog *dialog; /* on top; they stack */
+    char message[512];
+    bool message_is_error;
+    uint64_t message_until_ns;
+    /* the loop's own */
+    struct dialog *closed;       /* to be freed when the key is done */
+    struct ui_selection pending; /* for the view that was just switched to, after its update */
+    bool pending_select, pending_drill;
+    uint32_t previous_view;
+    uint32_t ended_ticks;   /* since what is sampled was gone */
+    uint64_t forgotten;     /* samples that were cleared away */
+    bool held;              /* frozen for that, not by a key */
+    char typed_before[128]; /* what Esc goes back to, from a line that is typed */
+    char output_path[256];
+    const struct ui_exporter *exporter; /* what goes there; NULL: perf.data */
+    int exit_code;
+};
+
+/* The line at the bottom, for some seconds or until the next key. Cleaned here. */
+unsigned app_message(struct app *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+unsigned app_error(struct app *a, const struct error *e);
+
+/* Shows view `index`, with the selection of the present one if a person chose it; drill: it was opened for this selection (Enter). */
+unsigned app_show_view(struct app *a, uint32_t index, bool drill);
+unsigned app_leave_view(struct app *a); /* back to the view before this one, once */
+unsigned app_show_view_named(struct app *a, const char *name, bool drill);
+unsigned app_zoom(struct app *a, const struct zoom *z); /* adds one; a message when there are too many */
+/* Looks for the next (1), previous (-1) or present-or-next (0) match of app->search in the view. */
+unsigned app_search(struct app *a, int step);
+unsigned app_act(struct app *a, enum action action); /* what a global action does */
+/* Switches scope; says so, or why not. The scope is copied. */
+unsigned app_set_scope(struct app *a, const struct scope *scope);
+/* Share of all in percent. */
+double app_percent(const struct app *a, uint64_t weight);
+/* Style of a share (STYLE_HIGH …) and of a function's name by its class. */
+enum style app_share_style(double percent);
+enum style app_class_style(enum symbol_class c);
+
+#endif

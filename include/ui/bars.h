@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Bars and sparklines as text, with ASCII in place of block elements where the terminal has none. */
+#ifndef FLAMETOP_UI_BARS_H
+#define FLAMETOP_UI_BARS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum glyph {
+    GLYPH_ELLIPSIS,
+    GLYPH_HORIZONTAL,
+    GLYPH_VERTICAL,
+    GLYPH_CORNER_TL,
+    GLYPH_CORNER_TR,
+    GLYPH_CORNER_BL,
+    GLYPH_CORNER_BR,
+    GLYPH_TICK,
+    GLYPH_COUNT
+};
+const char *glyph_text(enum glyph g, bool glyphs);
+/* One column per value, 0 … 8 eighths of max (max 0: of the largest value); any value above 0 shows. */
+void bar_spark(char *dst, size_t cap, const uint32_t *values, size_t n, uint32_t max, bool glyphs);
+/* The last (or averaged, when there are more values than columns) `cols` columns of n values. */
+void bar_spark_fit(char *dst, size_t cap, const uint32_t *values, size_t n, size_t cols, bool glyphs);
+/* A horizontal bar of at most cols columns, to an eighth of a column; no padding. */
+void bar_horizontal(char *dst, size_t cap, double share, int cols, bool glyphs);
+
+#endif

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Columns of the functions table: ui/columns.def has a row for each. From it: the head, the widths, the sort
+ * keys of F6 and --sort, the setup screen. */
+#ifndef FLAMETOP_UI_COLUMNS_H
+#define FLAMETOP_UI_COLUMNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum column {
+#define COLUMN(id, title, name, width, min_cols, by_name, help) COLUMN_##id,
+#include "ui/columns.def"
+#undef COLUMN
+    COLUMN_COUNT
+};
+
+struct column_row {
+    const char *title, *name; /* name: --sort, F6 */
+    int width;                /* 0: what is left (the last column) */
+    int min_cols;             /* shown when the screen is at least so wide */
+    bool by_name;             /* sorts upwards, as text */
+    const char *help;
+};
+extern const struct column_row column_table[COLUMN_COUNT];
+bool column_find(const char *name, enum column *c, struct error *e); /* an error names the nearest */
+/* "total,self": the first one sorts, the next ones decide among equals. columns has room for COLUMN_COUNT. */
+bool columns_parse(const char *list, enum column *columns, uint32_t *n, struct error *e);
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A scrolling list's cursor. Rows have stable 64-bit keys: when rows are sorted anew the cursor stays with its
+ * row; while nobody has moved it, it stays on the first. Draws nothing. */
+#ifndef FLAMETOP_UI_LIST_H
+#define FLAMETOP_UI_LIST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ui/action.h"
+
+typedef uint64_t list_key_fn(const void *ctx, uint32_t row);
+
+struct list { /* zero-initialised: empty, cursor at the top */
+    uint32_t n, cursor, top;
+    uint64_t key; /* of the row under the cursor */
+    bool moved;   /* by a person */
+    int page;     /* rows on the screen at the last list_fit */
+};
+/* There are n rows now. A cursor whose row is gone stays at its place. */
+void list_update(struct list *l, uint32_t n, list_key_fn *key, const void *ctx);
+/* Makes the cursor visible on `rows` rows; l->top is then the first row to draw. Call before drawing. */
+void list_fit(struct list *l, int rows);
+/* ACTION_UP … ACTION_END; true when it was one of them. */
+bool list_act(struct list *l, enum action a, list_key_fn *key, const void *ctx);
+void list_go(struct list *l, uint32_t row, list_key_fn *key, const void *ctx);
+bool list_go_key(struct list *l, uint64_t wanted, list_key_fn *key,
+                 const void *ctx); /* false: not there, not moved */
+void list_scroll(struct list *l, int rows, list_key_fn *key, const void *ctx); /* mouse wheel */
+/* Next row (step > 0) or previous one for which match says true, around the end; with step 0 also the present
+ * row counts. -1: none. */
+int64_t list_search(const struct list *l, int step, bool (*match)(const void *ctx, uint32_t row),
+                    const void *ctx);
+
+#endif

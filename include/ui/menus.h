@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Actions of the app that ask something first: short menus and lines to type. */
+#ifndef FLAMETOP_UI_MENUS_H
+#define FLAMETOP_UI_MENUS_H
+
+#include "ui/app.h"
+
+const char *group_title(enum view_group g); /* "comm + symbol" */
+
+unsigned menu_group(struct app *a);
+unsigned menu_window(struct app *a);
+unsigned menu_stacks(struct app *a);
+unsigned menu_export(struct app *a);
+unsigned menu_zoom_thread(struct app *a); /* the threads that run what is selected */
+unsigned ask_search(struct app *a);
+unsigned ask_filter(struct app *a);
+unsigned ask_frequency(struct app *a);
+unsigned ask_write(struct app *a);
+
+#endif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Themes: a name → colours and attributes for every style, read from INI files:
+ *     [styles]       cursor = black on cyan bold      fg [on bg] [bold] [dim] [reverse] [underline]
+ *     [styles.8]     the same, for terminals with fewer than 256 colours
+ *     [styles.mono]  the same, without colours
+ * Colours: default, black … white, bright-black … bright-white, 0 … 255, #rrggbb. What a file does not say is
+ * as in the built-in theme, which is the table in style.def. */
+#ifndef FLAMETOP_UI_THEME_H
+#define FLAMETOP_UI_THEME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+enum style {
+#define STYLE(id, name, rich, eight, mono) STYLE_##id,
+#include "ui/style.def"
+#undef STYLE
+    STYLE_COUNT
+};
+
+enum theme_depth { THEME_256, THEME_8, THEME_MONO, THEME_DEPTHS };
+enum theme_attribute { THEME_BOLD = 1, THEME_DIM = 2, THEME_REVERSE = 4, THEME_UNDERLINE = 8 };
+struct theme_style {
+    int16_t fg, bg; /* -1: the terminal's own; else 0 … 255 (THEME_8: 0 … 7) */
+    uint8_t attributes;
+};
+struct theme {
+    char name[64];
+    struct theme_style styles[THEME_DEPTHS][STYLE_COUNT];
+};
+
+#define THEME_DEFAULT "default"
+
+void theme_builtin(struct theme *t);
+/* By name ("light": looked for in $XDG_CONFIG_HOME/flametop/themes, then where themes are installed, then among
+ * those in the program) or by path (with a '/'). NULL: "default". An unknown name's error lists those there are. */
+bool theme_load(struct theme *t, const char *name, struct error *e);
+bool theme_parse(struct theme *t, const char *label, const char *text, struct error *e); /* a file's text */
+/* Names of all themes there are, sorted, once each, default first; the caller frees with mem_free (one block). */
+uint32_t theme_list(char (**names)[64]);
+/* A theme file that says what t is. */
+void theme_print(const struct theme *t, struct buf *out);
+
+#endif

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The screens: what main needs to run them and to check what the user asked for before they start. */
+#ifndef FLAMETOP_UI_UI_H
+#define FLAMETOP_UI_UI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "session/session.h"
+#include "ui/action.h"
+
+struct ui_exporter { /* E: main passes them on, so that ui and export need not know each other */
+    const char *name, *help, *suffix; /* "folded", one line, ".folded" */
+    const void *self;
+    bool (*run)(const void *self, struct session *s, const struct view_query *q, const char *path,
+                struct error *e);
+};
+
+struct ui_config {
+    const char *theme; /* name or path; NULL: default */
+    const char *view;  /* name; NULL: the first */
+    const char *sort;  /* column names of the functions table, "self" or "total,self"; NULL: the default */
+    bool no_color, no_unicode, mouse;
+    double delay_s;     /* between redraws; 0: 1 */
+    uint64_t window_ns; /* 0: since start */
+    enum view_group group;
+    const struct key_binding *keys; /* from the config */
+    size_t n_keys;
+    const struct ui_exporter *exporters;
+    size_t n_exporters;
+    const char *version; /* for help; may be NULL */
+};
+
+/* Whether theme, view, sort and keys are good; called before anything starts, so that a message can be printed. */
+bool ui_check(const struct ui_config *cfg, struct error *e);
+/* Runs until the user leaves. 0; 128+signal when one ended it; -1 with e set when the terminal cannot be used. */
+int ui_run(struct session *s, const struct ui_config *cfg, struct error *e);
+
+/* Names of the views for --view and completions. */
+const char *const *ui_view_names(size_t *n);
+const char *const *ui_sort_names(size_t *n);
+/* The table of keys for the manual. */
+void ui_keys_document(struct buf *out, enum action_format format);
+void ui_theme_default(struct buf *out); /* themes/default.theme as the program has it */
+
+#endif

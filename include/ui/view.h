@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A view: one file that exports one const struct view_ops, and one row in views.c. An empty slot means: nothing
+ * to do there. Views build what they show from app->answer in update, and only there. */
+#ifndef FLAMETOP_UI_VIEW_H
+#define FLAMETOP_UI_VIEW_H
+
+#include <stddef.h>
+
+#include "ui/app.h"
+
+struct view_ops {
+    const char *name;  /* --view NAME: "functions" */
+    const char *title; /* on its tab: "Functions" */
+    const char *intro; /* first paragraph of its help */
+    enum action_scope scope;
+    bool no_query; /* needs no answer (counters): app->answer is not refreshed for it */
+    bool by_comm; /* where rows would be by symbol, it is asked by comm and symbol: trees start with a comm */
+
+    void *(*create)(struct app *a);
+    void (*destroy)(void *v);
+    void (*hide)(void *v, struct app *a);   /* another view is shown now: let go of what costs */
+    void (*update)(void *v, struct app *a); /* the answer is new, once per tick and after changes */
+    void (*draw)(void *v, struct app *a, struct area area);
+    unsigned (*act)(void *v, struct app *a, enum action action); /* app_flags; APP_IGNORED: the app's turn */
+    unsigned (*click)(void *v, struct app *a, int row, int col, bool twice); /* within the area of draw */
+    void (*selection)(void *v, struct app *a, struct ui_selection *out);
+    unsigned (*select)(void *v, struct app *a, const struct ui_selection *sel, bool drill); /* after update */
+    /* app->search changed (step 0: from the cursor on, while it is typed), or the next (1) or previous (-1) match
+     * is wanted. False: nothing matches. */
+    bool (*search)(void *v, struct app *a, int step);
+    /* For the line of tabs: "by symbol, sorted by self". Short. */
+    void (*describe)(void *v, struct app *a, char *dst, size_t cap);
+};
+
+extern const struct view_ops view_functions_ops, view_callgraph_ops, view_flame_ops, view_counters_ops;
+extern const struct view_ops *const view_table[];
+extern const uint32_t view_table_n;
+
+/* "no samples yet: …": why there is nothing to show, and what to do; draws it into the area. */
+void view_draw_empty(struct app *a, struct area area);
+
+#endif

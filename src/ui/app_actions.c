@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "ui/dialog.h"
+#include "ui/menus.h"
+#include "ui/picker.h"
+#include "ui/view.h"
+
+/* --- search --- */
+
+unsigned app_search(struct app *a, int step)
+{
+    const struct view_ops *ops = a->views[a->view];
+    char key[16];
+    if (!a->search[0])
+        return app_message(a, "nothing to search for yet: %s asks",
+                           keymap_first(a->keymap, ACTION_SEARCH, key));
+    if (!ops->search || !a->states[a->view])
+        return app_message(a, "this view has no search");
+    if (!ops->search(a->states[a->view], a, step))
+        return app_message(a, "nothing matches \"%s\"", a->search);
+    return APP_REDRAW;
+}
+
+static unsigned search_next(struct app *a)
+{
+    return app_search(a, 1);
+}
+
+static unsigned search_previous(struct app *a)
+{
+    return app_search(a, -1);
+}
+
+/* --- one step back --- */
+
+static unsigned unzoom(struct app *a)
+{
+    if (!a->query.n_zooms)
+        return app_message(a, "there is no zoom to undo");
+    a->query.n_zooms--;
+    return APP_QUERY;
+}
+
+static unsigned back(struct app *a)
+{
+    char key[16];
+    if (a->search[0]) {
+        a->search[0] = '\0';
+        return APP_REDRAW;
+    }
+    if (a->query.n_zooms)
+        return unzoom(a);
+    if (a->query.filter[0]) {
+        a->query.filter[0] = '\0';
+        return APP_QUERY;
+    }
+    if (a->previous_view != a->view)
+        return app_leave_view(a);
+    return app_message(a, "nothing to go back to: %s quits", keymap_first(a->keymap, ACTION_QUIT, key));
+}
+
+/* --- views --- */
+
+static unsigned next_view(struct app *a)
+{
+    return app_show_view(a, (a->view + 1) % a->n_views, false);
+}
+
+static unsigned previous_view(struct app *a)
+{
+    return app_show_view(a, (a->view + a->n_views - 1) % a->n_views, false);
+}
+
+static unsigned view_1(struct app *a)
+{
+    return app_show_view(a, 0, false);
+}
+
+static unsigned view_2(struct app *a)
+{
+    return app_show_view(a, 1, false);
+}
+
+static unsigned view_3(struct app *a)
+{
+    return app_show_view(a, 2, false);
+}
+
+static unsigned view_4(struct app *a)
+{
+    return app_show_view(a, 3, false);
+}
+
+static unsigned tree(struct app *a)
+{
+    bool in_tree = a->views[a->view] == &view_callgraph_ops;
+    return app_show_view_named(a, in_tree ? view_functions_ops.name : view_callgraph_ops.name, false);
+}
+
+/* --- what is asked --- */
+
+static unsigned group(struct app *a)
+{
+    a->query.group = (enum view_group)((a->query.group + 1) % VIEW_GROUP_COUNT);
+    return APP_QUERY | app_message(a, "grouped by %s", group_title(a->query.group));
+}
+
+static unsigned mode(struct app *a)
+{
+    static const char *const names[] = { "kernel and user", "kernel only", "user only" };
+    a->query.mode = (enum view_mode)((a->query.mode + 1) % 3);
+    return APP_QUERY | app_message(a, "showing %s", names[a->query.mode]);
+}
+
+static unsigned idle(struct app *a)
+{
+    a->query.show_idle = !a->query.show_idle;
+    return APP_QUERY |
+           app_message(a, a->query.show_idle ? "idle time is counted in" : "idle time is left out");
+}
+
+static void selection(struct app *a, struct ui_selection *sel)
+{
+    const struct view_ops *ops = a->views[a->view];
+    memset(sel, 0, sizeof *sel);
+    if (ops->selection && a->states[a->view])
+        ops->selection(a->states[a->view], a, sel);
+}
+
+static unsigned zoom_module(struct app *a)
+{
+    struct ui_selection sel;
+    struct zoom z = { .kind = ZOOM_MODULE };
+    selection(a, &sel);
+    if (!sel.module[0])
+        return app_message(a, "no function is selected whose module could be zoomed into");
+    (void)snprintf(z.text, sizeof z.text, "%s", sel.module);
+    return app_zoom(a, &z);
+}
+
+static unsigned zoom_thread(struct app *a)
+{
+    static const int kinds[VIEW_GROUP_COUNT] = {
+        [VIEW_GROUP_SYMBOL] = -1,    [VIEW_GROUP_COMM_SYMBOL] = ZOOM_COMM, [VIEW_GROUP_COMM] = ZOOM_COMM,
+        [VIEW_GROUP_MODULE] = -1,    [VIEW_GROUP_PROCESS] = ZOOM_PROCESS,  [VIEW_GROUP_THREAD] = ZOOM_THREAD,
+        [VIEW_GROUP_CPU] = ZOOM_CPU, [VIEW_GROUP_CGROUP] = ZOOM_CGROUP,
+    };
+    struct ui_selection sel;
+    selection(a, &sel);
+    bool comm = a->views[a->view]->by_comm && a->query.group == VIEW_GROUP_SYMBOL && sel.is_group;
+    int kind = comm ? ZOOM_COMM : kinds[a->query.group];
+    if (kind < 0 || !sel.group || sel.group >= a->answer.n_groups)
+        return menu_zoom_thread(a);
+    const struct view_group_info *g = &a->answer.groups[sel.group];
+    struct zoom z = { .kind = (enum zoom_kind)kind, .number = g->number };
+    text_clean(z.text, sizeof z.text, g->label, strlen(g->label));
+    return app_zoom(a, &z);
+}
+
+/* --- the session --- */
+
+static unsigned freeze(struct app *a)
+{
+    char thaw[16], write[16];
+    if (a->status.file)
+        return app_message(a, "a file stands still already");
+    bool on = !a->status.frozen;
+    session_freeze(a->session, on);
+    if (!on)
+        return APP_QUERY | app_message(a, "live again");
+    return APP_QUERY | app_message(a, "frozen: sampling goes on behind this; %s thaws, %s writes it",
+                                   keymap_first(a->keymap, ACTION_FREEZE, thaw),
+                                   keymap_first(a->keymap, ACTION_WRITE, write));
+}
+
+static unsigned clear(struct app *a)
+{
+    char number[32];
+    if (a->status.file)
+        return app_message(a, "a file's samples cannot be forgotten");
+    uint64_t samples = a->status.history_samples;
+    a->forgotten = a->status.samples;
+    session_clear(a->session);
+    return APP_QUERY | app_message(a, "%s samples forgotten", text_thousands(number, sizeof number, samples));
+}
+
+static unsigned step_event(struct app *a, int step)
+{
+    struct error e = { 0 };
+    char key[16];
+    if (a->status.n_events < 2)
+        return app_message(a, "only one event is chosen: %s picks another",
+                           keymap_first(a->keymap, ACTION_EVENT, key));
+    if (!session_select_event(a->session, step, &e))
+        return app_error(a, &e);
+    session_get_status(a->session, &a->status);
+    return APP_QUERY | app_message(a, "event %s", a->status.event);
+}
+
+static unsigned event_next(struct app *a)
+{
+    return step_event(a, 1);
+}
+
+static unsigned event_previous(struct app *a)
+{
+    return step_event(a, -1);
+}
+
+static bool refuses_file(struct app *a)
+{
+    if (a->status.file)
+        (void)app_message(a, "a file is as it was recorded: zooms and filters work on it");
+    return a->status.file;
+}
+
+static unsigned event(struct app *a)
+{
+    return refuses_file(a) ? (unsigned)APP_REDRAW : pick_event(a);
+}
+
+static unsigned processes(struct app *a)
+{
+    return refuses_file(a) ? (unsigned)APP_REDRAW : pick_process(a);
+}
+
+static unsigned cgroup(struct app *a)
+{
+    return refuses_file(a) ? (unsigned)APP_REDRAW : pick_cgroup(a);
+}
+
+static unsigned redraw(struct app *a)
+{
+    (void)a;
+    term_redraw_all();
+    return APP_REDRAW;
+}
+
+static unsigned quit(struct app *a)
+{
+    a->exit_code = 0;
+    return APP_QUIT;
+}
+
+static unsigned unsorted(struct app *a)
+{
+    return app_message(a, "this view has one order only");
+}
+
+static unsigned (*const handlers[ACTION_COUNT])(struct app *a) = {
+    [ACTION_HELP] = dialog_help,
+    [ACTION_SETUP] = dialog_setup,
+    [ACTION_SEARCH] = ask_search,
+    [ACTION_FILTER] = ask_filter,
+    [ACTION_TREE] = tree,
+    [ACTION_SORT] = unsorted,
+    [ACTION_SORT_LEFT] = unsorted,
+    [ACTION_SORT_RIGHT] = unsorted,
+    [ACTION_FREEZE] = freeze,
+    [ACTION_WRITE] = ask_write,
+    [ACTION_GROUP_MENU] = menu_group,
+    [ACTION_GROUP] = group,
+    [ACTION_QUIT] = quit,
+    [ACTION_NEXT_VIEW] = next_view,
+    [ACTION_PREVIOUS_VIEW] = previous_view,
+    [ACTION_VIEW_1] = view_1,
+    [ACTION_VIEW_2] = view_2,
+    [ACTION_VIEW_3] = view_3,
+    [ACTION_VIEW_4] = view_4,
+    [ACTION_BACK] = back,
+    [ACTION_SEARCH_NEXT] = search_next,
+    [ACTION_SEARCH_PREVIOUS] = search_previous,
+    [ACTION_EVENT] = event,
+    [ACTION_EVENT_NEXT] = event_next,
+    [ACTION_EVENT_PREVIOUS] = event_previous,
+    [ACTION_PROCESSES] = processes,
+    [ACTION_CGROUP] = cgroup,
+    [ACTION_MODE] = mode,
+    [ACTION_ZOOM_MODULE] = zoom_module,
+    [ACTION_ZOOM_THREAD] = zoom_thread,
+    [ACTION_UNZOOM] = unzoom,
+    [ACTION_IDLE] = idle,
+    [ACTION_WINDOW] = menu_window,
+    [ACTION_STACKS] = menu_stacks,
+    [ACTION_FREQUENCY] = ask_frequency,
+    [ACTION_CLEAR] = clear,
+    [ACTION_EXPORT] = menu_export,
+    [ACTION_REDRAW] = redraw,
+};
+
+unsigned app_act(struct app *a, enum action action)
+{
+    return handlers[action] ? handlers[action](a) : (unsigned)APP_HANDLED;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "ui/bars.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+static const char *const levels[9] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+static const char *const levels_ascii[9] = { " ", ".", ":", "-", "=", "+", "*", "#", "#" };
+static const char *const parts[9] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█" };
+static const char *const glyphs_unicode[GLYPH_COUNT] = { "…", "─", "│", "┌", "┐", "└", "┘", "✓" };
+static const char *const glyphs_ascii[GLYPH_COUNT] = { "~", "-", "|", "+", "+", "+", "+", "*" };
+
+const char *glyph_text(enum glyph g, bool glyphs)
+{
+    return glyphs ? glyphs_unicode[g] : glyphs_ascii[g];
+}
+
+static size_t append(char *dst, size_t cap, size_t n, const char *s)
+{
+    size_t len = strlen(s);
+    if (n + len >= cap)
+        return n;
+    memcpy(dst + n, s, len + 1);
+    return n + len;
+}
+
+static uint32_t largest(const uint32_t *values, size_t n)
+{
+    uint32_t max = 0;
+    for (size_t i = 0; i < n; i++)
+        max = values[i] > max ? values[i] : max;
+    return max;
+}
+
+void bar_spark(char *dst, size_t cap, const uint32_t *values, size_t n, uint32_t max, bool glyphs)
+{
+    size_t len = 0;
+    if (cap)
+        dst[0] = '\0';
+    if (!max)
+        max = largest(values, n);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t level = max ? ((uint64_t)values[i] * 8 + max / 2) / max : 0;
+        if (level == 0 && values[i])
+            level = 1;
+        if (level > 8)
+            level = 8;
+        len = append(dst, cap, len, glyphs ? levels[level] : levels_ascii[level]);
+    }
+}
+
+void bar_spark_fit(char *dst, size_t cap, const uint32_t *values, size_t n, size_t cols, bool glyphs)
+{
+    uint32_t fit[512];
+    cols = cols > 512 ? 512 : cols;
+    if (n > cols) {
+        values += n - cols;
+        n = cols;
+    }
+    memcpy(fit, values, n * sizeof *fit);
+    bar_spark(dst, cap, fit, n, 0, glyphs);
+}
+
+void bar_horizontal(char *dst, size_t cap, double share, int cols, bool glyphs)
+{
+    size_t len = 0;
+    if (cap)
+        dst[0] = '\0';
+    if (!(share > 0) || cols <= 0)
+        return;
+    share = share > 1 ? 1 : share;
+    long eighths = (long)(share * cols * 8 + 0.5);
+    if (eighths == 0)
+        eighths = 1;
+    for (; eighths >= 8; eighths -= 8)
+        len = append(dst, cap, len, glyphs ? parts[8] : "#");
+    if (glyphs)
+        (void)append(dst, cap, len, parts[eighths]);
+    else if (eighths >= 4)
+        (void)append(dst, cap, len, "#");
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A tree that is turned over knows only the samples that ended in a function. Who calls it, and for how much of
+ * the time, is told by all that pass through it: a focus cuts every stack at that function and turns over the
+ * rest. */
+#include "ui/callgraph.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+void callgraph_done(struct callgraph *g)
+{
+    calltree_done(&g->tree);
+    calltree_done(&g->own);
+    mem_free(g->func_key);
+    mem_free(g->group_key);
+    mem_free(g->entries);
+    mem_free(g->focus_node);
+    mem_free(g->func_match);
+    *g = (struct callgraph){ 0 };
+}
+
+/* --- as a model of the tree on the screen --- */
+
+static uint32_t model_first_child(const void *ctx, uint32_t node)
+{
+    const struct callgraph *g = ctx;
+    return g->tree.n ? g->tree.nodes[node].first_child : 0;
+}
+
+static uint32_t model_next_sibling(const void *ctx, uint32_t node)
+{
+    return callgraph_node(ctx, node)->next_sibling;
+}
+
+static uint32_t model_parent(const void *ctx, uint32_t node)
+{
+    return callgraph_node(ctx, node)->parent;
+}
+
+static uint64_t model_key(const void *ctx, uint32_t node)
+{
+    return callgraph_node(ctx, node)->key;
+}
+
+const struct tree_model callgraph_model = { model_first_child, model_next_sibling, model_parent, model_key,
+                                            NULL };
+
+const struct calltree_node *callgraph_node(const struct callgraph *g, uint32_t node)
+{
+    return &g->tree.nodes[node];
+}
+
+const struct view_function *callgraph_function(const struct callgraph *g, uint32_t node)
+{
+    uint32_t func = g->tree.nodes[node].func;
+    return func ? &g->view->funcs[func] : NULL;
+}
+
+const char *callgraph_name(const struct callgraph *g, uint32_t node)
+{
+    const struct view_function *f = callgraph_function(g, node);
+    return f ? f->name : g->view->groups[g->tree.nodes[node].group].label;
+}
+
+/* --- building --- */
+
+static uint32_t function_of_key(const struct view *v, uint64_t key)
+{
+    for (uint32_t i = 1; i < v->n_funcs; i++)
+        if (v->funcs[i].key == key)
+            return i;
+    return 0;
+}
+
+/* For every node of the trie, the innermost frame of the focus on its path; 0: none. */
+static void find_focus(struct callgraph *g)
+{
+    const struct result *r = &g->view->result;
+    uint32_t func = function_of_key(g->view, g->focus);
+    MEM_GROW(g->focus_node, g->focus_node_cap, r->n_nodes + 1);
+    g->focus_node[0] = 0;
+    for (uint32_t i = 1; i < r->n_nodes; i++)
+        g->focus_node[i] = func && g->view->frame_func[r->frame[i]] == func ? i : g->focus_node[r->parent[i]];
+}
+
+/* A result of the entries that pass through the focus, cut there; own: only of those that ended there. */
+static struct result focus_part(struct callgraph *g, bool own)
+{
+    struct result part = g->view->result; /* the trie is borrowed */
+    MEM_GROW(g->entries, g->entries_cap, part.n_entries + 1);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < part.n_entries; i++) {
+        uint32_t node = part.entries[i].node, at = g->focus_node[node];
+        if (!at || (own && at != node))
+            continue;
+        g->entries[n] = part.entries[i];
+        g->entries[n++].node = at;
+    }
+    part.entries = g->entries;
+    part.n_entries = n;
+    return part;
+}
+
+static void build_focus(struct callgraph *g, const struct calltree_options *o)
+{
+    find_focus(g);
+    struct result part = focus_part(g, true);
+    calltree_build(&g->own, &part, o);
+    part = focus_part(g, false);
+    calltree_build(&g->tree, &part, o);
+}
+
+void callgraph_build(struct callgraph *g, const struct view *v)
+{
+    g->view = v;
+    MEM_GROW(g->func_key, g->func_key_cap, v->n_funcs + 1);
+    MEM_GROW(g->group_key, g->group_key_cap, v->n_groups + 1);
+    for (uint32_t i = 0; i < v->n_funcs; i++)
+        g->func_key[i] = v->funcs[i].key;
+    for (uint32_t i = 0; i < v->n_groups; i++)
+        g->group_key[i] = v->groups[i].key;
+    struct calltree_options o = {
+        .inverted = g->order == CALLGRAPH_CALLERS,
+        .by_group = g->by_group,
+        .frame_func = v->frame_func,
+        .func_key = g->func_key,
+        .group_key = g->group_key,
+    };
+    if (g->focus && g->order == CALLGRAPH_CALLERS)
+        build_focus(g, &o);
+    else
+        calltree_build(&g->tree, &v->result, &o);
+    calltree_sort_weight(&g->tree);
+}
+
+/* --- questions --- */
+
+uint64_t callgraph_self_weight(const struct callgraph *g, uint32_t node)
+{
+    const struct calltree_node *n = &g->tree.nodes[node];
+    if (g->order == CALLGRAPH_CALLEES)
+        return n->self_weight;
+    if (!g->focus)
+        return n->total_weight;
+    uint32_t own = calltree_find(&g->own, n->key);
+    return own ? g->own.nodes[own].total_weight : 0;
+}
+
+static bool is_better(const struct calltree_node *n, const struct calltree_node *than, uint32_t group)
+{
+    bool here = group && n->group == group, there = group && than->group == group;
+    return here != there ? here : n->total_weight > than->total_weight;
+}
+
+uint32_t callgraph_find(const struct callgraph *g, uint64_t func_key, uint32_t group)
+{
+    uint32_t func = function_of_key(g->view, func_key), best = 0;
+    uint16_t deepest = g->order == CALLGRAPH_CALLEES ? UINT16_MAX : g->by_group ? 2 : 1;
+    for (uint32_t i = 1; i < g->tree.n && func; i++) {
+        const struct calltree_node *n = &g->tree.nodes[i];
+        if (n->func == func && n->depth <= deepest && (!best || is_better(n, &g->tree.nodes[best], group)))
+            best = i;
+    }
+    return best;
+}
+
+/* --- search --- */
+
+void callgraph_match(struct callgraph *g, const char *needle)
+{
+    const struct view *v = g->view;
+    MEM_GROW(g->func_match, g->func_match_cap, v->n_funcs + 1);
+    for (uint32_t i = 1; i < v->n_funcs; i++)
+        g->func_match[i] = text_find_nocase(v->funcs[i].name, needle);
+}
+
+bool callgraph_matches(const struct callgraph *g, uint32_t node, const char *needle)
+{
+    uint32_t func = g->tree.nodes[node].func;
+    return func ? g->func_match[func] : text_find_nocase(callgraph_name(g, node), needle);
+}
+
+static uint32_t next_in_order(const struct callgraph *g, uint32_t node)
+{
+    const struct calltree_node *nodes = g->tree.nodes;
+    if (nodes[node].first_child)
+        return nodes[node].first_child;
+    while (node && !nodes[node].next_sibling)
+        node = nodes[node].parent;
+    return node ? nodes[node].next_sibling : 0;
+}
+
+uint32_t callgraph_next_match(const struct callgraph *g, uint32_t node, int step, const char *needle)
+{
+    uint32_t first = 0, last = 0, before = 0, after = 0;
+    bool behind = false;
+    for (uint32_t at = g->tree.n ? next_in_order(g, 0) : 0; at; at = next_in_order(g, at)) {
+        behind = behind || at == node;
+        if (!callgraph_matches(g, at, needle))
+            continue;
+        first = first ? first : at;
+        last = at;
+        if (!behind)
+            before = at;
+        else if (at != node && !after)
+            after = at;
+    }
+    if (step < 0)
+        return before ? before : last;
+    return after ? after : first;
+}

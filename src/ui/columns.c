@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "ui/columns.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+const struct column_row column_table[COLUMN_COUNT] = {
+#define COLUMN(id, title, name, width, min_cols, by_name, help)                                              \
+    { title, name, width, min_cols, by_name, help },
+#include "ui/columns.def"
+#undef COLUMN
+};
+
+bool column_find(const char *name, enum column *c, struct error *e)
+{
+    const char *names[COLUMN_COUNT];
+    for (int i = 0; i < COLUMN_COUNT; i++) {
+        names[i] = column_table[i].name;
+        if (strcmp(name, names[i]) == 0) {
+            *c = (enum column)i;
+            return true;
+        }
+    }
+    char safe[64];
+    text_clean(safe, sizeof safe, name, strlen(name));
+    int near = text_nearest(safe, names, COLUMN_COUNT);
+    error_set(e, ERROR_ARGUMENT, "unknown sort key \"%s\"", safe);
+    if (near >= 0)
+        return error_hint(e, "did you mean \"%s\"?", names[near]);
+    return error_hint(e, "there are self, total, samples, trend, comm, module, function");
+}
+
+bool columns_parse(const char *list, enum column *columns, uint32_t *n, struct error *e)
+{
+    char words[128], *save = NULL;
+    *n = 0;
+    text_clean(words, sizeof words, list, strlen(list));
+    for (char *w = strtok_r(words, ", ", &save); w && *n < COLUMN_COUNT; w = strtok_r(NULL, ", ", &save)) {
+        if (!column_find(w, &columns[*n], e))
+            return false;
+        (*n)++;
+    }
+    return *n ||
+           error_set(e, ERROR_ARGUMENT,
+                     "no sort key was given; there are self, total, samples, trend, comm, module, function");
+}

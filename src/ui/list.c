@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "ui/list.h"
+
+static void set_cursor(struct list *l, uint32_t row, list_key_fn *key, const void *ctx)
+{
+    l->cursor = row < l->n ? row : l->n ? l->n - 1 : 0;
+    l->key = l->n ? key(ctx, l->cursor) : 0;
+}
+
+void list_update(struct list *l, uint32_t n, list_key_fn *key, const void *ctx)
+{
+    l->n = n;
+    if (!l->moved) {
+        set_cursor(l, 0, key, ctx);
+        return;
+    }
+    if (l->cursor < n && key(ctx, l->cursor) == l->key)
+        return;
+    for (uint32_t i = 0; i < n; i++) {
+        if (key(ctx, i) == l->key) {
+            l->cursor = i;
+            return;
+        }
+    }
+    set_cursor(l, l->cursor, key, ctx);
+}
+
+void list_fit(struct list *l, int rows)
+{
+    uint32_t page = rows > 0 ? (uint32_t)rows : 1;
+    l->page = (int)page;
+    uint32_t last_top = l->n > page ? l->n - page : 0;
+    if (l->top > last_top)
+        l->top = last_top;
+    if (l->cursor < l->top)
+        l->top = l->cursor;
+    if (l->cursor >= l->top + page)
+        l->top = l->cursor - page + 1;
+}
+
+void list_go(struct list *l, uint32_t row, list_key_fn *key, const void *ctx)
+{
+    set_cursor(l, row, key, ctx);
+    /* Back on the first row is back at the start: whatever is hottest stays under the cursor. */
+    l->moved = l->cursor != 0;
+}
+
+bool list_go_key(struct list *l, uint64_t wanted, list_key_fn *key, const void *ctx)
+{
+    for (uint32_t i = 0; i < l->n; i++) {
+        if (key(ctx, i) == wanted) {
+            list_go(l, i, key, ctx);
+            l->moved = true;
+            return true;
+        }
+    }
+    return false;
+}
+
+void list_scroll(struct list *l, int rows, list_key_fn *key, const void *ctx)
+{
+    int64_t row = (int64_t)l->cursor + rows;
+    list_go(l, row < 0 ? 0 : (uint32_t)row, key, ctx);
+}
+
+bool list_act(struct list *l, enum action a, list_key_fn *key, const void *ctx)
+{
+    int page = l->page > 1 ? l->page - 1 : 1;
+    switch (a) {
+    case ACTION_UP:
+    case ACTION_PICK_UP:
+        list_scroll(l, -1, key, ctx);
+        return true;
+    case ACTION_DOWN:
+    case ACTION_PICK_DOWN:
+        list_scroll(l, 1, key, ctx);
+        return true;
+    case ACTION_PAGE_UP:
+    case ACTION_PICK_PAGE_UP:
+        list_scroll(l, -page, key, ctx);
+        return true;
+    case ACTION_PAGE_DOWN:
+    case ACTION_PICK_PAGE_DOWN:
+        list_scroll(l, page, key, ctx);
+        return true;
+    case ACTION_TOP:
+    case ACTION_PICK_TOP:
+        list_go(l, 0, key, ctx);
+        return true;
+    case ACTION_END:
+    case ACTION_PICK_END:
+        list_go(l, l->n ? l->n - 1 : 0, key, ctx);
+        return true;
+    default:
+        return false;
+    }
+}
+
+int64_t list_search(const struct list *l, int step, bool (*match)(const void *ctx, uint32_t row),
+                    const void *ctx)
+{
+    if (!l->n)
+        return -1;
+    uint32_t start = step == 0  ? l->cursor
+                     : step > 0 ? (l->cursor + 1) % l->n
+                                : (l->cursor + l->n - 1) % l->n;
+    for (uint32_t i = 0; i < l->n; i++) {
+        uint32_t row = step < 0 ? (start + l->n - i) % l->n : (start + i) % l->n;
+        if (match(ctx, row))
+            return row;
+    }
+    return -1;
+}

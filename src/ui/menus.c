@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "ui/menus.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "ui/dialog.h"
+#include "ui/picker.h"
+#include "ui/view.h"
+#include "ui/window.h"
+
+/* --- grouping and window --- */
+
+static const char *const group_titles[VIEW_GROUP_COUNT] = {
+    [VIEW_GROUP_SYMBOL] = "symbol", [VIEW_GROUP_COMM_SYMBOL] = "comm+symbol", [VIEW_GROUP_COMM] = "comm",
+    [VIEW_GROUP_MODULE] = "module", [VIEW_GROUP_PROCESS] = "process",         [VIEW_GROUP_THREAD] = "thread",
+    [VIEW_GROUP_CPU] = "cpu",       [VIEW_GROUP_CGROUP] = "cgroup",
+};
+
+const char *group_title(enum view_group g)
+{
+    return group_titles[g];
+}
+
+static unsigned take_group(struct app *a, uint32_t choice)
+{
+    a->query.group = (enum view_group)choice;
+    return APP_QUERY;
+}
+
+unsigned menu_group(struct app *a)
+{
+    return picker_menu(a, "Group by", group_titles, VIEW_GROUP_COUNT, a->query.group, take_group);
+}
+
+static unsigned take_window(struct app *a, uint32_t choice)
+{
+    a->query.window_ns = window_choices_ns[choice];
+    return APP_QUERY;
+}
+
+unsigned menu_window(struct app *a)
+{
+    char names[WINDOW_CHOICES][32];
+    const char *list[WINDOW_CHOICES];
+    uint32_t current = WINDOW_CHOICES - 1;
+    for (uint32_t i = 0; i < WINDOW_CHOICES; i++) {
+        char name[16];
+        window_name(window_choices_ns[i], name, sizeof name);
+        (void)snprintf(names[i], sizeof names[i], "%s%s", window_choices_ns[i] ? "the last " : "", name);
+        list[i] = names[i];
+        current = window_choices_ns[i] == a->query.window_ns ? i : current;
+    }
+    return picker_menu(a, "Time window", list, WINDOW_CHOICES, current, take_window);
+}
+
+/* --- how samples are taken --- */
+
+static unsigned take_stacks(struct app *a, uint32_t choice)
+{
+    struct error e = { 0 };
+    enum callchain_mode mode = choice == 0 ? CALLCHAIN_FP : CALLCHAIN_NONE;
+    if (!session_set_callchain(a->session, mode, &e))
+        return app_error(a, &e);
+    return APP_QUERY |
+           app_message(a, mode == CALLCHAIN_NONE ? "stacks are no longer taken" : "stacks by frame pointers");
+}
+
+unsigned menu_stacks(struct app *a)
+{
+    static const char *const choices[] = { "fp: by frame pointers", "off: no stacks, only where it runs" };
+    if (a->status.file)
+        return app_message(a, "a file's stacks are as they were recorded");
+    return picker_menu(a, "Stacks", choices, 2, strcmp(a->status.stacks, "none") == 0, take_stacks);
+}
+
+static unsigned frequency_done(void *ctx, struct app *a, const char *text)
+{
+    struct error e = { 0 };
+    uint64_t hz;
+    (void)ctx;
+    if (!text)
+        return APP_HANDLED;
+    if (!text_parse_u64(text, 1, 1000000, &hz)) {
+        error_set(&e, ERROR_ARGUMENT, "\"%s\" is no frequency: give samples per second and CPU, as 99", text);
+        return app_error(a, &e);
+    }
+    if (!session_set_freq(a->session, hz, &e))
+        return app_error(a, &e);
+    return APP_QUERY | app_message(a, "sampling %llu times a second", (unsigned long long)hz);
+}
+
+unsigned ask_frequency(struct app *a)
+{
+    char now[24] = "";
+    if (a->status.file)
+        return app_message(a, "a file's samples are as they were recorded");
+    if (a->status.freq_hz)
+        (void)snprintf(now, sizeof now, "%llu", (unsigned long long)a->status.freq_hz);
+    return dialog_ask(a,
+                      &(struct dialog_prompt){
+                          .label = "samples per second and CPU: ", .initial = now, .done = frequency_done });
+}
+
+/* --- search and filter --- */
+
+static unsigned search_changed(void *ctx, struct app *a, const char *text)
+{
+    (void)ctx;
+    text_clean(a->search, sizeof a->search, text, strlen(text));
+    return APP_REDRAW | (a->search[0] ? app_search(a, 0) : 0);
+}
+
+static unsigned search_done(void *ctx, struct app *a, const char *text)
+{
+    (void)ctx;
+    if (!text)
+        memcpy(a->search, a->typed_before, sizeof a->search);
+    return APP_REDRAW;
+}
+
+unsigned ask_search(struct app *a)
+{
+    if (!a->views[a->view]->search)
+        return app_message(a, "this view has no search");
+    memcpy(a->typed_before, a->search, sizeof a->typed_before);
+    return dialog_ask(
+        a, &(struct dialog_prompt){ .label = "search: ", .changed = search_changed, .done = search_done });
+}
+
+static unsigned filter_changed(void *ctx, struct app *a, const char *text)
+{
+    (void)ctx;
+    text_clean(a->query.filter, sizeof a->query.filter, text, strlen(text));
+    return APP_QUERY;
+}
+
+static unsigned filter_done(void *ctx, struct app *a, const char *text)
+{
+    (void)ctx;
+    if (!text)
+        memcpy(a->query.filter, a->typed_before, sizeof a->query.filter);
+    return APP_QUERY;
+}
+
+unsigned ask_filter(struct app *a)
+{
+    memcpy(a->typed_before, a->query.filter, sizeof a->typed_before);
+    return dialog_ask(a, &(struct dialog_prompt){ .label = "only stacks through: ",
+                                                  .initial = a->query.filter,
+                                                  .changed = filter_changed,
+                                                  .done = filter_done });
+}
+
+/* --- files --- */
+
+/* A perf.data holds idle time too, as perf record's does, and all of the history unless a window was
+ * chosen: what was on the screen can be had from it, the reverse cannot. */
+static struct view_query query_to_write(const struct app *a)
+{
+    struct view_query q = a->query;
+    q.show_idle = true;
+    if (q.window_ns == a->cfg->window_ns)
+        q.window_ns = 0;
+    return q;
+}
+
+static unsigned write_perf_data(struct app *a)
+{
+    struct error e = { 0 };
+    char number[32], window[32] = "all of the history";
+    uint64_t samples = 0;
+    struct view_query q = query_to_write(a);
+    if (!session_write(a->session, &q, a->output_path, &samples, &e))
+        return app_error(a, &e);
+    if (q.window_ns) {
+        (void)snprintf(window, sizeof window, "the last ");
+        window_name(q.window_ns, window + strlen(window), sizeof window - strlen(window));
+    }
+    return app_message(a, "%s samples (%s) written to %s", text_thousands(number, sizeof number, samples),
+                       window, a->output_path);
+}
+
+static unsigned write_now(void *ctx, struct app *a)
+{
+    struct error e = { 0 };
+    (void)ctx;
+    if (!a->exporter)
+        return write_perf_data(a);
+    if (!a->exporter->run(a->exporter->self, a->session, &a->query, a->output_path, &e))
+        return app_error(a, &e);
+    return app_message(a, "written to %s as %s", a->output_path, a->exporter->name);
+}
+
+/* People type paths as in a shell. */
+static void set_output_path(struct app *a, const char *text)
+{
+    const char *home = strncmp(text, "~/", 2) == 0 ? getenv("HOME") : NULL;
+    (void)snprintf(a->output_path, sizeof a->output_path, "%s%s", home ? home : "", home ? text + 1 : text);
+}
+
+static unsigned path_done(void *ctx, struct app *a, const char *text)
+{
+    (void)ctx;
+    if (!text || !*text)
+        return text ? app_message(a, "nothing was written") : APP_HANDLED;
+    set_output_path(a, text);
+    struct stat st; /* what is no regular file is refused by who writes */
+    if (lstat(a->output_path, &st) != 0 || !S_ISREG(st.st_mode))
+        return write_now(NULL, a);
+    char question[400];
+    (void)snprintf(question, sizeof question, "%s exists: overwrite it?", a->output_path);
+    return dialog_confirm(a, question, write_now, NULL);
+}
+
+static unsigned ask_path(struct app *a, const char *label, const char *suffix)
+{
+    char name[160], host[65], stamp[32];
+    time_t now = time(NULL);
+    struct tm tm;
+    (void)localtime_r(&now, &tm);
+    (void)strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &tm);
+    (void)snprintf(host, sizeof host, "%s", a->status.host[0] ? a->status.host : "file");
+    for (char *p = strpbrk(host, "/ "); p; p = strpbrk(p, "/ "))
+        *p = '_';
+    (void)snprintf(name, sizeof name, "flametop-%s-%s%s", host, stamp, suffix);
+    return dialog_ask(a, &(struct dialog_prompt){ .label = label, .initial = name, .done = path_done });
+}
+
+unsigned ask_write(struct app *a)
+{
+    a->exporter = NULL;
+    return ask_path(a, "write perf.data to: ", ".data");
+}
+
+static unsigned take_export(struct app *a, uint32_t choice)
+{
+    char label[96];
+    a->exporter = &a->cfg->exporters[choice];
+    (void)snprintf(label, sizeof label, "write %s to: ", a->exporter->name);
+    return ask_path(a, label, a->exporter->suffix ? a->exporter->suffix : "");
+}
+
+unsigned menu_export(struct app *a)
+{
+    char names[16][128];
+    const char *list[16];
+    uint32_t n = a->cfg->n_exporters < 16 ? (uint32_t)a->cfg->n_exporters : 16;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct ui_exporter *x = &a->cfg->exporters[i];
+        (void)snprintf(names[i], sizeof names[i], "%-10s %s", x->name, x->help ? x->help : "");
+        list[i] = names[i];
+    }
+    if (!n)
+        return ask_write(a);
+    return picker_menu(a, "Export what is shown as", list, n, 0, take_export);
+}
+
+/* --- the threads that run something --- */
+
+struct thread_menu {
+    struct view_query query;
+    struct view answer;
+};
+struct thread_line {
+    uint32_t group;
+    uint64_t weight;
+};
+
+static int compare_lines(const void *x, const void *y)
+{
+    const struct thread_line *a = x, *b = y;
+    return a->weight != b->weight ? (a->weight < b->weight ? 1 : -1)
+                                  : (a->group > b->group) - (a->group < b->group);
+}
+
+static void thread_fill(void *ctx, struct app *a, struct picker *p)
+{
+    struct thread_menu *m = ctx;
+    session_query(a->session, &m->query, &m->answer);
+    const struct result *r = &m->answer.result;
+    struct thread_line *lines = mem_array(m->answer.n_groups + 1, sizeof *lines);
+    for (uint32_t i = 0; i < m->answer.n_groups; i++)
+        lines[i].group = i;
+    for (uint32_t i = 0; i < r->n_entries; i++)
+        if (r->entries[i].group < m->answer.n_groups)
+            lines[r->entries[i].group].weight += r->entries[i].weight;
+    qsort(lines, m->answer.n_groups, sizeof *lines, compare_lines);
+    for (uint32_t i = 0; i < m->answer.n_groups && lines[i].weight; i++) {
+        char text[200];
+        const struct view_group_info *g = &m->answer.groups[lines[i].group];
+        (void)snprintf(text, sizeof text, "%5.1f%%  %s", 100.0 * (double)lines[i].weight / (double)r->weight,
+                       g->label);
+        picker_add(p, &(struct picker_item){ .key = lines[i].group + 1, .text = text });
+    }
+    mem_free(lines);
+}
+
+static unsigned thread_take(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
+{
+    const struct thread_menu *m = ctx;
+    uint64_t group = keys[0] - 1;
+    if (!n || group >= m->answer.n_groups)
+        return APP_HANDLED;
+    struct zoom z = { .kind = ZOOM_THREAD, .number = m->answer.groups[group].number };
+    (void)snprintf(z.text, sizeof z.text, "%s", m->answer.groups[group].label);
+    return app_zoom(a, &z);
+}
+
+static void thread_destroy(void *ctx)
+{
+    struct thread_menu *m = ctx;
+    view_done(&m->answer);
+    mem_free(m);
+}
+
+unsigned menu_zoom_thread(struct app *a)
+{
+    struct ui_selection sel = { 0 };
+    const struct view_ops *ops = a->views[a->view];
+    char title[160] = "Threads";
+    if (ops->selection)
+        ops->selection(a->states[a->view], a, &sel);
+    struct thread_menu *m = mem_zalloc(sizeof *m);
+    m->query = a->query;
+    m->query.group = VIEW_GROUP_THREAD;
+    if (sel.func_key && m->query.n_zooms < VIEW_ZOOMS_MAX) {
+        struct zoom *z = &m->query.zooms[m->query.n_zooms++];
+        *z = (struct zoom){ .kind = ZOOM_FUNCTION, .number = sel.func_key };
+        (void)snprintf(z->text, sizeof z->text, "%.127s", sel.function);
+        (void)snprintf(title, sizeof title, "Threads that run %.120s", sel.function);
+    }
+    return picker_open(
+        a,
+        &(struct picker_config){
+            .title = title, .fill = thread_fill, .take = thread_take, .destroy = thread_destroy, .ctx = m });
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The picker of cgroups: a tree with the share of the last samples in each and below it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "ui/picker.h"
+
+#define REFRESH_MS 2000
+#define OPEN_DEPTH 2
+#define NAME_COLS  50
+#define NAME_LEAST 12
+#define COLS       (NAME_COLS + 24)
+#define DEPTH_MAX  64
+
+struct cgroup_picker {
+    struct session_cgroup *list;
+    uint32_t n;
+};
+
+static uint64_t key_of(const char *path)
+{
+    return map_hash_bytes(path, strlen(path), 0) | 1;
+}
+
+static bool is_root(const char *path)
+{
+    return strcmp(path, "/") == 0;
+}
+
+/* The tree indents by two columns a level: the name makes up for it, so that the numbers stand in a column. */
+static void add_cgroup(struct picker *p, const struct session_cgroup *c)
+{
+    char line[640], name[512], shorter[512];
+    const char *slash = strrchr(c->path, '/'), *last = slash && slash[1] ? slash + 1 : c->path;
+    int cols = NAME_COLS - 2 * (int)c->depth;
+    cols = cols < NAME_LEAST ? NAME_LEAST : cols;
+    text_clean(name, sizeof name, last, strlen(last));
+    text_elide(shorter, sizeof shorter, is_root(c->path) ? "/ (all)" : name, cols, true);
+    (void)snprintf(line, sizeof line, "%s%*s %6.1f%% %9u", shorter, cols - text_width(shorter), "",
+                   c->percent, c->n_procs);
+    picker_add(p, &(struct picker_item){ .key = key_of(c->path), .text = line, .depth = (uint16_t)c->depth });
+}
+
+/* Sampling a cgroup takes those below it in: their processes count, too. Each comes after those above it. */
+static void sum_processes(struct session_cgroup *list, uint32_t n)
+{
+    uint32_t path[DEPTH_MAX] = { 0 };
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t depth = list[i].depth < DEPTH_MAX ? list[i].depth : DEPTH_MAX - 1;
+        path[depth] = i;
+        for (uint32_t above = 0; above < depth; above++)
+            list[path[above]].n_procs += list[i].n_procs;
+    }
+}
+
+static void fill(void *ctx, struct app *a, struct picker *p)
+{
+    struct cgroup_picker *g = ctx;
+    mem_free(g->list);
+    g->n = session_cgroups(a->session, &g->list, NULL);
+    sum_processes(g->list, g->n);
+    for (uint32_t i = 0; i < g->n; i++)
+        add_cgroup(p, &g->list[i]);
+}
+
+static unsigned take(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
+{
+    const struct cgroup_picker *g = ctx;
+    struct scope scope;
+    struct error e = { 0 };
+    const char *path = NULL;
+    for (uint32_t i = 0; i < g->n && n && !path; i++)
+        path = key_of(g->list[i].path) == keys[0] ? g->list[i].path : NULL;
+    if (!path)
+        return app_message(a, "that cgroup is gone");
+    if (is_root(path)) { /* CPUs, kernel only and user only stay; lists are borrowed, app_set_scope copies */
+        scope = *session_scope(a->session);
+        scope.kind = SCOPE_ALL;
+        scope.ids = NULL;
+        scope.n_ids = 0;
+        scope.own = scope.command = false;
+        return app_set_scope(a, &scope);
+    }
+    scope_init(&scope);
+    bool good = scope_copy(&scope, session_scope(a->session)) && scope_set_cgroup(&scope, path, &e);
+    unsigned flags = good ? app_set_scope(a, &scope) : app_error(a, &e);
+    scope_done(&scope);
+    return flags;
+}
+
+static void destroy(void *ctx)
+{
+    struct cgroup_picker *g = ctx;
+    mem_free(g->list);
+    mem_free(g);
+}
+
+unsigned pick_cgroup(struct app *a)
+{
+    char root[512], head[128];
+    struct error e = { 0 };
+    const struct scope *scope = session_scope(a->session);
+    if (!scope_cgroup_root(root, sizeof root, NULL, &e))
+        return app_error(a, &e);
+    (void)snprintf(head, sizeof head, "    %-*s  SHARE  PROCESSES", NAME_COLS, "CGROUP");
+    return picker_open(
+        a, &(struct picker_config){ .title = "Cgroup to sample",
+                                    .head = head,
+                                    .tree = true,
+                                    .open_depth = OPEN_DEPTH,
+                                    .current = key_of(scope->kind == SCOPE_CGROUP ? scope->cgroup : "/"),
+                                    .refresh_ms = REFRESH_MS,
+                                    .cols = COLS,
+                                    .fill = fill,
+                                    .take = take,
+                                    .destroy = destroy,
+                                    .ctx = mem_zalloc(sizeof(struct cgroup_picker)) });
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The picker of events: all that this machine names, each with whether it can be sampled here. That is
+ * found out by trying, within a time limit: of tracepoints, one of each system is tried, for there are
+ * thousands. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "perf/event.h"
+#include "ui/picker.h"
+
+#define TRY_NS      (300 * NS_PER_MS)
+#define TRY_PERIOD  1000000
+#define COLS        100
+#define EDGE_COLS   8 /* of the frame, and of what shows whether a branch is open */
+#define NAME_COLS   30
+#define EVENTS_MAX  100000
+#define TRACEPOINTS "Tracepoint: "
+
+enum support { SUPPORT_UNKNOWN, SUPPORT_YES, SUPPORT_NO, SUPPORT_DENIED, SUPPORT_COUNTS_ONLY };
+static const char *const support_marks[] = {
+    [SUPPORT_UNKNOWN] = "",
+    [SUPPORT_YES] = "",
+    [SUPPORT_NO] = "<not supported> ",
+    [SUPPORT_DENIED] = "<not permitted> ",
+    [SUPPORT_COUNTS_ONLY] = "<only counts> ",
+};
+
+struct choice {
+    uint64_t key;
+    const char *name, *help; /* in the arena; help may be NULL */
+    uint32_t group;
+    uint8_t support; /* enum support */
+};
+struct choice_group {
+    const char *name;
+    bool tracepoints;
+    uint32_t n;
+    uint8_t support; /* of tracepoints: what the first one has */
+};
+
+struct event_picker {
+    struct arena strings;
+    struct choice *choices;
+    struct choice_group *groups;
+    size_t n, cap, n_groups, groups_cap;
+    uint64_t try_until_ns;
+    bool no_tracefs;
+    char no_tracefs_why[480];
+};
+
+/* --- what the machine has --- */
+
+static enum support support_after(const struct error *e)
+{
+    if (e->class == ERROR_PERMISSION)
+        return SUPPORT_DENIED;
+    return e->class == ERROR_UNSUPPORTED ? SUPPORT_NO : SUPPORT_UNKNOWN;
+}
+
+/* A counter that opens may still be one that cannot sample: many PMUs beside the CPUs have no interrupt. */
+static enum support try_event(const char *name)
+{
+    struct event ev;
+    struct error e = { 0 };
+    if (!event_parse(name, &ev, &e) || !event_supported(&ev, &e))
+        return support_after(&e);
+    ev.attr.sample_period = TRY_PERIOD;
+    return event_supported(&ev, &e) || e.class != ERROR_UNSUPPORTED ? SUPPORT_YES : SUPPORT_COUNTS_ONLY;
+}
+
+static enum support try_in_time(const struct event_picker *p, const char *name)
+{
+    return clock_now_ns() < p->try_until_ns ? try_event(name) : SUPPORT_UNKNOWN;
+}
+
+static const char *keep(struct event_picker *p, const char *text)
+{
+    return text ? arena_strndup(&p->strings, text, strlen(text)) : NULL;
+}
+
+static uint32_t group_of(struct event_picker *p, const struct event_row *r)
+{
+    size_t prefix = strlen(TRACEPOINTS);
+    bool tracepoints = strncmp(r->group, TRACEPOINTS, prefix) == 0;
+    const char *name = tracepoints ? r->group + prefix : r->group;
+    if (p->n_groups && strcmp(p->groups[p->n_groups - 1].name, name) == 0 &&
+        p->groups[p->n_groups - 1].tracepoints == tracepoints)
+        return (uint32_t)p->n_groups - 1;
+    MEM_GROW(p->groups, p->groups_cap, p->n_groups + 1);
+    p->groups[p->n_groups] = (struct choice_group){ .name = keep(p, name), .tracepoints = tracepoints };
+    p->groups[p->n_groups].support = tracepoints ? try_in_time(p, r->name) : SUPPORT_YES;
+    return (uint32_t)p->n_groups++;
+}
+
+static bool add_choice(void *ctx, const struct event_row *r)
+{
+    struct event_picker *p = ctx;
+    uint32_t group = group_of(p, r);
+    struct choice_group *g = &p->groups[group];
+    MEM_GROW(p->choices, p->cap, p->n + 1);
+    p->choices[p->n++] = (struct choice){
+        .key = map_hash_bytes(r->name, strlen(r->name), 0) | 1,
+        .name = keep(p, r->name),
+        .help = keep(p, r->help ? r->help : r->alias),
+        .group = group,
+        .support = (uint8_t)(g->tracepoints ? g->support : try_in_time(p, r->name)),
+    };
+    g->n++;
+    return p->n < EVENTS_MAX;
+}
+
+static struct event_picker *look_around(void)
+{
+    struct event_picker *p = mem_zalloc(sizeof *p);
+    struct event ev;
+    struct error e = { 0 };
+    p->try_until_ns = clock_now_ns() + TRY_NS;
+    event_each(add_choice, p, &p->no_tracefs);
+    if (p->no_tracefs && !event_parse("sched:sched_switch", &ev, &e))
+        (void)snprintf(p->no_tracefs_why, sizeof p->no_tracefs_why, "%s", e.text);
+    return p;
+}
+
+/* --- as items --- */
+
+static void add_heading(struct picker *to, const char *name, uint32_t n, uint16_t depth)
+{
+    char text[200], number[32];
+    (void)snprintf(text, sizeof text, "%.150s (%s)", name, text_thousands(number, sizeof number, n));
+    uint64_t key = map_hash_bytes(name, strlen(name), 1 + depth) | 1;
+    picker_add(to, &(struct picker_item){ .key = key, .text = text, .depth = depth, .heading = true });
+}
+
+/* The help is what gives way on a narrow screen, not the mark before it. */
+static void add_event(struct picker *to, const struct choice *c, uint16_t depth)
+{
+    char line[400], text[400];
+    int cols = area_screen().cols < COLS ? area_screen().cols : COLS;
+    bool dim = c->support == SUPPORT_NO || c->support == SUPPORT_COUNTS_ONLY;
+    (void)snprintf(line, sizeof line, "%-*s %s%s", NAME_COLS - 2 * depth, c->name, support_marks[c->support],
+                   c->help ? c->help : "");
+    text_elide(text, sizeof text, line, cols - EDGE_COLS - 2 * depth, false);
+    picker_add(to, &(struct picker_item){ .key = c->key, .text = text, .depth = depth, .dim = dim });
+}
+
+static uint32_t count_tracepoints(const struct event_picker *p)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < p->n_groups; i++)
+        n += p->groups[i].tracepoints ? p->groups[i].n : 0;
+    return n;
+}
+
+/* What would mend it is too long for one line. */
+static void add_no_tracefs(const struct event_picker *p, struct picker *to)
+{
+    char line[128];
+    int cols = area_screen().cols < COLS ? area_screen().cols : COLS;
+    uint64_t key = 2; /* those of events are odd */
+    picker_add(to, &(struct picker_item){ .key = key, .text = "Tracepoints (none)", .heading = true });
+    for (const char *at = p->no_tracefs_why; *at; at += strspn(at, " ")) {
+        size_t n = text_prefix(at, cols - EDGE_COLS - 2, NULL), end = n;
+        while (at[n] && end && at[end] != ' ')
+            end--;
+        n = at[n] && end ? end : n;
+        (void)snprintf(line, sizeof line, "%.*s", (int)n, at);
+        key += 2;
+        picker_add(to, &(struct picker_item){ .key = key, .text = line, .depth = 1, .dim = true });
+        at += n ? n : 1;
+    }
+}
+
+/* Tracepoints come last: below one heading, which is open, a branch for each system. */
+static void fill(void *ctx, struct app *a, struct picker *to)
+{
+    const struct event_picker *p = ctx;
+    uint32_t tracepoints = count_tracepoints(p);
+    bool headed = false;
+    (void)a;
+    for (size_t i = 0; i < p->n; i++) {
+        const struct choice *c = &p->choices[i];
+        const struct choice_group *g = &p->groups[c->group];
+        if (g->tracepoints && !headed)
+            add_heading(to, "Tracepoints", tracepoints, 0);
+        headed |= g->tracepoints;
+        if (i == 0 || p->choices[i - 1].group != c->group)
+            add_heading(to, g->name, g->n, g->tracepoints);
+        add_event(to, c, g->tracepoints ? 2 : 1);
+    }
+    if (p->no_tracefs)
+        add_no_tracefs(p, to);
+}
+
+/* --- taking one --- */
+
+static const struct choice *choice_of(const struct event_picker *p, uint64_t key)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->choices[i].key == key)
+            return &p->choices[i];
+    return NULL;
+}
+
+static unsigned take(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
+{
+    const struct choice *c = n ? choice_of(ctx, keys[0]) : NULL;
+    struct error e = { 0 };
+    if (!c)
+        return APP_HANDLED;
+    if (!session_set_event(a->session, c->name, &e))
+        return app_error(a, &e);
+    session_get_status(a->session, &a->status);
+    if (a->status.freq_hz)
+        return APP_QUERY | app_message(a, "sampling %s %llu times a second and CPU", a->status.event,
+                                       (unsigned long long)a->status.freq_hz);
+    if (a->status.period > 1)
+        return APP_QUERY | app_message(a, "sampling %s once in %llu", a->status.event,
+                                       (unsigned long long)a->status.period);
+    return APP_QUERY | app_message(a, "sampling %s, each time it happens", a->status.event);
+}
+
+static void why_not(void *ctx, uint64_t key, struct error *e)
+{
+    const struct event_picker *p = ctx;
+    const struct choice *c = choice_of(p, key);
+    struct event ev;
+    if (!c) {
+        error_set(e, ERROR_MISSING, "%s", p->no_tracefs_why);
+        return;
+    }
+    if (!event_parse(c->name, &ev, e) || !event_supported(&ev, e))
+        return;
+    error_set(e, ERROR_UNSUPPORTED, "%s can be counted, but not sampled: its PMU has no interrupt", c->name);
+}
+
+/* The running event has modifiers behind its name: "cycles:ppp". */
+static uint64_t current_key(const struct event_picker *p, const char *running)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        size_t len = strlen(p->choices[i].name);
+        if (strncmp(running, p->choices[i].name, len) == 0 && (!running[len] || running[len] == ':'))
+            return p->choices[i].key;
+    }
+    return 0;
+}
+
+static void destroy(void *ctx)
+{
+    struct event_picker *p = ctx;
+    arena_done(&p->strings);
+    mem_free(p->choices);
+    mem_free(p->groups);
+    mem_free(p);
+}
+
+unsigned pick_event(struct app *a)
+{
+    struct event_picker *p = look_around();
+    return picker_open(a, &(struct picker_config){ .title = "Event to sample",
+                                                   .tree = true,
+                                                   .open_depth = 1,
+                                                   .current = current_key(p, a->status.event),
+                                                   .cols = COLS - 4,
+                                                   .fill = fill,
+                                                   .take = take,
+                                                   .why_not = why_not,
+                                                   .destroy = destroy,
+                                                   .ctx = p });
+}

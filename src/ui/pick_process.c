@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The picker of processes: the busiest first, by their share of the last samples. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "ui/picker.h"
+
+#define KEY_ALL    UINT64_MAX /* else the pid */
+#define REFRESH_MS 1000
+#define COLS       120
+#define EDGE_COLS  6 /* of the frame, and of the tag's mark */
+
+/* A long command line gives way at its end, not the columns before it. */
+static void add_process(struct picker *p, const struct session_process *at)
+{
+    char line[256], text[256], user[32];
+    int cols = area_screen().cols < COLS ? area_screen().cols : COLS;
+    text_elide(user, sizeof user, at->user, 10, false);
+    (void)snprintf(line, sizeof line, "%7u %-10s %5.1f%% %-15s %s", at->pid, user, at->percent, at->comm,
+                   at->cmdline);
+    text_elide(text, sizeof text, line, cols - EDGE_COLS, false);
+    picker_add(p, &(struct picker_item){ .key = at->pid, .text = text });
+}
+
+static void fill(void *ctx, struct app *a, struct picker *p)
+{
+    struct session_process *list;
+    uint32_t n = session_processes(a->session, &list);
+    (void)ctx;
+    picker_add(p, &(struct picker_item){ .key = KEY_ALL, .text = "    all processes" });
+    for (uint32_t i = 0; i < n; i++)
+        add_process(p, &list[i]);
+    mem_free(list);
+}
+
+static bool has_all(const uint64_t *keys, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (keys[i] == KEY_ALL)
+            return true;
+    return false;
+}
+
+/* Everything that is not about whom to sample stays: CPUs, kernel only, user only. */
+static unsigned take_all(struct app *a)
+{
+    struct scope all = *session_scope(a->session); /* lists are borrowed; app_set_scope copies */
+    all.kind = SCOPE_ALL;
+    all.ids = NULL;
+    all.n_ids = 0;
+    all.own = all.command = false;
+    return app_set_scope(a, &all);
+}
+
+static unsigned take(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
+{
+    struct scope scope;
+    struct error e = { 0 };
+    struct buf list = { 0 };
+    (void)ctx;
+    if (has_all(keys, n))
+        return take_all(a);
+    for (uint32_t i = 0; i < n; i++)
+        buf_printf(&list, "%s%u", i ? "," : "", (unsigned)keys[i]);
+    scope_init(&scope);
+    unsigned flags;
+    if (scope_copy(&scope, session_scope(a->session)) && scope_set_pids(&scope, buf_str(&list), false, &e))
+        flags = app_set_scope(a, &scope);
+    else
+        flags = app_error(a, &e);
+    scope_done(&scope);
+    buf_done(&list);
+    return flags;
+}
+
+static uint64_t current_key(struct app *a)
+{
+    const struct scope *scope = session_scope(a->session);
+    return scope->kind == SCOPE_PIDS && scope->n_ids ? scope->ids[0] : KEY_ALL;
+}
+
+unsigned pick_process(struct app *a)
+{
+    return picker_open(a,
+                       &(struct picker_config){ .title = "Processes to sample",
+                                                .head = "    PID USER       SHARE  COMM            COMMAND",
+                                                .multiple = true,
+                                                .current = current_key(a),
+                                                .refresh_ms = REFRESH_MS,
+                                                .cols = COLS - 4,
+                                                .fill = fill,
+                                                .take = take });
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "ui/tree.h"
+
+#include "base/mem.h"
+
+#define TREE_STATE_MAX 100000 /* path keys remembered; a call graph of JIT code makes ever new ones */
+
+struct tree_rows { /* what the list's callback needs */
+    const struct tree *tree;
+    const struct tree_model *model;
+    const void *ctx;
+};
+
+static uint64_t row_key(const void *ctx, uint32_t row)
+{
+    const struct tree_rows *r = ctx;
+    return r->model->key(r->ctx, r->tree->rows[row].node);
+}
+
+static bool is_open(const struct tree *t, uint64_t key, uint16_t depth)
+{
+    uint64_t state;
+    if (map_get(&t->state, key, &state))
+        return state == 1;
+    return depth < t->open_depth;
+}
+
+static uint32_t skip_hidden(const struct tree_model *m, const void *ctx, uint32_t node)
+{
+    while (node && m->hidden && m->hidden(ctx, node))
+        node = m->next_sibling(ctx, node);
+    return node;
+}
+
+static void add_row(struct tree *t, uint32_t node, uint16_t depth, const struct tree_model *m,
+                    const void *ctx)
+{
+    MEM_GROW(t->rows, t->cap, t->n + 1);
+    bool leaf = !skip_hidden(m, ctx, m->first_child(ctx, node));
+    t->rows[t->n++] = (struct tree_row){ node, depth, !leaf && is_open(t, m->key(ctx, node), depth), leaf };
+}
+
+/* The next node of a depth-first walk that enters only open nodes; 0 at the end. */
+static uint32_t next_visible(const struct tree *t, const struct tree_model *m, const void *ctx,
+                             uint16_t *depth)
+{
+    const struct tree_row *last = &t->rows[t->n - 1];
+    if (last->open) {
+        (*depth)++;
+        return skip_hidden(m, ctx, m->first_child(ctx, last->node));
+    }
+    for (uint32_t node = last->node; node; node = m->parent(ctx, node), (*depth)--) {
+        uint32_t sibling = skip_hidden(m, ctx, m->next_sibling(ctx, node));
+        if (sibling)
+            return sibling;
+        if (*depth == 0)
+            return 0;
+    }
+    return 0;
+}
+
+void tree_update(struct tree *t, const struct tree_model *m, const void *ctx)
+{
+    struct tree_rows rows = { t, m, ctx };
+    uint16_t depth = 0;
+    t->n = 0;
+    uint32_t node = skip_hidden(m, ctx, m->first_child(ctx, 0));
+    while (node && t->n < TREE_ROWS_MAX) {
+        add_row(t, node, depth, m, ctx);
+        node = next_visible(t, m, ctx, &depth);
+    }
+    t->cut = node != 0;
+    list_update(&t->list, t->n, row_key, &rows);
+}
+
+const struct tree_row *tree_cursor(const struct tree *t)
+{
+    return t->list.cursor < t->n ? &t->rows[t->list.cursor] : NULL;
+}
+
+void tree_set_open(struct tree *t, uint64_t key, bool open)
+{
+    if (t->state.n >= TREE_STATE_MAX)
+        map_clear(&t->state);
+    map_put(&t->state, key, open ? 1 : 2);
+}
+
+static void open_subtree(struct tree *t, uint32_t node, bool open, const struct tree_model *m,
+                         const void *ctx, uint32_t *budget)
+{
+    uint32_t at = node;
+    for (;;) {
+        if (*budget == 0)
+            return;
+        (*budget)--;
+        uint32_t child = m->first_child(ctx, at);
+        if (child) {
+            tree_set_open(t, m->key(ctx, at), open);
+            at = child;
+            continue;
+        }
+        while (at != node && !m->next_sibling(ctx, at))
+            at = m->parent(ctx, at);
+        if (at == node)
+            return;
+        at = m->next_sibling(ctx, at);
+    }
+}
+
+static void open_hot_path(struct tree *t, uint32_t node, const struct tree_model *m, const void *ctx)
+{
+    for (uint32_t child; (child = skip_hidden(m, ctx, m->first_child(ctx, node))) != 0; node = child)
+        tree_set_open(t, m->key(ctx, node), true);
+}
+
+static void go_to_node(struct tree *t, uint32_t node, const struct tree_model *m, const void *ctx)
+{
+    struct tree_rows rows = { t, m, ctx };
+    (void)list_go_key(&t->list, m->key(ctx, node), row_key, &rows);
+}
+
+static void step_left(struct tree *t, const struct tree_row *row, const struct tree_model *m, const void *ctx)
+{
+    if (row->open)
+        tree_set_open(t, m->key(ctx, row->node), false);
+    else if (row->depth)
+        go_to_node(t, m->parent(ctx, row->node), m, ctx);
+}
+
+static void step_right(struct tree *t, const struct tree_row *row, const struct tree_model *m,
+                       const void *ctx)
+{
+    struct tree_rows rows = { t, m, ctx };
+    if (!row->open && !row->leaf)
+        tree_set_open(t, m->key(ctx, row->node), true);
+    else if (row->open)
+        list_scroll(&t->list, 1, row_key, &rows);
+}
+
+static bool act_on_row(struct tree *t, enum action a, const struct tree_row *row, const struct tree_model *m,
+                       const void *ctx)
+{
+    uint64_t key = m->key(ctx, row->node);
+    uint32_t budget = TREE_ROWS_MAX;
+    switch (a) {
+    case ACTION_LEFT:
+    case ACTION_PICK_CLOSE_BRANCH:
+        step_left(t, row, m, ctx);
+        return true;
+    case ACTION_RIGHT:
+    case ACTION_PICK_OPEN_BRANCH:
+        step_right(t, row, m, ctx);
+        return true;
+    case ACTION_EXPAND:
+        tree_set_open(t, key, true);
+        return true;
+    case ACTION_COLLAPSE:
+        tree_set_open(t, key, false);
+        return true;
+    case ACTION_TOGGLE:
+    case ACTION_DRILL:
+        if (!row->leaf)
+            tree_set_open(t, key, !row->open);
+        return true;
+    case ACTION_EXPAND_HOT:
+        open_hot_path(t, row->node, m, ctx);
+        return true;
+    case ACTION_EXPAND_ALL:
+        open_subtree(t, row->node, true, m, ctx, &budget);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Everything closes, so the cursor goes to the top-level row above it. */
+static void collapse_all(struct tree *t, const struct tree_row *row, const struct tree_model *m,
+                         const void *ctx)
+{
+    uint32_t node = row->node;
+    for (uint16_t depth = row->depth; depth; depth--)
+        node = m->parent(ctx, node);
+    map_clear(&t->state);
+    t->open_depth = 0;
+    tree_update(t, m, ctx);
+    go_to_node(t, node, m, ctx);
+}
+
+bool tree_act(struct tree *t, enum action a, const struct tree_model *m, const void *ctx)
+{
+    struct tree_rows rows = { t, m, ctx };
+    const struct tree_row *row = tree_cursor(t);
+    bool done = list_act(&t->list, a, row_key, &rows);
+    if (done)
+        return true;
+    if (!row)
+        return false;
+    if (a == ACTION_COLLAPSE_ALL) {
+        collapse_all(t, row, m, ctx);
+        return true;
+    }
+    struct tree_row copy = *row;
+    if (!act_on_row(t, a, &copy, m, ctx))
+        return false;
+    /* The cursor holds its row, even on the first one: what a person has just opened must not slip away. */
+    t->list.moved = true;
+    tree_update(t, m, ctx);
+    return true;
+}
+
+void tree_reveal(struct tree *t, uint32_t node, const struct tree_model *m, const void *ctx)
+{
+    for (uint32_t at = m->parent(ctx, node); at; at = m->parent(ctx, at))
+        tree_set_open(t, m->key(ctx, at), true);
+    tree_update(t, m, ctx);
+    go_to_node(t, node, m, ctx);
+}
+
+void tree_forget(struct tree *t)
+{
+    map_clear(&t->state);
+    t->list = (struct list){ .page = t->list.page };
+}
+
+void tree_done(struct tree *t)
+{
+    map_done(&t->state);
+    mem_free(t->rows);
+    *t = (struct tree){ 0 };
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "ui/ui.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "ui/columns.h"
+#include "ui/theme.h"
+#include "ui/view.h"
+
+const char *const *ui_view_names(size_t *n)
+{
+    static const char *names[APP_VIEWS_MAX];
+    for (uint32_t i = 0; i < view_table_n; i++)
+        names[i] = view_table[i]->name;
+    *n = view_table_n;
+    return names;
+}
+
+const char *const *ui_sort_names(size_t *n)
+{
+    static const char *names[COLUMN_COUNT];
+    for (int i = 0; i < COLUMN_COUNT; i++)
+        names[i] = column_table[i].name;
+    *n = COLUMN_COUNT;
+    return names;
+}
+
+static bool check_view(const char *name, struct error *e)
+{
+    size_t n;
+    const char *const *names = ui_view_names(&n);
+    char safe[64];
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    text_clean(safe, sizeof safe, name, strlen(name));
+    int near = text_nearest(safe, names, n);
+    error_set(e, ERROR_ARGUMENT, "unknown view \"%s\"", safe);
+    if (near >= 0)
+        return error_hint(e, "did you mean \"%s\"?", names[near]);
+    return error_hint(e, "there are functions, callgraph, flame and counters");
+}
+
+static bool check_sort(const char *list, struct error *e)
+{
+    enum column columns[COLUMN_COUNT];
+    uint32_t n;
+    return columns_parse(list, columns, &n, e);
+}
+
+bool ui_check(const struct ui_config *cfg, struct error *e)
+{
+    struct theme theme;
+    struct keymap *km = keymap_new(cfg->keys, cfg->n_keys, e);
+    bool good = km != NULL;
+    keymap_free(km);
+    return good && theme_load(&theme, cfg->theme, e) && (!cfg->view || check_view(cfg->view, e)) &&
+           (!cfg->sort || check_sort(cfg->sort, e));
+}
+
+void ui_keys_document(struct buf *out, enum action_format format)
+{
+    action_document(out, format);
+}
+
+void ui_theme_default(struct buf *out)
+{
+    struct theme theme;
+    theme_builtin(&theme);
+    theme_print(&theme, out);
+}

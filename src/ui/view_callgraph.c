@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The call graph: a tree of functions by share, from callers to callees, or turned over. Each order has
+ * its own expansion and cursor. Drilled into from elsewhere it shows the callers of that function only. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "ui/app.h"
+#include "ui/callgraph.h"
+#include "ui/view.h"
+
+#define FIRST_SAMPLES 20               /* so many say where the time goes … */
+#define FIRST_WAIT_NS (3 * NS_PER_SEC) /* … but keys change while names come: for them it waits so long */
+#define OPEN_LEVELS   16
+#define OPEN_CHILDREN 15
+
+struct callgraph_view {
+    struct callgraph graph; /* in the order that is shown */
+    struct tree trees[CALLGRAPH_ORDERS];
+    bool opened[CALLGRAPH_ORDERS];     /* by itself, when it was first shown */
+    enum callgraph_order order_before; /* where one goes from a focus */
+    char focus_name[256];
+};
+
+static void *create(struct app *a)
+{
+    (void)a;
+    return mem_zalloc(sizeof(struct callgraph_view));
+}
+
+static void destroy(void *view)
+{
+    struct callgraph_view *c = view;
+    callgraph_done(&c->graph);
+    for (int i = 0; i < CALLGRAPH_ORDERS; i++)
+        tree_done(&c->trees[i]);
+    mem_free(c);
+}
+
+static struct tree *tree_of(struct callgraph_view *c)
+{
+    return &c->trees[c->graph.order];
+}
+
+static void list_rows(struct callgraph_view *c)
+{
+    tree_update(tree_of(c), &callgraph_model, &c->graph);
+}
+
+static void reveal(struct callgraph_view *c, uint32_t node)
+{
+    tree_reveal(tree_of(c), node, &callgraph_model, &c->graph);
+}
+
+/* --- the answer is new --- */
+
+/* Callers are looked for whatever the command, unless the user asked for groups. */
+static void build(struct callgraph_view *c, const struct app *a)
+{
+    bool asked = a->query.group != VIEW_GROUP_SYMBOL || c->graph.order == CALLGRAPH_CALLEES;
+    c->graph.by_group = asked && a->answer.n_groups > 1;
+    callgraph_build(&c->graph, &a->answer);
+}
+
+static uint32_t count_children(const struct callgraph *g, uint32_t node)
+{
+    uint32_t n = 0;
+    for (uint32_t at = callgraph_node(g, node)->first_child; at; at = callgraph_node(g, at)->next_sibling)
+        n++;
+    return n;
+}
+
+/* Opens a node, and on along the heaviest child to where the time forks, ends, or scatters. */
+static void open_to_fork(struct callgraph_view *c, uint32_t node)
+{
+    const struct calltree_node *nodes = c->graph.tree.nodes;
+    for (int level = 0; level < OPEN_LEVELS; level++) {
+        uint32_t child = nodes[node].first_child;
+        uint64_t weight = nodes[node].total_weight;
+        if (!child || nodes[child].total_weight * 10 < weight ||
+            count_children(&c->graph, node) > OPEN_CHILDREN)
+            return;
+        tree_set_open(tree_of(c), nodes[node].key, true);
+        if (nodes[child].total_weight * 2 < weight)
+            return;
+        node = child;
+    }
+}
+
+static void open_at_first(struct callgraph_view *c, const struct app *a)
+{
+    const struct session_status *s = &a->status;
+    bool *opened = &c->opened[c->graph.order], named = !s->pending_modules || s->elapsed_ns > FIRST_WAIT_NS;
+    if (*opened || c->graph.focus || !named || a->answer.result.samples < FIRST_SAMPLES)
+        return;
+    *opened = true;
+    uint32_t hottest = callgraph_model.first_child(&c->graph, 0);
+    if (!tree_of(c)->state.n && hottest)
+        open_to_fork(c, hottest);
+}
+
+static void update(void *view, struct app *a)
+{
+    struct callgraph_view *c = view;
+    build(c, a);
+    open_at_first(c, a);
+    list_rows(c);
+}
+
+/* --- drawing --- */
+
+#define TOTAL_AT     0
+#define SELF_AT      7
+#define SHARE_COLS   6
+#define SAMPLES_AT   14
+#define SAMPLES_COLS 10
+#define MARK_COLS    4
+#define NAME_COLS    40  /* a name gets so many before indentation does */
+#define WIDE_COLS    100 /* with samples and modules */
+
+static int tree_column(struct area area)
+{
+    return area.cols >= WIDE_COLS ? SAMPLES_AT + SAMPLES_COLS + 1 : SAMPLES_AT;
+}
+
+/* Two columns a level as long as there is room, then one, then none: `*deep` says that the number of the
+ * level has to stand in for it. */
+static int indent_of(uint16_t depth, int cols, bool *deep)
+{
+    int room = cols - NAME_COLS - MARK_COLS;
+    room = room < 6 ? 6 : room;
+    int wide = room / 4, indent = depth <= wide ? depth * 2 : wide + depth;
+    *deep = indent > room;
+    return *deep ? room : indent;
+}
+
+static void draw_head(const struct callgraph_view *c, struct area area)
+{
+    int col = tree_column(area);
+    draw_fill(area, 0, 0, -1, STYLE_TABLE_HEAD);
+    draw_right(area, 0, TOTAL_AT, SHARE_COLS, STYLE_TABLE_SORT, "TOTAL%");
+    draw_right(area, 0, SELF_AT, SHARE_COLS, STYLE_TABLE_HEAD, "SELF%");
+    if (col > SAMPLES_AT)
+        draw_right(area, 0, SAMPLES_AT, SAMPLES_COLS, STYLE_TABLE_HEAD, "SAMPLES");
+    if (c->graph.focus)
+        draw_printf(area, 0, col, STYLE_TABLE_HEAD, "CALLERS of %s", c->focus_name);
+    else
+        draw_text(area, 0, col, STYLE_TABLE_HEAD,
+                  c->graph.order == CALLGRAPH_CALLERS ? "CALLERS: below a function stands who calls it"
+                                                      : "CALLEES: below a function stands what it calls");
+}
+
+static void draw_share(const struct app *a, struct area area, int row, int col, uint64_t weight)
+{
+    char text[32];
+    double percent = app_percent(a, weight);
+    (void)snprintf(text, sizeof text, "%.1f", percent);
+    draw_right(area, row, col, SHARE_COLS, app_share_style(percent), text);
+}
+
+static void draw_numbers(const struct callgraph *g, const struct app *a, struct area area, int row,
+                         uint32_t node)
+{
+    char text[32];
+    const struct calltree_node *n = callgraph_node(g, node);
+    draw_share(a, area, row, TOTAL_AT, n->total_weight);
+    draw_share(a, area, row, SELF_AT, callgraph_self_weight(g, node));
+    if (tree_column(area) > SAMPLES_AT)
+        draw_right(area, row, SAMPLES_AT, SAMPLES_COLS, STYLE_NORMAL,
+                   text_thousands(text, sizeof text, n->total_count));
+}
+
+static void draw_name(const struct callgraph *g, const struct app *a, struct area area, int row,
+                      const struct tree_row *at, bool module)
+{
+    bool deep;
+    int col = indent_of(at->depth, area.cols, &deep);
+    const struct view_function *f = callgraph_function(g, at->node);
+    enum style style = f ? app_class_style(f->class) : STYLE_GROUP;
+    if (deep)
+        draw_printf(area, row, col - 4, STYLE_DIM, "%3u", at->depth + 1u);
+    draw_text(area, row, col, STYLE_NORMAL, at->leaf ? "   " : at->open ? "[-]" : "[+]");
+    col += MARK_COLS;
+    col += draw_match(area, row, col, area.cols - col, style, callgraph_name(g, at->node), a->search) + 2;
+    if (module && f && f->state == SYMBOL_FOUND && area.cols - col > 6)
+        draw_elided(area, row, col, area.cols - col, STYLE_DIM, f->module, true);
+}
+
+static void draw_nothing(const struct callgraph_view *c, struct app *a, struct area area)
+{
+    char text[400], key[16];
+    if (!a->answer.result.samples) {
+        view_draw_empty(a, area);
+        return;
+    }
+    if (c->graph.focus)
+        (void)snprintf(text, sizeof text,
+                       "no sample of this window passes through %.200s: %s shows all callees", c->focus_name,
+                       keymap_first(a->keymap, ACTION_INVERT, key));
+    else
+        (void)snprintf(text, sizeof text, "these samples have no stacks: %s says how they are taken",
+                       keymap_first(a->keymap, ACTION_STACKS, key));
+    (void)draw_wrapped(area_sub(area, 1, 2, -1, area.cols - 4), 0, STYLE_DIM, text);
+}
+
+static void draw(void *view, struct app *a, struct area area)
+{
+    struct callgraph_view *c = view;
+    struct tree *t = tree_of(c);
+    struct area body = area_sub(area, 1, 0, area.rows - 1, -1);
+    struct area names = area_sub(body, 0, tree_column(area), -1, -1);
+    draw_head(c, area);
+    if (!t->n) {
+        draw_nothing(c, a, body);
+        return;
+    }
+    list_fit(&t->list, body.rows);
+    for (int row = 0; row < body.rows && t->list.top + (uint32_t)row < t->n; row++) {
+        const struct tree_row *at = &t->rows[t->list.top + (uint32_t)row];
+        draw_numbers(&c->graph, a, body, row, at->node);
+        draw_name(&c->graph, a, names, row, at, area.cols >= WIDE_COLS);
+        if (at == tree_cursor(t))
+            draw_restyle(body, row, STYLE_CURSOR);
+    }
+}
+
+static void describe(void *view, struct app *a, char *dst, size_t cap)
+{
+    struct callgraph_view *c = view;
+    (void)a;
+    (void)snprintf(dst, cap, "%s%s%s", c->graph.order == CALLGRAPH_CALLERS ? "callers" : "callees",
+                   c->graph.focus ? " of one function (Esc: back)" : "",
+                   tree_of(c)->cut ? ", first 20,000 rows" : "");
+}
+
+/* --- the function under the cursor, here and in other views --- */
+
+static const struct view_function *cursor_function(struct callgraph_view *c)
+{
+    const struct tree_row *row = tree_cursor(tree_of(c));
+    return row ? callgraph_function(&c->graph, row->node) : NULL;
+}
+
+static void selection(void *view, struct app *a, struct ui_selection *out)
+{
+    struct callgraph_view *c = view;
+    const struct tree_row *row = tree_cursor(tree_of(c));
+    const struct view_function *f = cursor_function(c);
+    (void)a;
+    if (!row)
+        return;
+    out->group = callgraph_node(&c->graph, row->node)->group;
+    out->is_group = callgraph_node(&c->graph, row->node)->is_group;
+    out->chosen = tree_of(c)->list.moved;
+    out->path_key = c->graph.order == CALLGRAPH_CALLEES ? callgraph_node(&c->graph, row->node)->key : 0;
+    if (!f)
+        return;
+    out->func_key = f->key;
+    text_clean(out->function, sizeof out->function, f->name, strlen(f->name));
+    text_clean(out->module, sizeof out->module, f->module, strlen(f->module));
+}
+
+/* Puts the cursor on what is selected; where a person put it on that function already it stays. */
+static void follow(struct callgraph_view *c, const struct ui_selection *sel)
+{
+    const struct view_function *f = cursor_function(c);
+    uint32_t node = 0;
+    if (sel->path_key && c->graph.order == CALLGRAPH_CALLEES)
+        node = calltree_find(&c->graph.tree, sel->path_key);
+    if (!node && f && tree_of(c)->list.moved && f->key == sel->func_key)
+        return;
+    if (!node && sel->func_key)
+        node = callgraph_find(&c->graph, sel->func_key, sel->group);
+    if (node)
+        reveal(c, node);
+}
+
+static void set_focus(struct callgraph_view *c, struct app *a, const struct ui_selection *sel)
+{
+    if (!c->graph.focus)
+        c->order_before = c->graph.order;
+    c->graph.order = CALLGRAPH_CALLERS;
+    c->graph.focus = sel->func_key;
+    (void)snprintf(c->focus_name, sizeof c->focus_name, "%s", sel->function);
+    update(c, a);
+    uint32_t node = callgraph_find(&c->graph, sel->func_key, sel->group);
+    if (!node)
+        return;
+    open_to_fork(c, node);
+    reveal(c, node);
+}
+
+static void leave_focus(struct callgraph_view *c, struct app *a, enum callgraph_order order)
+{
+    c->graph.focus = 0;
+    c->graph.order = order;
+    update(c, a);
+}
+
+static unsigned select_function(void *view, struct app *a, const struct ui_selection *sel, bool drill)
+{
+    struct callgraph_view *c = view;
+    if (drill && sel->func_key) {
+        set_focus(c, a, sel);
+        return APP_REDRAW;
+    }
+    if (c->graph.focus)
+        leave_focus(c, a, c->order_before);
+    follow(c, sel);
+    return APP_REDRAW;
+}
+
+/* --- search --- */
+
+struct row_search {
+    const struct callgraph_view *c;
+    const struct tree *t;
+    const char *needle;
+};
+
+static bool row_matches(const void *ctx, uint32_t row)
+{
+    const struct row_search *s = ctx;
+    return callgraph_matches(&s->c->graph, s->t->rows[row].node, s->needle);
+}
+
+/* While it is typed, what is visible goes first: half a word should not open branches all over. */
+static bool search(void *view, struct app *a, int step)
+{
+    struct callgraph_view *c = view;
+    struct tree *t = tree_of(c);
+    const struct tree_row *row = tree_cursor(t);
+    struct row_search s = { c, t, a->search };
+    if (!row)
+        return false;
+    callgraph_match(&c->graph, a->search);
+    int64_t visible = step == 0 ? list_search(&t->list, 0, row_matches, &s) : -1;
+    uint32_t node =
+        visible >= 0 ? t->rows[visible].node : callgraph_next_match(&c->graph, row->node, step, a->search);
+    if (node)
+        reveal(c, node);
+    return node != 0;
+}
+
+/* --- keys --- */
+
+static unsigned invert(struct callgraph_view *c, struct app *a)
+{
+    struct ui_selection sel = { 0 };
+    selection(c, a, &sel);
+    leave_focus(c, a, c->graph.order == CALLGRAPH_CALLEES ? CALLGRAPH_CALLERS : CALLGRAPH_CALLEES);
+    follow(c, &sel);
+    return APP_REDRAW;
+}
+
+/* Back to where Enter was pressed; when that was here, back to the whole graph. */
+static unsigned leave(struct callgraph_view *c, struct app *a)
+{
+    if (a->views[a->previous_view] != &view_callgraph_ops)
+        return app_leave_view(a);
+    leave_focus(c, a, c->order_before);
+    return APP_REDRAW;
+}
+
+static unsigned act(void *view, struct app *a, enum action action)
+{
+    struct callgraph_view *c = view;
+    if (action == ACTION_INVERT)
+        return invert(c, a);
+    if (action == ACTION_BACK && c->graph.focus && !a->search[0])
+        return leave(c, a);
+    return tree_act(tree_of(c), action, &callgraph_model, &c->graph) ? APP_REDRAW : APP_IGNORED;
+}
+
+static unsigned click(void *view, struct app *a, int row, int col, bool twice)
+{
+    struct callgraph_view *c = view;
+    struct tree *t = tree_of(c);
+    uint32_t i = t->list.top + (uint32_t)row - 1;
+    (void)a;
+    (void)col;
+    if (row == 0 || i >= t->n)
+        return APP_HANDLED;
+    reveal(c, t->rows[i].node);
+    if (twice)
+        (void)tree_act(t, ACTION_TOGGLE, &callgraph_model, &c->graph);
+    return APP_REDRAW;
+}
+
+const struct view_ops view_callgraph_ops = {
+    .name = "callgraph",
+    .title = "Call graph",
+    .intro =
+        "Who calls whom. Callees: below a function stands what it calls; TOTAL% is the share of samples "
+        "on the path down to it, SELF% of those that ended there. Callers, turned over: below a function "
+        "stands who calls it; SELF% is the share that ran in the function at the top, called along this "
+        "path.",
+    .scope = SCOPE_KEYS_CALLGRAPH,
+    .by_comm = true,
+    .create = create,
+    .destroy = destroy,
+    .update = update,
+    .draw = draw,
+    .act = act,
+    .click = click,
+    .selection = selection,
+    .select = select_function,
+    .search = search,
+    .describe = describe,
+};

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdio.h>
+
+#include "base/text.h"
+#include "ui/view.h"
+
+/* The number of a view is its place here. */
+const struct view_ops *const view_table[] = {
+    &view_functions_ops,
+    &view_callgraph_ops,
+    &view_flame_ops,
+    &view_counters_ops,
+};
+const uint32_t view_table_n = sizeof view_table / sizeof *view_table;
+_Static_assert(sizeof view_table / sizeof *view_table <= APP_VIEWS_MAX, "app->states is too short");
+
+static void why_nothing(const struct app *a, char *dst, size_t cap)
+{
+    const struct view *v = &a->answer;
+    const struct view_query *q = &a->query;
+    char number[32], key[16], key2[16];
+    text_thousands(number, sizeof number, v->all_samples);
+    bool file = a->status.file,
+         narrowed = a->status.history_samples && (q->n_zooms || q->filter[0] || q->mode != VIEW_MODE_ALL);
+    if (a->status.fatal[0])
+        (void)snprintf(dst, cap, "sampling has stopped: %s", a->status.fatal);
+    else if (narrowed)
+        (void)snprintf(
+            dst, cap,
+            "none of the samples passes the zoom, the filter or \"only\" above: %s goes one step back, %s "
+            "changes \"only\"",
+            keymap_first(a->keymap, ACTION_BACK, key), keymap_first(a->keymap, ACTION_MODE, key2));
+    else if (v->all_samples && v->idle_samples == v->all_samples)
+        (void)snprintf(
+            dst, cap,
+            "all %s samples in this window are of idle CPUs: %s shows idle time, %s changes the window",
+            number, keymap_first(a->keymap, ACTION_IDLE, key), keymap_first(a->keymap, ACTION_WINDOW, key2));
+    else if (file && a->status.n_events > 1)
+        (void)snprintf(dst, cap, "no samples of %.100s in the file: %s shows its other events",
+                       a->status.event, keymap_first(a->keymap, ACTION_EVENT_NEXT, key));
+    else if (file)
+        (void)snprintf(dst, cap, "no samples of %.100s in the file", a->status.event);
+    else if (a->status.targets_gone)
+        (void)snprintf(dst, cap, "%.100s has ended, and no sample was taken of it: %s picks something else",
+                       a->status.scope, keymap_first(a->keymap, ACTION_PROCESSES, key));
+    else if (a->status.idle_percent >= 50)
+        (void)snprintf(dst, cap,
+                       "no samples yet: they come when what is sampled (%s) runs; the machine is %.0f%% idle",
+                       a->status.scope, a->status.idle_percent);
+    else
+        (void)snprintf(dst, cap, "no samples in this window yet: they come when what is sampled (%s) runs",
+                       a->status.scope);
+}
+
+void view_draw_empty(struct app *a, struct area area)
+{
+    char text[400];
+    why_nothing(a, text, sizeof text);
+    (void)draw_wrapped(area_sub(area, 1, 2, -1, area.cols - 4), 0, STYLE_DIM, text);
+}
