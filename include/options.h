@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The command line and the config file, both from src/options.def, gathered into one struct. */
+#ifndef FLAMETOP_OPTIONS_H
+#define FLAMETOP_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "session/session.h"
+#include "ui/ui.h"
+
+enum option_id {
+#define OPTION(id, letter, name, arg, config, heading, help) OPTION_##id,
+#include "options.def"
+#undef OPTION
+    OPTION_COUNT_ALL
+};
+
+enum run_mode { RUN_SCREEN, RUN_BATCH, RUN_RECORD, RUN_REPORT, RUN_LIST_EVENTS, RUN_LIST_EXPORTS, RUN_GENERATE,
+                RUN_VERSION, RUN_HELP };
+
+struct options {
+    enum run_mode mode;
+    struct session_config session;
+    struct ui_config ui;
+    bool show_idle;
+    bool window_named;
+    uint64_t iterations; /* 0: without end */
+    double duration_s;   /* 0: none */
+    const char *output, *export_format, *list_glob, *generate, *config_path;
+    struct key_binding *keys; /* owned, with its strings */
+    size_t n_keys, keys_cap;
+    char **strings; /* owned: values from the config file */
+    size_t n_strings, strings_cap;
+};
+
+/* Config first (user's, else system's), then the command line over it. argv stays borrowed. */
+bool options_parse(struct options *o, int argc, char **argv, struct error *e);
+void options_done(struct options *o);
+
+struct option_row {
+    char letter; /* 0: none */
+    const char *name, *arg;
+    bool config;
+    const char *heading, *help;
+};
+const struct option_row *option_row(enum option_id id);
+/* Sets one option from text; config keys and the command line both end here. */
+bool options_set(struct options *o, enum option_id id, const char *value, struct error *e);
+void options_help(struct buf *out); /* --help */
+
+/* document.c: what comes from the tables. format: one of --generate's words. */
+bool document_generate(const char *format, struct buf *out, struct error *e);
+/* batch.c */
+int batch_run(struct session *s, const struct options *o, struct error *e);
+/* config.c */
+bool config_read(struct options *o, struct error *e);
+/* features.c */
+void features_print(struct buf *out); /* --version */
+
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Everything without a screen but with a session: -b frames, --duration -o, and -i into a pipe. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "export/export.h"
+#include "options.h"
+
+#define BATCH_ROWS 40
+
+static volatile sig_atomic_t batch_signal;
+
+static void on_signal(int sig)
+{
+    batch_signal = sig;
+}
+
+static bool stopped(void)
+{
+    return batch_signal != 0;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction sa = { .sa_handler = on_signal };
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i], &sa, NULL);
+}
+
+static struct view_query query_of(const struct options *o)
+{
+    return (struct view_query){
+        .window_ns = o->ui.window_ns,
+        .group = o->ui.group,
+        .show_idle = o->show_idle,
+    };
+}
+
+static bool over(struct session *s)
+{
+    struct session_status st;
+    session_get_status(s, &st);
+    return st.targets_gone || st.file || *st.fatal || session_command_status(s) >= 0;
+}
+
+static bool print_frame(struct session *s, const struct options *o, struct view *v, struct error *e)
+{
+    struct view_query q = query_of(o);
+    struct buf out = { 0 };
+    export_query(s, &q, v); /* nobody watches names come: wait for them */
+    report_print(s, &q, v, BATCH_ROWS, &out);
+    buf_putc(&out, '\n');
+    bool ok = file_write_all(STDOUT_FILENO, buf_str(&out), out.len, e);
+    buf_done(&out);
+    return ok;
+}
+
+static bool run_frames(struct session *s, const struct options *o, struct error *e)
+{
+    struct view v = { 0 };
+    uint64_t delay_ns = (uint64_t)(o->ui.delay_s * NS_PER_SEC);
+    uint64_t now_ns = clock_now_ns();
+    uint64_t end_ns = o->duration_s > 0 ? now_ns + (uint64_t)(o->duration_s * NS_PER_SEC) : UINT64_MAX;
+    bool ok = true, last = false;
+    for (uint64_t i = 0; ok && !last && (!o->iterations || i < o->iterations); i++) {
+        session_wait(s, end_ns - now_ns < delay_ns ? end_ns - now_ns : delay_ns, stopped);
+        now_ns = clock_now_ns();
+        last = stopped() || over(s) || now_ns >= end_ns;
+        if (last)
+            session_stop(s); /* the last frame has all that there is */
+        ok = print_frame(s, o, &v, e);
+    }
+    view_done(&v);
+    return ok;
+}
+
+/* Writes everything that was sampled, the idle loop too, as perf record does. */
+static bool write_output(struct session *s, const struct options *o, struct error *e)
+{
+    const char *path = o->output ? o->output : "-";
+    const struct exporter *x = o->output ? export_find(o->export_format, path, e) : &export_report;
+    struct view_query q = query_of(o);
+    if (!x)
+        return false;
+    if (!o->window_named)
+        q.window_ns = 0;
+    if (x == &export_perfdata)
+        q.show_idle = true;
+    if (!export_run(x, s, &q, path, e))
+        return false;
+    if (strcmp(path, "-")) {
+        struct session_status st;
+        session_get_status(s, &st);
+        fprintf(stderr, "flametop: wrote %s (%s; %llu samples were taken, %llu lost)\n", path, x->name,
+                (unsigned long long)st.samples, (unsigned long long)st.lost);
+    }
+    return true;
+}
+
+static bool run_record(struct session *s, const struct options *o, struct error *e)
+{
+    uint64_t ns = o->duration_s > 0 ? (uint64_t)(o->duration_s * NS_PER_SEC) : UINT64_MAX / 4;
+    session_wait(s, ns, stopped);
+    session_stop(s);
+    return write_output(s, o, e);
+}
+
+int batch_run(struct session *s, const struct options *o, struct error *e)
+{
+    catch_signals();
+    bool ok;
+    if (o->mode == RUN_BATCH) {
+        if (o->session.input)
+            session_wait(s, UINT64_MAX / 4, stopped);
+        ok = run_frames(s, o, e);
+    } else if (o->mode == RUN_REPORT) {
+        session_wait(s, UINT64_MAX / 4, stopped);
+        ok = write_output(s, o, e);
+    } else {
+        ok = run_record(s, o, e);
+    }
+    struct session_status st;
+    session_get_status(s, &st);
+    if (ok && *st.fatal)
+        ok = error_set(e, ERROR_SYSTEM, "%s", st.fatal);
+    if (!ok)
+        return 1;
+    int command = session_command_status(s);
+    return command > 0 && o->mode == RUN_RECORD ? command : 0;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The config file: [options] with the long names of options.def, [keys] with action = keys. Read from --config, or
+ * $XDG_CONFIG_HOME/flametop/config, or /etc/flametop/config; never from the current folder. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/ini.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "options.h"
+
+#ifndef FLAMETOP_SYSCONF_DIR
+#define FLAMETOP_SYSCONF_DIR "/etc/flametop"
+#endif
+
+static const char *keep(struct options *o, const char *text)
+{
+    MEM_GROW(o->strings, o->strings_cap, o->n_strings + 1);
+    return o->strings[o->n_strings++] = mem_strdup(text);
+}
+
+static bool config_option(struct options *o, const char *key, const char *value, struct error *e)
+{
+    const char *names[OPTION_COUNT_ALL];
+    size_t n = 0;
+    for (int i = 0; i < OPTION_COUNT_ALL; i++) {
+        const struct option_row *r = option_row((enum option_id)i);
+        if (!r->config)
+            continue;
+        if (!strcmp(r->name, key))
+            return options_set(o, (enum option_id)i, keep(o, value), e);
+        names[n++] = r->name;
+    }
+    int near = text_nearest(key, names, n);
+    error_set(e, ERROR_ARGUMENT, "unknown option %s", key);
+    return near >= 0 ? error_hint(e, "did you mean %s?", names[near]) : false;
+}
+
+static bool config_line(void *ctx, const char *section, const char *key, const char *value, struct error *e)
+{
+    struct options *o = ctx;
+    if (!strcmp(section, "options") || !*section)
+        return config_option(o, key, value, e);
+    if (strcmp(section, "keys"))
+        return error_set(e, ERROR_ARGUMENT, "unknown section [%s]: there are [options] and [keys]", section);
+    MEM_GROW(o->keys, o->keys_cap, o->n_keys + 1);
+    const char *action = keep(o, key), *keys = keep(o, value);
+    o->keys[o->n_keys++] = (struct key_binding){ action, keys };
+    return true;
+}
+
+static bool user_config(char *path, size_t cap)
+{
+    const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    if (xdg && *xdg == '/')
+        return (size_t)snprintf(path, cap, "%s/flametop/config", xdg) < cap;
+    return home && *home == '/' && (size_t)snprintf(path, cap, "%s/.config/flametop/config", home) < cap;
+}
+
+bool config_read(struct options *o, struct error *e)
+{
+    char path[1024];
+    if (o->config_path && !strcmp(o->config_path, "/dev/null"))
+        return true;
+    if (o->config_path)
+        return ini_read(o->config_path, config_line, o, e);
+    if (user_config(path, sizeof path) && access(path, F_OK) == 0)
+        return ini_read(path, config_line, o, e);
+    if (access(FLAMETOP_SYSCONF_DIR "/config", F_OK) == 0)
+        return ini_read(FLAMETOP_SYSCONF_DIR "/config", config_line, o, e);
+    return true;
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* --generate: the man page and the shells' completions, from the tables of options, keys and exporters. */
+#include <string.h>
+
+#include "base/text.h"
+#include "export/export.h"
+#include "options.h"
+
+/* ---- mdoc ---- */
+
+static void put_mdoc(struct buf *out, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\\')
+            buf_puts(out, "\\e");
+        else if (*text == '-')
+            buf_puts(out, "\\-");
+        else
+            buf_putc(out, *text);
+    }
+}
+
+static const char man_head[] =
+    ".Dd November 21, 2026\n.Dt FLAMETOP 1\n.Os Linux\n"
+    ".Sh NAME\n.Nm flametop\n.Nd live terminal profiler\n"
+    ".Sh SYNOPSIS\n.Nm\n.Op Ar options\n.Op Fl \\&- Ar command Op Ar args ...\n"
+    ".Sh DESCRIPTION\n.Nm\nsamples the running system with\n.Xr perf_event_open 2\n"
+    "and shows, live, which functions burn the CPU: as a table, as a call graph, as a flame graph in text, "
+    "beside "
+    "the hardware and software counters. Keys change what is measured and whom it measures, without a "
+    "restart. "
+    "What is shown can be frozen and written as a perf.data that\n.Xr perf\nand other tools read.\n"
+    ".Pp\nWithout options all CPUs are sampled at 99 Hz, by cycles, or where there are no hardware counters "
+    "by "
+    "cpu\\-clock. Whatever could not be had is named on a line that begins with DEGRADED, with what would "
+    "mend it.\n"
+    ".Pp\nWith a command after\n.Fl \\&- ,\nonly that command and its children are measured.\n"
+    ".Sh VIEWS\n.Bl -tag -width Ds\n"
+    ".It Functions\nWhere the time goes: the share of samples in the function itself (SELF), the share in it "
+    "and in all "
+    "that it calls (TOTAL), the number of samples, and the trend over the time window.\n"
+    ".It Call graph\nHow it came there: a tree from the process down to the functions that ran, or turned "
+    "over, from a "
+    "function up to its callers.\n"
+    ".It Flame\nThe whole at a glance: each frame is as wide as its share, callees above callers. Frames are "
+    "sorted by "
+    "name.\n"
+    ".It Counters\nWhat perf stat \\-a \\-d prints, each interval anew. An event that was counted for a part "
+    "of the time only is "
+    "scaled up, and RUN% says how large that part was.\n.El\n"
+    ".Pp\nTime in the kernel's idle loop is shown in the header and left out of the percentages. Stacks that "
+    "could "
+    "not be followed to their end are kept below\n.Em [broken] .\n";
+
+static const char man_tail[] =
+    ".Sh EXAMPLES\n"
+    "The whole machine:\n.Dl flametop\n"
+    "One process and its children, user space only:\n.Dl flametop \\-K \\-p 1234\n"
+    "Who causes page faults:\n.Dl flametop \\-e page\\-faults\n"
+    "A command from its start:\n.Dl flametop \\-\\- make \\-j4\n"
+    "Ten seconds to a file, and its screens afterwards:\n"
+    ".Dl flametop \\-\\-duration 10 \\-o ten.data\n.Dl flametop \\-i ten.data\n"
+    "A line per stack, for flamegraph.pl:\n.Dl flametop \\-\\-duration 10 \\-o ten.folded\n"
+    ".Sh PERMISSIONS\nRoot, or a program file with the capabilities that are needed, never setuid:\n"
+    ".Dl setcap cap_perfmon,cap_sys_ptrace,cap_syslog+ep flametop\n"
+    "CAP_PERFMON opens events on all CPUs, CAP_SYS_PTRACE reads the memory maps of other users' processes, "
+    "CAP_SYSLOG the kernel's symbol addresses. Without them\n.Nm\nmeasures the user's own processes, as far as "
+    "kernel.perf_event_paranoid lets it: at 0 or less all CPUs, at 1 the user's own processes, at 2 those in user "
+    "space only, above that (Debian, Ubuntu) nothing.\n"
+    ".Sh FILES\n.Bl -tag -width Ds\n"
+    ".It Pa $XDG_CONFIG_HOME/flametop/config , Pa /etc/flametop/config\n"
+    "The first one that is there is read; without XDG_CONFIG_HOME the user's is below\n.Pa ~/.config .\n"
+    "Section [options] takes the long names of options, section [keys] the names of actions as they stand in "
+    "parentheses above:\n"
+    ".Bd -literal -offset indent\n[options]\ntheme = light\ndelay = 2\n\n[keys]\nfreeze = F9 z\n.Ed\n"
+    "A file that others may write to is refused.\n"
+    ".It Pa $XDG_CONFIG_HOME/flametop/themes/NAME.theme\nThemes of the user; one may have the name of a "
+    "theme that comes "
+    "with the program.\n"
+    ".It Pa /tmp/perf-PID.map\nNames of just-in-time compiled code, as written by java, node and "
+    "python.\n.El\n"
+    ".Sh ENVIRONMENT\n.Bl -tag -width Ds\n"
+    ".It Ev TERM , LINES , COLUMNS\nThe terminal and its size.\n"
+    ".It Ev NO_COLOR\nIf it is not empty, the same as\n.Fl \\&-no\\-color .\n"
+    ".It Ev LC_ALL , LC_CTYPE , LANG\nIf they do not name UTF-8, the screen is drawn in ASCII.\n"
+    ".It Ev XDG_CONFIG_HOME\nWhere the user's config and themes are.\n.El\n"
+    ".Sh EXIT STATUS\n0 on success, 1 when something failed (the message is on standard error), 2 for a "
+    "wrong "
+    "command line, 128 and the signal's number when a signal ended it. With a command and\n.Fl o ,\nthe "
+    "command's "
+    "own status if that is not 0.\n"
+    ".Sh SEE ALSO\n.Xr perf 1 ,\n.Xr perf-record 1 ,\n.Xr perf-report 1 ,\n.Xr perf-top 1 ,\n.Xr htop 1\n";
+
+/* A help text is no sentence: it gets its full stop here, unless it ends in dots. */
+static void put_help(struct buf *out, const char *help)
+{
+    size_t len = strlen(help);
+    put_mdoc(out, help);
+    buf_puts(out, len && help[len - 1] == '.' ? "\n" : ".\n");
+}
+
+static void man_options(struct buf *out)
+{
+    const char *heading = "";
+    buf_puts(out, ".Sh OPTIONS\n");
+    for (int i = 0; i < OPTION_COUNT_ALL; i++) {
+        const struct option_row *r = option_row((enum option_id)i);
+        if (strcmp(heading, r->heading)) {
+            buf_printf(out, "%s.Ss %s\n.Bl -tag -width Ds\n", *heading ? ".El\n" : "", r->heading);
+            heading = r->heading;
+        }
+        buf_puts(out, ".It ");
+        if (r->letter)
+            buf_printf(out, "Fl %c , ", r->letter);
+        buf_puts(out, "Fl \\&-");
+        put_mdoc(out, r->name);
+        if (*r->arg)
+            buf_puts(out, " Ar "), put_mdoc(out, r->arg);
+        buf_putc(out, '\n');
+        put_help(out, r->help);
+    }
+    buf_puts(out, ".El\n");
+}
+
+static void man_exports(struct buf *out)
+{
+    buf_puts(out, ".Sh EXPORTS\n.Bl -tag -width Ds\n");
+    for (size_t i = 0; i < export_table_n; i++) {
+        buf_printf(out, ".It Cm %s Pq Pa %s\n", export_table[i]->name, export_table[i]->suffix);
+        put_help(out, export_table[i]->help);
+    }
+    buf_puts(out, ".El\n");
+}
+
+static void generate_man(struct buf *out)
+{
+    buf_puts(out, man_head);
+    man_options(out);
+    buf_puts(out, ".Sh KEYS\nAs they are without a config file; in parentheses the name of the action.\n");
+    ui_keys_document(out, ACTION_MDOC);
+    man_exports(out);
+    buf_puts(out, man_tail);
+}
+
+/* ---- completions ---- */
+
+/* What an option's argument may be: words, a file, or nothing that a shell could know. */
+static const char *words_of(enum option_id id, struct buf *words)
+{
+    const char *arg = option_row(id)->arg;
+    buf_clear(words);
+    if (id == OPTION_EXPORT)
+        for (size_t i = 0; i < export_table_n; i++)
+            buf_printf(words, "%s%s", i ? " " : "", export_table[i]->name);
+    else if (strchr(arg, '|'))
+        for (; *arg; arg++)
+            buf_putc(words, *arg == '|' ? ' ' : *arg);
+    return buf_str(words);
+}
+
+static bool takes_file(const struct option_row *r)
+{
+    return !strcmp(r->arg, "FILE") || !strcmp(r->arg, "DIR");
+}
+
+static void generate_bash(struct buf *out)
+{
+    struct buf words = { 0 };
+    buf_puts(out,
+             "# flametop completion for bash; generated by flametop --generate bash\n_flametop() {\n"
+             "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n    case $prev in\n");
+    for (int i = 0; i < OPTION_COUNT_ALL; i++) {
+        const struct option_row *r = option_row((enum option_id)i);
+        const char *list = words_of((enum option_id)i, &words);
+        if (!*r->arg || *r->arg == '[')
+            continue;
+        buf_puts(out, "    ");
+        if (r->letter)
+            buf_printf(out, "-%c|", r->letter);
+        buf_printf(out, "--%s) ", r->name);
+        if (*list)
+            buf_printf(out, "COMPREPLY=($(compgen -W '%s' -- \"$cur\")); ", list);
+        else if (takes_file(r))
+            buf_printf(out, "COMPREPLY=($(compgen -%c -- \"$cur\")); ", !strcmp(r->arg, "DIR") ? 'd' : 'f');
+        buf_puts(out, "return ;;\n");
+    }
+    buf_puts(out, "    esac\n    COMPREPLY=($(compgen -W '");
+    for (int i = 0; i < OPTION_COUNT_ALL; i++)
+        buf_printf(out, "%s--%s", i ? " " : "", option_row((enum option_id)i)->name);
+    buf_puts(out, "' -- \"$cur\"))\n}\ncomplete -o default -F _flametop flametop\n");
+    buf_done(&words);
+}
+
+static void put_quoted(struct buf *out, const char *text, const char *special)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            buf_puts(out, "'\\''");
+        else if (strchr(special, *text))
+            buf_printf(out, "\\%c", *text);
+        else
+            buf_putc(out, *text);
+    }
+}
+
+static void generate_zsh(struct buf *out)
+{
+    struct buf words = { 0 };
+    buf_puts(out, "#compdef flametop\n# generated by flametop --generate zsh\n_arguments -S \\\n");
+    for (int i = 0; i < OPTION_COUNT_ALL; i++) {
+        const struct option_row *r = option_row((enum option_id)i);
+        const char *list = words_of((enum option_id)i, &words);
+        for (int form = 0; form < (r->letter ? 2 : 1); form++) {
+            buf_puts(out, "    '*");
+            if (form)
+                buf_printf(out, "-%c", r->letter);
+            else
+                buf_printf(out, "--%s", r->name);
+            buf_putc(out, '[');
+            put_quoted(out, r->help, "[]:");
+            buf_putc(out, ']');
+            if (*r->arg && *r->arg != '[')
+                buf_printf(out, ":%s:%s%s%s", *list ? "word" : "argument",
+                           *list           ? "("
+                           : takes_file(r) ? "_files"
+                                           : "",
+                           list, *list ? ")" : "");
+            buf_puts(out, "' \\\n");
+        }
+    }
+    buf_puts(out, "    '*::command:_normal'\n");
+    buf_done(&words);
+}
+
+static void generate_fish(struct buf *out)
+{
+    struct buf words = { 0 };
+    buf_puts(out, "# flametop completion for fish; generated by flametop --generate fish\n");
+    for (int i = 0; i < OPTION_COUNT_ALL; i++) {
+        const struct option_row *r = option_row((enum option_id)i);
+        const char *list = words_of((enum option_id)i, &words);
+        buf_printf(out, "complete -c flametop -l %s", r->name);
+        if (r->letter)
+            buf_printf(out, " -s %c", r->letter);
+        if (*r->arg && *r->arg != '[')
+            buf_puts(out, takes_file(r) ? " -r" : " -x");
+        if (*list)
+            buf_printf(out, " -a '%s'", list);
+        buf_puts(out, " -d '");
+        put_quoted(out, r->help, "");
+        buf_puts(out, "'\n");
+    }
+    buf_done(&words);
+}
+
+bool document_generate(const char *format, struct buf *out, struct error *e)
+{
+    if (!strcmp(format, "man"))
+        generate_man(out);
+    else if (!strcmp(format, "markdown"))
+        ui_keys_document(out, ACTION_MARKDOWN);
+    else if (!strcmp(format, "bash"))
+        generate_bash(out);
+    else if (!strcmp(format, "zsh"))
+        generate_zsh(out);
+    else if (!strcmp(format, "fish"))
+        generate_fish(out);
+    else
+        return error_set(e, ERROR_ARGUMENT, "--generate %s: one of %s is needed", format,
+                         option_row(OPTION_GENERATE)->arg);
+    return true;
+}

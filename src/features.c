@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* --version: what this build can do. */
+#include "options.h"
+
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "0 (built by hand)"
+#endif
+
+struct feature {
+    const char *name, *what;
+    bool in;
+};
+
+static const struct feature features[] = {
+    { "ncursesw", "screens", true },
+    { "libelf", "symbols of ELF files", true },
+    { "libtraceevent", "tracepoint formats", true },
+#ifdef HAVE_INIH
+    { "inih", "config and theme files", true },
+#else
+    { "inih", "config and theme files", false },
+#endif
+#ifdef HAVE_LIBIBERTY
+    { "libiberty", "demangled C++, Rust and D names", true },
+#else
+    { "libiberty", "demangled C++, Rust and D names", false },
+#endif
+#ifdef HAVE_LIBSECCOMP
+    { "libseccomp", "confined symbol worker", true },
+#else
+    { "libseccomp", "confined symbol worker", false },
+#endif
+#ifdef HAVE_LIBCAP_NG
+    { "libcap-ng", "symbol worker without capabilities", true },
+#else
+    { "libcap-ng", "symbol worker without capabilities", false },
+#endif
+#ifdef HAVE_ZSTD
+    { "zstd", "compressed perf.data", true },
+#else
+    { "zstd", "compressed perf.data", false },
+#endif
+};
+
+void features_print(struct buf *out)
+{
+    buf_puts(out, "flametop " PACKAGE_VERSION "\n");
+    for (size_t i = 0; i < sizeof features / sizeof *features; i++)
+        buf_printf(out, "  %c%-14s %s\n", features[i].in ? '+' : '-', features[i].name, features[i].what);
+    buf_puts(out, "Licence GPL-2.0-or-later. There is no warranty, to the extent permitted by law.\n");
+}

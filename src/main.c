@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* flametop: a live terminal profiler.
+ *
+ * Where things are (each folder uses only what stands below it; doc/architecture.md says more):
+ *
+ *   main.c         this: chooses what runs
+ *   options.def    every option; options.c sets them, config.c reads them from the config file
+ *   batch.c        what runs without a screen: -b, --duration, -i into a pipe
+ *   document.c     the manual and the completions, from the tables
+ *   features.c     --version
+ *   ui/            the screens: term (curses), app (loop), widgets, one file per view
+ *   export/        what is shown as a file: perf.data, folded, report
+ *   session/       owns all below: source and switches, collector, bounds, queries with names, snapshots
+ *   symbols/       names: the symbolizer, its worker process, and the worker's parsers
+ *   profile/       stacks, history, queries, functions, call tree, flame layout: bare numbers only
+ *   perfdata/      perf.data read and written
+ *   process/       who runs and what is mapped where
+ *   perf/          the kernel's side: events, rings, records, counters
+ *   base/          memory, strings, maps, files, errors
+ */
+#include <fnmatch.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "export/export.h"
+#include "options.h"
+
+#define EXIT_USAGE 2
+
+static int complain(const struct error *e, int status)
+{
+    fprintf(stderr, "flametop: %s\n", e->text);
+    return status;
+}
+
+static int print_and_free(struct buf *out)
+{
+    struct error e = { 0 };
+    bool ok = file_write_all(STDOUT_FILENO, buf_str(out), out->len, &e);
+    buf_done(out);
+    return ok ? 0 : complain(&e, 1);
+}
+
+/* ---- --list-events, --list-exports ---- */
+
+struct listing {
+    struct buf out;
+    const char *glob;
+    char group[96];
+    size_t n;
+};
+
+static bool list_event(void *ctx, const struct event_row *r)
+{
+    struct listing *l = ctx;
+    struct event ev;
+    if (l->glob && fnmatch(l->glob, r->name, 0) && (!r->alias || fnmatch(l->glob, r->alias, 0)))
+        return true;
+    if (strcmp(l->group, r->group)) {
+        snprintf(l->group, sizeof l->group, "%s", r->group);
+        buf_printf(&l->out, "%s%s\n", l->out.len ? "\n" : "", r->group);
+    }
+    bool opens = event_parse(r->name, &ev, NULL) && event_supported(&ev, NULL);
+    buf_printf(&l->out, "  %c %-40s %s%s%s%s\n", opens ? '+' : '-', r->name, r->alias ? "(" : "",
+               r->alias ? r->alias : "", r->alias ? ") " : "", r->help ? r->help : "");
+    l->n++;
+    return true;
+}
+
+static int list_events(const char *glob)
+{
+    struct listing l = { .glob = glob };
+    bool no_tracefs = false;
+    event_each(list_event, &l, &no_tracefs);
+    if (no_tracefs)
+        fprintf(stderr, "flametop: tracepoints are not listed: tracefs cannot be read "
+                        "(as root: mount -t tracefs nodev /sys/kernel/tracing)\n");
+    if (!l.n) {
+        fprintf(stderr, "flametop: no event matches %s\n", glob ? glob : "");
+        buf_done(&l.out);
+        return 1;
+    }
+    return print_and_free(&l.out);
+}
+
+static int list_exports(void)
+{
+    struct buf out = { 0 };
+    for (size_t i = 0; i < export_table_n; i++)
+        buf_printf(&out, "  %-12s %-10s %s\n", export_table[i]->name, export_table[i]->suffix, export_table[i]->help);
+    return print_and_free(&out);
+}
+
+/* ---- the screens ---- */
+
+static bool run_exporter(const void *self, struct session *s, const struct view_query *q, const char *path,
+                         struct error *e)
+{
+    return export_run(self, s, q, path, e);
+}
+
+static int run_screen(struct session *s, struct options *o, struct error *e)
+{
+    struct ui_exporter exporters[16];
+    size_t n = 0;
+    for (; n < export_table_n && n < 16; n++)
+        exporters[n] = (struct ui_exporter){ export_table[n]->name, export_table[n]->help, export_table[n]->suffix,
+                                             export_table[n], run_exporter };
+    o->ui.exporters = exporters;
+    o->ui.n_exporters = n;
+    int status = ui_run(s, &o->ui, e);
+    return status < 0 ? complain(e, 1) : status;
+}
+
+static int run_session(struct options *o)
+{
+    struct error e = { 0 };
+    bool screen = o->mode == RUN_SCREEN;
+    if (!ui_check(&o->ui, &e))
+        return complain(&e, EXIT_USAGE);
+    if (screen && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))) {
+        error_set(&e, ERROR_ARGUMENT, "the screen needs a terminal; -b prints frames as text, --duration SECS -o FILE "
+                                      "records");
+        return complain(&e, EXIT_USAGE);
+    }
+    if (o->output && !export_find(o->export_format, o->output, &e))
+        return complain(&e, EXIT_USAGE);
+    struct session *s = session_open(&o->session, &e);
+    if (!s)
+        return complain(&e, 1);
+    int status = screen ? run_screen(s, o, &e) : batch_run(s, o, &e);
+    session_close(s);
+    if (!screen && status && *e.text)
+        complain(&e, status);
+    return status;
+}
+
+static int run(struct options *o)
+{
+    struct buf out = { 0 };
+    struct error e = { 0 };
+    switch (o->mode) {
+    case RUN_HELP:
+        options_help(&out);
+        return print_and_free(&out);
+    case RUN_VERSION:
+        features_print(&out);
+        return print_and_free(&out);
+    case RUN_GENERATE:
+        if (!document_generate(o->generate, &out, &e))
+            return complain(&e, EXIT_USAGE);
+        return print_and_free(&out);
+    case RUN_LIST_EVENTS:
+        return list_events(o->list_glob);
+    case RUN_LIST_EXPORTS:
+        return list_exports();
+    default:
+        return run_session(o);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
+        symbol_worker_main(3);
+    signal(SIGPIPE, SIG_IGN); /* a reader that left and a file that may not grow are errors of write(2) */
+    signal(SIGXFSZ, SIG_IGN);
+    struct options o;
+    struct error e = { 0 };
+    int status = options_parse(&o, argc, argv, &e) ? run(&o) : complain(&e, EXIT_USAGE);
+    options_done(&o);
+    return status;
+}
