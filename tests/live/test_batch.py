@@ -1,0 +1,61 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What runs without a screen: frames, recordings that end with their command, files."""
+import re
+import time
+
+import machine as m
+from ptyscreen import SLOW, run
+
+BURN = ("sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo printed; exit 5")
+
+
+def samples(frame):
+    return int(re.search(r"^samples ([\d,]+)", frame, re.M).group(1).replace(",", ""))
+
+
+def frames(text):
+    return re.findall(r"^flametop - .*", text, re.M)
+
+
+def last_frame_has_all():
+    """the last frame of a short command has its samples, and the command prints as ever"""
+    m.need_events()
+    status, out, why = m.flametop("-F", "997", "-b", "-d", "10", "--", *BURN)
+    assert samples(out) > 0 and len(frames(out)) == 1, out
+    assert "printed" in out and not why, (out, why)
+
+
+def frames_are_counted():
+    """-n ends after so many frames, --duration after so much time, whatever the delay"""
+    m.need_events()
+    _, out, _ = m.flametop("-b", "-n", "3", "-d", "0.2")
+    assert len(frames(out)) == 3, out
+    start = time.monotonic()
+    _, out, _ = m.flametop("-b", "-d", "20", "--duration", "1")
+    assert len(frames(out)) == 1 and time.monotonic() - start < 8 * SLOW, out
+
+
+def file_is_one_frame():
+    """a file is one frame, however many are asked for; a pipe gets its report"""
+    m.need_events()
+    m.flametop("-F", "499", "--duration", "1", "-o", m.path("b.data"))
+    _, out, _ = m.flametop("-i", m.path("b.data"), "-b", "-n", "3")
+    assert len(frames(out)) == 1, out
+    _, report, _ = m.flametop("-i", m.path("b.data"))
+    assert samples(report) == samples(out)
+    _, text, _ = m.flametop("-i", m.path("b.data"), "-o", "-", "--export", "folded")
+    assert sum(int(line.rsplit(" ", 1)[1]) for line in text.splitlines()) == samples(report)
+
+
+def record_ends_with_its_command():
+    """a recording ends with its command, early, and has its exit status"""
+    m.need_events()
+    start = time.monotonic()
+    status, out, why = m.flametop("-F", "997", "--duration", "60", "-o", m.path("c.folded"), "--", *BURN, check=False)
+    assert status == 5 and time.monotonic() - start < 20 * SLOW, (status, why)
+    assert out == "printed\n" and "wrote" in why, (out, why)
+    assert any(line.startswith("sh;") for line in open(m.path("c.folded"))), open(m.path("c.folded")).read()
+
+
+run(last_frame_has_all, frames_are_counted, file_is_one_frame, record_ends_with_its_command)

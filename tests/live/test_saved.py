@@ -1,0 +1,192 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is saved, as perf reads it, and what perf records, as flametop reads it."""
+import collections
+import os
+import re
+import time
+
+import machine as m
+from ptyscreen import SLOW, Screen, run
+
+STALL_S = float(os.environ.get("FLAMETOP_STALL_SECS", "8"))
+loads = []
+
+
+def need():
+    m.need_events()
+    m.need_perf()
+    if not loads:
+        loads.append(m.start(m.build("shape"), "600"))
+        loads.append(m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1"))
+
+
+def perf_script(file, fields="comm,pid,tid,cpu,time,event,ip,sym"):
+    out, why = m.perf("script", "-i", file, "-F", fields)
+    assert not why.strip(), "perf script complains: " + why
+    return out
+
+
+def samples_of(text):
+    """[(comm, pid, [(ip, symbol) from the leaf])] of perf script's output"""
+    found = []
+    for block in text.strip().split("\n\n"):
+        lines = block.split("\n")
+        head = re.match(r"\s*(.+?)\s+(-?\d+)/(-?\d+)\s", lines[0])
+        frames = [re.match(r"\s*([0-9a-f]+) (.*)$", line) for line in lines[1:]]
+        found.append((head.group(1), int(head.group(2)), [(int(f.group(1), 16), f.group(2)) for f in frames if f]))
+    return found
+
+
+def perf_reads_it():
+    """perf report, script, evlist and header read a saved file without a complaint"""
+    need()
+    m.flametop("-F", "499", "--duration", "3", "-o", m.path("saved.data"))
+    for args in (("report", "--stdio", "-g", "none"), ("report", "--stdio"), ("script",), ("evlist", "-v"),
+                 ("report", "--header-only"), ("buildid-list",)):
+        out, why = m.perf(args[0], "-i", m.path("saved.data"), *args[1:])
+        assert not why.strip(), "%s complains: %s" % (args, why)
+        assert out.strip(), args
+    out, _ = m.perf("evlist", "-v", "-i", m.path("saved.data"))
+    assert "sample_freq }: 499" in out, out
+
+
+def same_numbers():
+    """sample counts, comms and the top 20 symbols with their percentages equal perf's of the same file"""
+    need()
+    # of our own loads only: what else runs may be gone from the disk when it is read
+    pids = ",".join(str(load.pid) for load in loads)
+    m.flametop("-F", "999", "-p", pids, "--duration", "4", "-o", m.path("same.data"))
+    _, mine, _ = m.flametop("-i", m.path("same.data"), "--idle")
+    theirs, _ = m.perf("report", "-i", m.path("same.data"), "--stdio", "--no-children", "-g", "none", "-n", "--percent-limit", "0")
+    total = int(re.search(r"^samples ([\d,]+)", mine, re.M).group(1).replace(",", ""))
+    counted = sum(int(n) for n in re.findall(r"^\s+[\d.]+%\s+(\d+) ", theirs, re.M))
+    assert total == counted, (total, counted)
+    by_symbol = collections.Counter()
+    for n, symbol in re.findall(r"^\s+[\d.]+%\s+(\d+)  .*\[[.k]\] (\S.*?)\s*$", theirs, re.M):
+        by_symbol[symbol] += int(n)
+    rows = m.rows(mine)
+    for symbol, count in by_symbol.most_common(20):
+        if symbol.startswith("0x"):
+            continue
+        near = [r for name, r in rows.items() if name.split("@")[0] == symbol.split("@")[0]]
+        assert sum(r[2] for r in near) == count, (symbol, count, near)
+        assert abs(sum(r[0] for r in near) - 100.0 * count / total) < 0.02, (symbol, count, total, near)
+    _, comms, _ = m.flametop("-i", m.path("same.data"), "--idle", "--group-by", "comm")
+    theirs, _ = m.perf("report", "-i", m.path("same.data"), "--stdio", "--no-children", "-g", "none", "-n", "-s", "comm", "--percent-limit", "0")
+    for n, comm in re.findall(r"^\s+[\d.]+%\s+(\d+)  (\S.*?)\s*$", theirs, re.M):
+        shown = re.search(r"^\s*[\d.]+\s+[\d.]+\s+([\d,]+)  %s$" % re.escape(comm), comms, re.M)
+        assert shown and int(shown.group(1).replace(",", "")) == int(n), (comm, n, comms)
+
+
+def true_addresses():
+    """callchains, pids and addresses in a saved file are those of the running process"""
+    need()
+    m.flametop("-F", "499", "--duration", "2", "-p", str(loads[0].pid), "-o", m.path("addr.data"))
+    maps = [(int(a, 16), int(b, 16)) for a, b in re.findall(r"^([0-9a-f]+)-([0-9a-f]+) r-xp .*shape",
+                                                            open("/proc/%d/maps" % loads[0].pid).read(), re.M)]
+    samples = samples_of(perf_script(m.path("addr.data")))
+    assert len(samples) > 200 and {s[1] for s in samples} == {loads[0].pid}
+    leaves = [s for s in samples if s[2] and s[2][0][1].startswith("hot_")]
+    assert len(leaves) > 0.9 * len(samples), len(leaves)
+    raw, _ = m.perf("report", "-D", "-i", m.path("addr.data"))  # perf script shows offsets in the file instead
+    ips = [int(ip, 16) for ip in re.findall(r"PERF_RECORD_SAMPLE\(IP, 0x2\): \d+/\d+: (0x[0-9a-f]+)", raw)]
+    inside = sum(any(a <= ip < b for a, b in maps) for ip in ips)
+    assert inside > 0.95 * len(ips) > 150, (inside, len(ips), [hex(ip) for ip in ips[:3]], maps)
+    through = [s for s in leaves if [name.split("+")[0] for _, name in s[2][1:3]] in (["path_one", "main"], ["path_two", "main"])]
+    assert len(through) > 0.95 * len(leaves), (len(through), len(leaves))
+
+
+def reads_perf():
+    """what perf record wrote opens with the same samples, comms and symbols"""
+    need()
+    m.perf("record", "-F", "499", "-a", "-g", "-o", m.path("theirs.data"), "--", "sleep", "3")
+    _, mine, why = m.flametop("-i", m.path("theirs.data"), "--idle")
+    out, _ = m.perf("report", "-i", m.path("theirs.data"), "--stdio", "--no-children", "-g", "none", "-n", "--percent-limit", "0")
+    counted = sum(int(n) for n in re.findall(r"^\s+[\d.]+%\s+(\d+) ", out, re.M))
+    total = int(re.search(r"^samples ([\d,]+)", mine, re.M).group(1).replace(",", ""))
+    assert total == counted, (total, counted)
+    rows = m.rows(mine)
+    counts = collections.Counter()
+    for n, symbol in re.findall(r"^\s+[\d.]+%\s+(\d+)  .*\[[.k]\] (hot_\w|read|write|ksys_\w+)\s*$", out, re.M):
+        counts[symbol] += int(n)
+    for symbol, n in counts.items():
+        assert rows[symbol][2] == n, (symbol, n, rows[symbol])
+
+
+def several_events():
+    """a file with several events shows each by itself"""
+    need()
+    m.perf("record", "-e", "cpu-clock,page-faults", "-c", "100000", "-a", "-o", m.path("two.data"), "--", "sleep", "1")
+    status, out, why = m.flametop("-i", m.path("two.data"), check=False)
+    assert status == 0 and "cpu-clock" in out, (status, out, why)
+
+
+def round_trip():
+    """a saved file opened and saved again is the same to perf"""
+    need()
+    m.flametop("-F", "499", "--duration", "2", "-o", m.path("one.data"))
+    m.flametop("-i", m.path("one.data"), "--idle", "-o", m.path("again.data"))
+    first, again = (perf_script(m.path(name)) for name in ("one.data", "again.data"))
+    assert first == again, "they differ"
+
+
+def tracepoint_saved():
+    """a saved tracepoint keeps its payload: perf script prints its fields"""
+    need()
+    m.need_root()
+    status, _, why = m.flametop("-e", "sched:sched_switch", "--duration", "1", "-o", m.path("tp.data"), check=False)
+    if status:
+        raise m.Skip(why.strip())
+    out, why = m.perf("script", "-i", m.path("tp.data"))
+    assert not why.strip(), why
+    assert re.search(r"sched:sched_switch:.*prev_comm=.*next_comm=", out), out[:500]
+
+
+def frozen_is_written():
+    """w writes the frozen moment, not what came after it"""
+    need()
+    with Screen(["-F", "199"]) as s:
+        s.wait(r"hot_a", 15)
+        s.pump(1)
+        s.send("z")
+        s.wait(r"FROZEN")
+        s.pump(3 * SLOW)
+        s.send("w")
+        s.wait(r"(?i)write|file|save")
+        s.send("\x15", m.path("frozen.data"), "enter")
+        s.wait(r"(?i)wrote|written", 20)
+        s.send("q")
+        assert s.wait_end() == 0
+    assert os.stat(m.path("frozen.data")).st_mode & 0o777 == 0o600
+    times = [float(t) for t in re.findall(r"\s(\d+\.\d+):", perf_script(m.path("frozen.data"), "comm,pid,tid,time,ip"))]
+    assert times and max(times) - min(times) < 4 * SLOW, (min(times), max(times))
+    assert not [f for f in os.listdir(m.WORK) if f.startswith(".")]
+
+
+def stalled_terminal():
+    """a terminal that takes nothing for a while costs no sample"""
+    need()
+    with Screen(["-F", "499", "-d", "0.2"]) as s:
+        s.wait(r"hot_a", 15)
+        began = time.monotonic()
+        time.sleep(STALL_S)
+        s.pump(2 * SLOW)
+        s.wait(r"lost 0")
+        s.send("w")
+        s.wait(r"(?i)write|file|save")
+        s.send("\x15", m.path("stall.data"), "enter")
+        s.wait(r"(?i)wrote|written", 30)
+        stalled = time.monotonic() - began
+        s.send("q")
+        s.wait_end()
+    text = perf_script(m.path("stall.data"), "comm,pid,tid,time,ip")
+    seconds = collections.Counter(int(float(t)) for t in re.findall(r"^shape.*?\s(\d+\.\d+):", text, re.M))
+    whole = sorted(seconds)[1:-1]
+    assert len(whole) >= min(STALL_S, 50) - 2, (stalled, seconds)
+    for second in whole:
+        assert seconds[second] > 50, "second %d has %d samples: %s" % (second, seconds[second], seconds)
+
+
+run(perf_reads_it, same_numbers, true_addresses, reads_perf, several_events, round_trip, tracepoint_saved, frozen_is_written,
+    stalled_terminal)

@@ -1,0 +1,220 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whatever is wrong gives a message that says what, and what to do; or a degraded screen that says so."""
+import os
+import re
+import resource
+import subprocess
+
+import machine as m
+from ptyscreen import PROGRAM, SLOW, Screen, run
+
+
+def message(args, pattern, status=(1, 2), **more):
+    got, out, why = m.flametop(*args, check=False, **more)
+    assert got in status, (args, got, out, why)
+    assert re.search(pattern, why), "%s says %r, nothing of %r" % (args, why, pattern)
+    assert why.count("\n") == 1, "more than one line: %r" % why
+    assert "\x1b" not in why, why
+
+
+def wrong_words():
+    """unknown events, pids, users, cgroups, options, themes, views and sizes are named, with the nearest right one"""
+    for args, pattern in (
+        (["-e", "cycels", "-b"], r"cycels.*cycles"),
+        (["-e", "sched:no_such", "-b"], r"no_such|tracefs"),
+        (["-e", "cycles:z", "-b"], r"z"),
+        (["-e", "", "-b"], r"event"),
+        (["-p", "999999999", "-b"], r"999999999"),
+        (["-p", "abc", "-b"], r"abc"),
+        (["-u", "no-such-user", "-b"], r"no-such-user"),
+        (["-G", "/no/such/cgroup", "-b"], r"no/such/cgroup"),
+        (["-C", "99999", "-b"], r"99999"),
+        (["-C", "3-1", "-b"], r"3-1"),
+        (["--frequncy", "9"], r"frequncy"),
+        (["--them=light"], r"them|terminal"),
+        (["-F", "fast", "-b"], r"fast"),
+        (["-F", "0", "-b"], r"--freq 0"),
+        (["--history", "huge", "-b"], r"huge"),
+        (["--history", "12", "-b"], r"1M"),
+        (["-d", "-1", "-b"], r"-1"),
+        (["--group-by", "colour", "-b"], r"colour"),
+        (["--view", "flam", "-b"], r"flame"),
+        (["--sort", "slef", "-b"], r"self"),
+        (["--theme", "no-such-theme", "-b"], r"default"),
+        (["--call-graph", "magic", "-b"], r"magic.*fp"),
+        (["-K", "-U", "-b"], r"nothing"),
+        (["stray"], r"stray.*--"),
+        (["-o", "x.folded", "--export", "no-such", "--duration", "1"], r"no-such"),
+        (["--", "/no/such/program"], r"terminal|no/such"),
+        (["-o", m.path("x.folded"), "--", "/no/such/program"], r"/no/such/program"),
+    ):
+        message(args, pattern)
+
+
+def bad_files():
+    """a perf.data that is missing, empty, cut, garbage, a folder or a FIFO is a message"""
+    m.need_events()
+    good, bad = m.path("good.data"), m.path("bad.data")
+    m.flametop("--duration", "0.5", "-o", good)
+    data = open(good, "rb").read()
+    os.mkfifo(m.path("fifo"))
+    message(["-i", m.path("missing.data")], r"missing\.data")
+    message(["-i", m.path("fifo")], r"fifo")
+    message(["-i", m.WORK], re.escape(m.WORK))
+    for content in (b"", b"x", b"PERFILE2", os.urandom(4096), b"\0" * 4096):
+        open(bad, "wb").write(content)
+        message(["-i", bad], r"bad\.data")
+    for cut in range(1, len(data), max(1, len(data) // 40)):
+        open(bad, "wb").write(data[:cut])
+        status, _, why = m.flametop("-i", bad, check=False)
+        assert status in (0, 1), (cut, status, why)
+    for at in range(0, len(data), max(1, len(data) // 60)):
+        open(bad, "wb").write(data[:at] + os.urandom(16) + data[at + 16:])
+        status, _, why = m.flametop("-i", bad, check=False)
+        assert status in (0, 1), (at, status, why)
+
+
+def bad_output():
+    """output that exists as a link, in a missing or full place is a message and leaves nothing behind"""
+    m.need_events()
+    os.symlink("/etc/passwd", m.path("link.data"))
+    for out in (m.path("link.data"), m.path("no/such/folder/x.data"), "/proc/x.data", m.WORK):
+        message(["--duration", "0.3", "-o", out], re.escape(out))
+    assert not [f for f in os.listdir(m.WORK) if f.startswith(".")], os.listdir(m.WORK)
+
+    def small():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+    message(["--duration", "0.5", "-o", m.path("full.data")], r"full\.data", preexec_fn=small)
+    assert not os.path.exists(m.path("full.data"))
+    assert not [f for f in os.listdir(m.WORK) if f.startswith(".")], os.listdir(m.WORK)
+
+
+def bad_config():
+    """a config with an unknown key, a bad value, or that others may write, is named with its line"""
+    config = m.path("config")
+    for text, pattern in (("[options]\nfreqq = 9\n", r"config:2.*freqq.*freq"), ("[options]\nfreq = x\n", r"config:2"),
+                          ("[keys]\nno-such-action = z\n", r"no-such-action"), ("[keys]\nfreeze = NoKey\n", r"NoKey"),
+                          ("[elsewhere]\na = b\n", r"elsewhere")):
+        open(config, "w").write(text)
+        message(["--config", config, "-b"], pattern)
+    open(config, "w").write("[options]\nfreq = 9\n")
+    os.chmod(config, 0o666)
+    message(["--config", config, "-b"], r"config")
+    message(["--config", m.path("no-config"), "-b"], r"no-config")
+
+
+def unprivileged(script, **more):
+    """Runs as nobody, who may read the program but no more."""
+    m.need_root()
+    return m.flametop(*script, check=False, user="nobody", group="nogroup", extra_groups=[],
+                      env={"HOME": "/nonexistent", "XDG_CONFIG_HOME": ""}, **more)
+
+
+def ordinary_user():
+    """an ordinary user gets what the kernel allows, and a word on what would give more"""
+    m.need_events()
+    m.need_root()
+    paranoid = "/proc/sys/kernel/perf_event_paranoid"
+    before = open(paranoid).read()
+    if not os.access(paranoid, os.W_OK) or not reachable():
+        raise m.Skip("the program or the setting cannot be reached by an ordinary user")
+    load = m.start(m.build("shape"), "60", user="nobody")
+    try:
+        for level in ("2", "3", "4"):
+            open(paranoid, "w").write(level)
+            status, out, why = unprivileged(["-b", "-n", "1", "-d", "1"])
+            assert status in (0, 1), (level, status, why)
+            if status == 0:
+                assert "DEGRADED" in out and "hot_a" in out, out
+                assert re.search(r"CAP_PERFMON|perf_event_paranoid", out), out
+            else:
+                assert re.search(r"paranoid|CAP_PERFMON", why), why
+    finally:
+        open(paranoid, "w").write(before)
+        m.stop(load)
+
+
+def reachable():
+    """Whether an ordinary user can run the program from where it was built."""
+    return subprocess.run([PROGRAM, "--version"], user="nobody", group="nogroup", extra_groups=[],
+                          capture_output=True).returncode == 0 if os.path.exists(PROGRAM) else False
+
+
+def hidden_kernel():
+    """with kptr_restrict 1 and 2 kernel functions have no names, and the screen says why"""
+    m.need_events()
+    m.need_root()
+    setting = "/proc/sys/kernel/kptr_restrict"
+    before = open(setting).read()
+    load = m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
+    try:
+        for level in ("1", "2"):
+            open(setting, "w").write(level)
+            status, out, why = m.flametop("-b", "-n", "1", "-d", "1.5", check=False)
+            assert status == 0, why
+            if level == "2":
+                assert re.search(r"DEGRADED.*kernel.*kptr_restrict", out), out
+                assert "vfs_read" not in out
+    finally:
+        open(setting, "w").write(before)
+        m.stop(load)
+
+
+def small_limits():
+    """RLIMIT_NOFILE 64 and RLIMIT_MEMLOCK 0 give a working screen or a message"""
+    m.need_events()
+    for limit, value in ((resource.RLIMIT_NOFILE, 64), (resource.RLIMIT_MEMLOCK, 0)):
+        status, out, why = m.flametop("-b", "-n", "1", "-d", "1", check=False,
+                                      preexec_fn=lambda: resource.setrlimit(limit, (value, value)))
+        assert status == 0 and "samples" in out or why.strip(), (limit, status, why)
+
+
+def escapes_never_reach():
+    """escape sequences in comm, file and symbol names never reach a terminal or a pipe"""
+    m.need_events()
+    evil = "\x1b]0;x\x07\x1b[2J\u202e\r\n"
+    name = m.path("ev\x1b[31mil\x07")
+    os.link(m.build("shape"), name)
+    load = m.start("python3", "-c", "import os,sys\nopen('/proc/self/comm','wb').write(b'a\\x1b[2Jb')\nwhile 1: pass")
+    other = m.start(name, "60")
+    _, out, _ = m.flametop("-b", "-n", "1", "-d", "1.5", "--group-by", "comm,symbol")
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", out), repr(out)
+    with Screen(["--group-by", "comm,symbol", "-F", "199"], size=(150, 40)) as s:
+        s.wait(r"hot_a", 15)
+        s.send("p")
+        s.pump(1)
+        assert b"\x1b[2Jb" not in s.raw and b"\x1b[31mil" not in s.raw and b"\x07" not in s.raw
+    m.stop(load)
+    m.stop(other)
+    assert evil
+
+
+def no_tracefs():
+    """without tracefs tracepoints are refused with a word on how to mount it"""
+    m.need_root()
+    script = "umount -l /sys/kernel/tracing /sys/kernel/debug/tracing /sys/kernel/debug 2>/dev/null; exec %s -e sched:sched_switch -b -n 1" % PROGRAM
+    done = subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, text=True)
+    if "unshare" in done.stderr:
+        raise m.Skip(done.stderr.strip())
+    assert done.returncode in (1, 2) and "tracefs" in done.stderr, done
+
+
+def tiny_terminal():
+    """a terminal of 20x5 says what it needs and lives on"""
+    m.need_events()
+    with Screen([], size=(20, 5)) as s:
+        s.wait(r"(?i)small|20x5")
+        s.resize(80, 24)
+        s.wait(r"^flametop ")
+        s.send("q")
+        assert s.wait_end() == 0
+
+
+def no_terminal():
+    """without a terminal it says what works without one"""
+    message([], r"-b")
+
+
+run(wrong_words, bad_files, bad_output, bad_config, ordinary_user, hidden_kernel, small_limits, escapes_never_reach,
+    no_tracefs, tiny_terminal, no_terminal)

@@ -1,0 +1,232 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What people stumble over: cut texts, dead keys, what has ended, prompts."""
+import os
+import re
+import time
+
+import machine as m
+from ptyscreen import SLOW, Screen, run
+
+load = None
+
+
+def started(args=(), size=(80, 24), **more):
+    m.need_events()
+    global load
+    if not load:
+        load = m.start(m.build("shape"), "600")
+    s = Screen(["-F", "199", "-p", str(load.pid), *args], size=size, **more)
+    s.wait(r"^ *\d+\.\d+ .*hot_a", 15)
+    return s
+
+
+def lines(s):
+    return [line.rstrip() for line in s.screen.display]
+
+
+def header_keeps_what_matters():
+    """at 80 columns the header keeps event, rate, scope, mode and state, whatever their length"""
+    with started() as s:
+        s.send("K")
+        s.wait(r"^.*(cpu-clock|cycles)\S* 199Hz  scope: pid \d+  :k .*LIVE 00:00:\d\d$")
+        s.send("K")
+        s.wait(r"^.*scope: pid \d+  :u .*LIVE")
+        s.send("K", "z")
+        s.wait(r"^.*199Hz  scope: pid \d+ .*FROZEN 00:00:\d\d$")
+        s.wait_not(r":u")
+
+
+def ended_is_held():
+    """what has ended is held and said, with a command's status; its output is in the help"""
+    m.need_events()
+    with Screen(["--", "sh", "-c", "echo torn; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; exit 3"],
+                size=(80, 24)) as s:
+        s.wait(r"ENDED the command, with status 3", 30)
+        s.wait(r"ENDED 00:00:\d\d$")
+        state = lambda: s.wait(r"ENDED (00:00:\d\d)$").group(1)
+        first = state()
+        s.pump(2.2 * SLOW)
+        assert state() == first, "time goes on"
+        assert "torn" not in s.text(), s.text()
+        s.send("f1", "end")
+        s.wait(r"sh: torn")
+        s.wait(r"ended with status 3")
+
+
+def nothing_sampled():
+    """a target that has ended without a sample is said to have ended"""
+    m.need_events()
+    with Screen(["--", "sleep", "0.3"], size=(80, 24)) as s:
+        s.wait(r"ENDED the command, with status 0", 20)
+        if re.search(r"^ *\d+\.\d +\d+\.\d ", s.text(), re.M):
+            return  # it was caught at its start
+        s.wait(r"has ended, and no sample was taken")
+
+
+def prompts():
+    """a proposed text is replaced by typing; a search that matches nothing says so while it is typed"""
+    with started() as s:
+        s.send("f", "497", "enter")
+        s.wait(r"sampling 497 times")
+        s.send("/", "zzz")
+        s.wait(r"^search: zzz +nothing matches")
+        s.send("esc")
+        s.send("w")
+        s.wait(r"^write perf.data to: flametop-\S+-\d{8}-\d{6}\.data$")
+        s.send("end", "x")
+        s.wait(r"^write perf.data to: flametop-\S+\.datax$")
+
+
+def writing():
+    """w asks before it overwrites a file, and says why it cannot write"""
+    target, link = m.path("qa.data"), m.path("qa.link")
+    os.symlink(target, link)
+    with started(size=(120, 40)) as s:
+        s.send("w", target, "enter")
+        s.wait(r"samples \(all of the history\) written to")
+        size = os.stat(target).st_size
+        assert size > 1000 and os.stat(target).st_mode & 0o777 == 0o600
+        s.send("w", target, "enter")
+        s.wait(r"exists: overwrite it\?")
+        s.send("y")
+        s.wait(r"written to")
+        for path, why in ((link, "symbolic link"), (m.path("nowhere/x"), "No such file|create the folder"),
+                          (m.WORK, "no regular file")):
+            s.send("w", path, "enter")
+            s.wait(why)
+            s.send("esc")
+
+
+def exports():
+    """E writes each format there is"""
+    with started(size=(120, 40)) as s:
+        for number, pattern in enumerate((rb"PERFILE2", rb"shape;.*hot_a \d+", rb"hot_a")):
+            path = m.path("export%d" % number)
+            s.send("E", *["down"] * number, "enter", path, "enter")
+            s.wait(r"written to .*export%d" % number)
+            with open(path, "rb") as f:
+                assert re.search(pattern, f.read()), path
+
+
+def dead_keys():
+    """a key that does nothing in a view says so; keys about samples do not act on the counters"""
+    with started() as s:
+        s.send("Y")
+        s.wait(r"Y does nothing here: F1 lists the keys")
+        s.send("4")
+        s.wait(r"context-switches")
+        s.send("b")
+        s.wait(r"Counters are of all that is sampled")
+        assert "last 60s" not in s.text(), s.text()
+
+
+def foreign_sequences():
+    """keys that the terminal's description does not have do nothing; Esc before another key still is Esc"""
+    with started(term="vt100") as s:
+        for keys in ("\x1b[1;5C", "\x1b[1;2P", "\x1b[200~", "\x1b[<0;3;3M", "\x1b[24;2~"):
+            s.send(keys)
+            s.pump(0.2)
+        assert re.search(r"SELF%.*FUNCTION", s.text()) and "does nothing" not in s.text(), s.text()
+        s.send("/", "hot_b", "enter")
+        s.wait(r"search:hot_b")
+        s.send("\x1b4")
+        s.wait(r"context-switches")
+        assert "search:hot_b" not in s.text()
+
+
+def counters_frozen():
+    """the counters say why they stand still"""
+    with started() as s:
+        s.send("z", "4")
+        s.wait(r"Frozen before anything was counted here: z thaws")
+        s.send("z")
+        s.wait(r"CPUs utilized")
+
+
+def ways_out():
+    """what narrows the view is on the screen with the key that undoes it; Esc takes back one step at a time"""
+    with started() as s:
+        s.send("/", "hot_b", "enter")
+        s.wait(r"search:hot_b.*Esc undoes$")
+        s.send("esc", "d")
+        s.wait(r"module:shape.*Esc undoes$")
+        s.send("g", "enter")
+        s.wait(r"CALLERS of hot_")
+        s.wait(r"module:shape")
+        s.send("esc")
+        s.wait(r"SELF%.*FUNCTION")
+        s.wait(r"module:shape")
+        s.send("esc")
+        s.wait_not(r"module:shape")
+
+
+def flame():
+    """in the flame view T zooms into a comm, Enter into a box, and one Esc leaves that again"""
+    with started() as s:
+        s.send("3", "down", "T")
+        s.wait(r"comm:shape")
+        s.send("backspace")
+        s.wait_not(r"comm:shape")
+        s.send("down", "down", "down", "enter")
+        s.wait(r"zoomed \(Esc: back\)")
+        s.wait(r"selected: path_")
+        s.send("esc")
+        s.wait_not(r"zoomed")
+        s.wait(r"selected: path_")
+
+
+def pickers():
+    """the bottom bar has Tag only where several can be taken; Enter on what is not there says why"""
+    with started() as s:
+        s.send("p")
+        s.wait(r"Processes to sample")
+        s.wait(r"^EscCancelEnterTake +SpaceTag")
+        s.send("esc", "m")
+        s.wait(r"Stacks")
+        assert "SpaceTag" not in s.text(), s.text()
+        s.send("esc", "e", "stalled-cycles-backend")
+        s.wait(r"stalled-cycles-backend +\S")
+        if "<not supported>" in s.text():
+            s.send("enter")
+            s.wait(r"stalled-cycles-backend.*(no hardware counters|not supported|does not)")
+
+
+def help_is_true():
+    """help lists the keys that work in this view, and nothing runs out of its box"""
+    with started() as s:
+        s.send("3", "f1")
+        seen = ""
+        for _ in range(8):
+            s.pump(0.1)
+            seen += s.text() + "\n"
+            s.send("pgdn")
+        assert re.search(r"^│ +c +what colours mean", seen, re.M), seen
+        assert re.search(r"^│ +C +pick a cgroup", seen, re.M), seen
+        for line in seen.split("\n"):
+            if line.startswith("│"):
+                assert line.endswith(" │"), line
+
+
+def narrow_bar():
+    """Quit is in the bottom bar of a narrow screen, too"""
+    with started(size=(60, 20)) as s:
+        assert lines(s)[-1].endswith("F10Quit"), s.text()
+
+
+def cheap():
+    """every view stays below 2 KB a second, one redraw at a time"""
+    with started(size=(120, 40)) as s:
+        s.pump(5 * SLOW)
+        for view in "1234":
+            s.send(view)
+            s.pump(1.5 * SLOW)
+            s.raw = b""
+            start = time.monotonic()
+            s.pump(6 * SLOW)
+            rate = len(s.raw) / (time.monotonic() - start)
+            assert rate < 2048, "view %s: %d bytes a second" % (view, rate)
+
+
+run(header_keeps_what_matters, ended_is_held, nothing_sampled, prompts, writing, exports, dead_keys, foreign_sequences,
+    counters_frozen, ways_out, flame, pickers, help_is_true, narrow_bar, cheap)

@@ -1,0 +1,250 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The screens, as a person sees them: views, keys, sizes, terminals."""
+import re
+
+import machine as m
+from ptyscreen import SLOW, Screen, run
+
+load = None
+
+
+def started(args=(), size=(120, 40), **more):
+    m.need_events()
+    global load
+    if not load:
+        load = m.start(m.build("shape"), "600")
+    s = Screen(["-F", "199", "-p", str(load.pid), *args], size=size, **more)
+    s.wait(r"^ *\d+\.\d+ .*hot_a", 15)
+    return s
+
+
+def first_data():
+    """the first screen has functions and the header's facts within a moment"""
+    with started() as s:
+        s.wait(r"SELF%.*TOTAL%.*SAMPLES")
+        s.wait(r"^flametop .*(cpu-clock|cycles)")
+        s.wait(r"samples [\d,]+ .*lost 0")
+        s.pump(2 * SLOW)
+        text = s.text()
+        order = [text.index(name) for name in ("hot_a", "hot_b", "hot_c")]
+        assert order == sorted(order), text
+
+
+def all_views():
+    """every view opens by number and by Tab, and shows the known paths"""
+    with started() as s:
+        s.send("2")
+        s.wait(r"\[[-+]\] shape")
+        s.send("*")
+        s.wait(r"path_one")
+        s.send("i")
+        s.wait(r"(?i)callers")
+        s.wait(r"\[[-+]\] hot_a")
+        s.send("3")
+        s.wait(r"all 100\.0%")
+        s.wait(r"path_one")
+        s.send("4")
+        s.wait(r"context-switches")
+        s.wait(r"CPUs utilized", 15)
+        s.send("1")
+        s.wait(r"SELF%.*FUNCTION")
+        s.send("tab")
+        s.wait(r"(?i)callers|callees")
+        s.send("s-tab")
+        s.wait(r"SELF%.*FUNCTION")
+
+
+def expansion_stays():
+    """expansion and cursor of the call graph keep their path while the numbers move"""
+    with started() as s:
+        s.send("2")
+        s.wait(r"\[[-+]\] shape")
+        s.send("*")
+        s.wait(r"\[?.*path_one")
+        s.send("g", "down", "down")
+        line = lambda name: next(i for i, text in enumerate(s.screen.display) if name in text)
+        samples = lambda: re.search(r"^ *[\d.]+ +[\d.]+ +([\d,]+) .*path_one", s.text(), re.M).group(1)
+        before, count = line("path_one"), samples()
+        s.pump(3 * SLOW)
+        assert line("path_one") == before, s.text()
+        assert samples() != count, "the numbers do not move"
+
+
+def groups():
+    """b walks through all groupings"""
+    with started() as s:
+        for pattern in (r"COMM.*MODULE.*FUNCTION", r"COMM", r"MODULE", r"(?i)process", r"(?i)thread", r"cpu [01]", r"(?i)cgroup",
+                        r"MODULE.*FUNCTION"):
+            s.send("b")
+            s.wait(pattern)
+
+
+def search_and_filter():
+    """/ finds, n goes on, \\ keeps only stacks through matches, Esc takes them back"""
+    with started() as s:
+        s.send("/", "hot_c", "enter")
+        s.wait(r"hot_c")
+        s.send("\\", "hot_b", "enter")
+        s.wait_not(r"hot_a")
+        s.wait(r"hot_b")
+        s.send("esc", "esc", "esc", "g")
+        s.wait(r"hot_a")
+
+
+def freeze():
+    """z freezes the numbers while sampling goes on, and thaws"""
+    with started() as s:
+        s.send("z")
+        s.wait(r"FROZEN")
+        count = lambda: re.search(r"^ *[\d.]+ +[\d.]+ +([\d,]+) .*hot_a", s.text(), re.M).group(1)
+        first = count()
+        s.pump(2.5 * SLOW)
+        assert count() == first, (first, count())
+        s.send("z")
+        s.wait(r"LIVE")
+        s.pump(2.5 * SLOW)
+        assert count() != first
+
+
+def zooms():
+    """d zooms into a module, Backspace undoes it"""
+    with started() as s:
+        s.send("/", "hot_a", "enter")
+        s.wait(r"hot_a")
+        s.send("d")
+        s.wait(r"(?i)module:? *shape|zoom.*shape|shape.*zoom")
+        s.wait_not(r"\[kernel\]")
+        s.send("backspace")
+        s.wait(r"hot_a")
+
+
+def pickers():
+    """e, p and c open pickers that show what is there, and Esc leaves them"""
+    with started() as s:
+        s.send("p")
+        s.wait(r"(?i)pid.*comm|shape")
+        s.send("esc")
+        s.send("e")
+        s.wait(r"context-switches|cpu-clock")
+        s.send("esc")
+        s.send("c")
+        s.wait(r"(?i)cgroup")
+        s.send("esc")
+        s.wait(r"SELF%")
+
+
+def switches():
+    """event, rate and scope change live, and the history stays"""
+    with started() as s:
+        s.send("e")
+        s.wait(r"context-switches|cpu-clock")
+        for letter in "task-clock":
+            s.send(letter)
+        s.send("enter")
+        s.wait(r"^flametop .*task-clock")
+        s.wait(r"hot_a")
+        s.send("[")
+        s.wait(r"^flametop .*(cpu-clock|cycles)")
+        s.wait(r"hot_a")
+        s.send("K")
+        s.wait(r"(?i):k|kernel")
+        s.send("K", "K")
+        s.wait(r"hot_a")
+
+
+def clears():
+    """x forgets what was sampled so far"""
+    with started() as s:
+        s.pump(3 * SLOW)
+        s.send("x")
+        s.wait(r"00:00:0[0-2]")
+
+
+def arrows_of_both_modes():
+    """cursor keys work as the terminal sends them in either mode"""
+    for down in ("\x1b[B", "\x1bOB"):
+        with started() as s:
+            s.send("4", "2")
+            s.wait(r"\[[-+]\] shape")
+            s.send("Z", "g", "right")
+            s.wait(r"\[-\] shape")
+            s.send(down, down, "right")
+            s.wait(r"\[-\] main|main")
+
+
+def help_lists_keys():
+    """F1 lists the keys of the view, ? too; Esc closes it"""
+    for key in ("f1", "?"):
+        with started() as s:
+            s.send(key)
+            s.wait(r"(?i)help")
+            s.wait(r"freeze|search in place|up")
+            s.send("esc")
+            s.wait(r"SELF%")
+
+
+def sizes():
+    """every size from 200x60 down to 20x5 is survived, and comes back"""
+    with started(size=(200, 60)) as s:
+        for size in ((120, 40), (80, 24), (40, 10), (20, 5), (1, 1), (300, 100), (80, 24)):
+            s.resize(*size)
+            s.pump(0.3 * SLOW)
+            assert s.ended() is None, size
+        for view in "1234":
+            s.send(view)
+            s.wait(r"^flametop ")
+        s.resize(20, 5)
+        s.wait(r"(?i)small|20x5")
+        s.resize(80, 24)
+        s.send("1")
+        s.wait(r"hot_a")
+
+
+def fits_80x24():
+    """at 80x24 no view writes beyond its lines, and the tables keep their sense"""
+    with started(size=(80, 24)) as s:
+        s.wait(r"SELF%.*FUNCTION")
+        s.send("2", "*")
+        s.wait(r"path_one")
+        s.send("3")
+        s.wait(r"path_one")
+        s.send("4")
+        s.wait(r"context-switches")
+
+
+def terminals():
+    """linux, vt100, xterm, tmux and screen work; an unknown TERM is a message"""
+    for term in ("linux", "vt100", "xterm", "xterm-256color", "tmux-256color", "screen"):
+        with started(term=term) as s:
+            s.send("3")
+            s.wait(r"path_one")
+            s.send("q")
+            assert s.wait_end() == 0, term
+    with Screen([], term="no-such-terminal") as s:
+        s.wait(r"(?i)unknown terminal|terminal type")
+        assert s.wait_end() == 1
+
+
+def plain():
+    """without colour and without UTF-8 nothing but ASCII and attributes is sent"""
+    with started(env={"NO_COLOR": "1", "LC_ALL": "C"}) as s:
+        for key in "2341":
+            s.send(key)
+            s.pump(0.3)
+        assert not re.search(rb"\x1b\[[0-9;]*\b(3[0-7]|4[0-7]|38|48)\b[0-9;]*m", s.raw), "colours"
+        assert max(s.raw) < 128, "bytes beyond ASCII"
+
+
+def themes():
+    """all themes load; an unknown one is named with those that exist"""
+    for theme in ("default", "light", "mono", "solarized"):
+        with started(["--theme", theme]) as s:
+            s.send("q")
+            assert s.wait_end() == 0, theme
+    status, _, why = m.flametop("--theme", "no-such", check=False)
+    assert status == 2 and "default" in why, why
+
+
+run(first_data, all_views, expansion_stays, groups, search_and_filter, freeze, zooms, pickers, switches, clears,
+    arrows_of_both_modes, help_lists_keys, sizes, fits_80x24, terminals, plain, themes)

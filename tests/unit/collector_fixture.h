@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A session built by hand around an empty world, for records that are made up. The test says what becomes of a
+ * record: feed(). */
+#ifndef FLAMETOP_TESTS_COLLECTOR_FIXTURE_H
+#define FLAMETOP_TESTS_COLLECTOR_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/mem.h"
+#include "session/state.h"
+
+#define MB     (UINT64_C(1) << 20)
+#define BUDGET (2 * MB)
+#define TEXT   UINT64_C(0x400000)
+#define JIT    UINT64_C(0x7f0000000000)
+
+static struct session *s;
+static uint64_t now_ns;
+
+static void feed(const struct record *r);
+
+static inline int set_up(void **state)
+{
+    (void)state;
+    s = mem_zalloc(sizeof *s);
+    pthread_mutex_init(&s->lock, NULL);
+    s->world = world_new(false);
+    s->stacks = stacks_new();
+    s->history = history_new();
+    s->places = mem_array(PLACE_CACHE_SLOTS, sizeof *s->places);
+    s->budget_bytes = BUDGET;
+    s->world_floor_bytes = world_bytes(s->world);
+    s->n_events = 1;
+    s->scope_number = 1;
+    now_ns = 1000;
+    return 0;
+}
+
+static inline int tear_down(void **state)
+{
+    (void)state;
+    world_free(s->world);
+    stacks_free(s->stacks);
+    history_free(s->history);
+    mem_free(s->places);
+    mem_free(s->thread_scope);
+    pthread_mutex_destroy(&s->lock);
+    mem_free(s);
+    return 0;
+}
+
+static inline struct record record(uint32_t type, uint32_t pid)
+{
+    return (struct record){ .type = type,
+                            .misc = PERF_RECORD_MISC_USER,
+                            .known = true,
+                            .id = { .time_ns = ++now_ns, .pid = pid, .tid = pid } };
+}
+
+static inline void do_fork(uint32_t pid, uint32_t ppid)
+{
+    struct record r = record(PERF_RECORD_FORK, pid);
+    r.task.pid = r.task.tid = pid;
+    r.task.ppid = r.task.ptid = ppid;
+    feed(&r);
+}
+
+static inline void do_exit(uint32_t pid)
+{
+    struct record r = record(PERF_RECORD_EXIT, pid);
+    r.task.pid = r.task.tid = pid;
+    feed(&r);
+}
+
+static inline void do_comm(uint32_t pid, const char *comm, bool exec)
+{
+    struct record r = record(PERF_RECORD_COMM, pid);
+    r.comm.pid = r.comm.tid = pid;
+    r.comm.comm = comm;
+    r.comm.exec = exec;
+    feed(&r);
+}
+
+static inline void do_mmap(uint32_t pid, uint64_t addr, uint64_t len, const char *path, uint64_t ino)
+{
+    struct record r = record(PERF_RECORD_MMAP2, pid);
+    r.mmap.pid = r.mmap.tid = pid;
+    r.mmap.addr = addr;
+    r.mmap.len = len;
+    r.mmap.prot = PROT_EXEC | PROT_READ;
+    r.mmap.path = path;
+    r.mmap.ino = ino;
+    feed(&r);
+}
+
+#endif

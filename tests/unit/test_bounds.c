@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Memory stays within --history, whatever is sampled, and what is still held stays right. The records are made up:
+ * a session is built by hand around an empty world. */
+#include "collector_fixture.h"
+
+#define DRAIN 256 /* records between two looks at the budget */
+#define DEPTH 12
+
+static uint64_t fed, worst_bytes;
+static uint64_t chain[DEPTH + 1];
+
+static int start(void **state)
+{
+    fed = worst_bytes = 0;
+    return set_up(state);
+}
+
+static uint64_t session_bytes(void)
+{
+    return history_bytes(s->history) + stacks_bytes(s->stacks) + world_bytes(s->world) +
+           s->thread_scope_cap * sizeof *s->thread_scope;
+}
+
+static void feed(const struct record *r)
+{
+    collector_record(s, r);
+    if (++fed % DRAIN)
+        return;
+    bounds_enforce(s);
+    worst_bytes = session_bytes() > worst_bytes ? session_bytes() : worst_bytes;
+}
+
+/* The leaf is at addr; its callers are the same for all. */
+static void do_sample(uint32_t pid, uint64_t addr)
+{
+    struct record r = record(PERF_RECORD_SAMPLE, pid);
+    chain[0] = PERF_CONTEXT_USER;
+    chain[1] = addr;
+    for (int i = 2; i <= DEPTH; i++)
+        chain[i] = TEXT + 0x100u * (unsigned)i + 1;
+    r.sample.ip = addr;
+    r.sample.period = 1;
+    r.sample.chain = chain;
+    r.sample.chain_n = DEPTH + 1;
+    feed(&r);
+}
+
+static void exec_process(uint32_t pid, const char *comm)
+{
+    do_comm(pid, comm, true);
+    do_mmap(pid, TEXT, 0x10000, "/usr/bin/storm", 7);
+    for (uint32_t i = 0; i < 5; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "/usr/lib/lib%u.so", i);
+        do_mmap(pid, JIT + 0x100000u * i, 0x10000, path, 100 + i);
+    }
+}
+
+/* ---- what is held ---- */
+
+struct held {
+    uint64_t samples, wrong;
+    uint64_t first_ns, last_ns;
+};
+
+static uint64_t leaf_offset(const struct sample *sample)
+{
+    return stacks_frame_offsets(s->stacks)[stacks_frames(s->stacks)[sample->stack]];
+}
+
+static uint32_t depth_of(uint32_t node)
+{
+    uint32_t n = 0;
+    for (; node; node = stacks_parents(s->stacks)[node])
+        n++;
+    return n;
+}
+
+/* Of the sample at time t the leaf was at leaf_at(t), its thread's name name_at(t). */
+static uint64_t (*leaf_at)(uint64_t time_ns);
+static void (*name_at)(uint64_t time_ns, char comm[16]);
+
+static void check_run(void *ctx, struct sample *samples, size_t n)
+{
+    struct held *h = ctx;
+    for (size_t i = 0; i < n; i++) {
+        const struct world_thread *t = world_thread(s->world, samples[i].thread);
+        char comm[16];
+        name_at(samples[i].time_ns, comm);
+        h->wrong += !t || strcmp(t->comm, comm) || leaf_offset(&samples[i]) != leaf_at(samples[i].time_ns) ||
+                    depth_of(samples[i].stack) != DEPTH;
+        h->samples++;
+    }
+}
+
+static void check_held(struct held *h)
+{
+    *h = (struct held){ 0 };
+    history_scan(s->history, 0, 0, check_run, h);
+    assert_int_equal(h->samples, history_count(s->history));
+    assert_int_equal(h->wrong, 0);
+}
+
+static void one_name(uint64_t time_ns, char comm[16])
+{
+    (void)time_ns;
+    snprintf(comm, 16, "java");
+}
+
+static uint64_t own_leaf(uint64_t time_ns)
+{
+    return JIT + time_ns * 16;
+}
+
+static void fixed_leaf(uint32_t pid, uint64_t *addr)
+{
+    *addr = TEXT + 0x10u * (pid % 64);
+}
+
+/* ---- the tests ---- */
+
+static void a_churning_jit_stays_within_the_budget(void **state)
+{
+    struct held h;
+    (void)state;
+    leaf_at = own_leaf;
+    name_at = one_name;
+    do_comm(10, "java", true);
+    do_mmap(10, TEXT, 0x10000, "/usr/bin/java", 1);
+    do_mmap(10, JIT, UINT64_C(1) << 40, "//anon", 0);
+    for (int i = 0; i < 1000000; i++)
+        do_sample(10, JIT + (now_ns + 1) * 16);
+    check_held(&h);
+    assert_true(h.samples > BUDGET / 16 / 64);
+    assert_true(worst_bytes < BUDGET + BUDGET / 4);
+    assert_int_equal(history_count(s->history) + history_dropped(s->history), 1000000);
+}
+
+/* Each process has another pid and name, lives for one sample, and has memory of its own. */
+#define STORM_RECORDS 10
+static uint64_t storm_leaf(uint64_t time_ns)
+{
+    uint64_t addr;
+    fixed_leaf((uint32_t)(time_ns / STORM_RECORDS), &addr);
+    return addr - TEXT;
+}
+
+static void storm_name(uint64_t time_ns, char comm[16])
+{
+    snprintf(comm, 16, "p%llu", (unsigned long long)(time_ns / STORM_RECORDS));
+}
+
+static void run_storm(uint32_t processes)
+{
+    do_comm(1, "init", true);
+    for (uint32_t i = 0; i < processes; i++) {
+        now_ns += STORM_RECORDS - now_ns % STORM_RECORDS - 1;
+        uint32_t number = (uint32_t)((now_ns + 1) / STORM_RECORDS), pid = 2 + number % 4000000;
+        char comm[16];
+        uint64_t addr;
+        snprintf(comm, sizeof comm, "p%u", number);
+        fixed_leaf(number, &addr);
+        do_fork(pid, 1);
+        exec_process(pid, comm);
+        do_sample(pid, addr);
+        do_exit(pid);
+    }
+}
+
+static void a_fork_storm_stays_within_the_budget(void **state)
+{
+    struct held h;
+    (void)state;
+    leaf_at = storm_leaf;
+    name_at = storm_name;
+    run_storm(100000);
+    check_held(&h);
+    assert_true(h.samples >= 1024);
+    assert_true(worst_bytes < BUDGET + BUDGET / 2);
+}
+
+/* What lives cannot leave; dropping samples for it would help nobody. */
+static void many_living_processes_leave_room_for_samples(void **state)
+{
+    (void)state;
+    for (uint32_t pid = 2; pid < 20002; pid++) {
+        char comm[16];
+        snprintf(comm, sizeof comm, "p%u", pid);
+        exec_process(pid, comm);
+    }
+    for (uint32_t i = 0; i < 400000; i++)
+        do_sample(2 + i * 7919 % 20000, TEXT + i % 64 * 16);
+    assert_true(world_bytes(s->world) > 2 * BUDGET);
+    assert_true(history_bytes(s->history) + stacks_bytes(s->stacks) > BUDGET / 2);
+    assert_true(history_bytes(s->history) + stacks_bytes(s->stacks) <= BUDGET);
+}
+
+static void collections_are_few(void **state)
+{
+    (void)state;
+    run_storm(20000);
+    uint64_t before = s->generation;
+    run_storm(20000);
+    assert_true(s->generation - before < 20000 / 100);
+}
+
+struct in_range {
+    uint64_t to_ns, n;
+};
+
+static void count_run(void *ctx, struct sample *samples, size_t n)
+{
+    struct in_range *c = ctx;
+    for (size_t i = 0; i < n; i++)
+        c->n += samples[i].time_ns <= c->to_ns;
+}
+
+static uint64_t samples_until(uint64_t to_ns)
+{
+    struct in_range c = { to_ns, 0 };
+    history_scan(s->history, 0, 0, count_run, &c);
+    return c.n;
+}
+
+static void a_frozen_moment_outlasts_what_is_sampled_behind_it(void **state)
+{
+    (void)state;
+    do_comm(10, "busy", true);
+    do_mmap(10, TEXT, 0x10000, "/usr/bin/busy", 1);
+    for (int i = 0; i < 200000; i++)
+        do_sample(10, TEXT + (unsigned)i % 64 * 16);
+    uint64_t frozen_ns = now_ns, frozen = samples_until(frozen_ns), before = s->generation;
+    s->frozen_ns = frozen_ns;
+    history_pin(s->history, 1, frozen_ns);
+    worst_bytes = 0;
+    for (int i = 0; i < 200000; i++)
+        do_sample(10, TEXT + (unsigned)i % 64 * 16);
+    assert_int_equal(samples_until(frozen_ns), frozen);
+    assert_true(samples_until(UINT64_MAX) > frozen);
+    assert_true(worst_bytes < BUDGET + BUDGET / 4);
+    assert_true(s->generation - before < 200);
+}
+
+static void threads_keep_the_scope_that_they_were_sampled_under(void **state)
+{
+    (void)state;
+    do_comm(1, "init", true);
+    do_comm(10, "old", true);
+    do_sample(10, TEXT);
+    s->scope_number = 2;
+    do_comm(11, "new", true);
+    for (int i = 0; i < 200000; i++) {
+        if (i % 1000 == 0) {
+            do_fork(100, 1);
+            do_sample(100, TEXT);
+            do_exit(100);
+        }
+        do_sample(11, TEXT + (unsigned)i % 64 * 16);
+    }
+    bounds_forget_all(s);
+    uint32_t old = world_thread_of(s->world, 10, 10, now_ns, 0), new = world_thread_of(s->world, 11, 11, now_ns, 0);
+    assert_int_equal(s->thread_scope[old], 1);
+    assert_int_equal(s->thread_scope[new], 2);
+}
+
+static void forgetting_all_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    uint64_t empty = session_bytes();
+    run_storm(3000);
+    bounds_forget_all(s);
+    assert_int_equal(history_count(s->history), 0);
+    assert_int_equal(stacks_node_count(s->stacks), 1);
+    /* zombies, and room that hash tables keep */
+    assert_true(session_bytes() < empty + MB / 2);
+}
+
+int main(void)
+{
+#define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, start, tear_down)
+    const struct CMUnitTest tests[] = {
+        WITH_SETUP(a_churning_jit_stays_within_the_budget),
+        WITH_SETUP(a_fork_storm_stays_within_the_budget),
+        WITH_SETUP(many_living_processes_leave_room_for_samples),
+        WITH_SETUP(collections_are_few),
+        WITH_SETUP(a_frozen_moment_outlasts_what_is_sampled_behind_it),
+        WITH_SETUP(threads_keep_the_scope_that_they_were_sampled_under),
+        WITH_SETUP(forgetting_all_leaves_nothing_behind),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+static void an_empty_buffer_reads_as_an_empty_string(void **state)
+{
+    struct buf b = { 0 };
+    char *taken;
+
+    (void)state;
+    assert_string_equal(buf_str(&b), "");
+    taken = buf_take(&b);
+    assert_string_equal(taken, "");
+    mem_free(taken);
+    buf_done(&b);
+}
+
+static void what_is_added_stands_in_order_and_terminated(void **state)
+{
+    struct buf b = { 0 };
+
+    (void)state;
+    buf_puts(&b, "a;");
+    buf_add(&b, "bcd", 2);
+    buf_putc(&b, ';');
+    buf_printf(&b, "%d %s", 42, "x");
+    assert_string_equal(buf_str(&b), "a;bc;42 x");
+    assert_int_equal(b.len, 9);
+    assert_int_equal(b.data[b.len], '\0');
+    buf_done(&b);
+    assert_null(b.data);
+}
+
+static void bytes_may_contain_nul(void **state)
+{
+    struct buf b = { 0 };
+
+    (void)state;
+    buf_add(&b, "a\0b", 3);
+    assert_int_equal(b.len, 3);
+    assert_memory_equal(b.data, "a\0b", 4);
+    buf_done(&b);
+}
+
+static void it_grows_over_many_additions(void **state)
+{
+    struct buf b = { 0 };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < 10000; i++)
+        buf_printf(&b, "%04zu", i);
+    assert_int_equal(b.len, 40000);
+    assert_memory_equal(b.data + 4 * 1234, "1234", 4);
+    assert_string_equal(b.data + 4 * 9999, "9999");
+    buf_done(&b);
+}
+
+static void clearing_keeps_the_memory(void **state)
+{
+    struct buf b = { 0 };
+    char *data;
+
+    (void)state;
+    buf_puts(&b, "something");
+    data = b.data;
+    buf_clear(&b);
+    assert_int_equal(b.len, 0);
+    assert_string_equal(buf_str(&b), "");
+    assert_ptr_equal(b.data, data);
+    buf_done(&b);
+}
+
+static void taking_leaves_it_empty(void **state)
+{
+    struct buf b = { 0 };
+    char *taken;
+
+    (void)state;
+    buf_puts(&b, "mine");
+    taken = buf_take(&b);
+    assert_string_equal(taken, "mine");
+    assert_int_equal(b.len, 0);
+    buf_puts(&b, "other");
+    assert_string_equal(taken, "mine");
+    mem_free(taken);
+    buf_done(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_buffer_reads_as_an_empty_string),
+        cmocka_unit_test(what_is_added_stands_in_order_and_terminated),
+        cmocka_unit_test(bytes_may_contain_nul),
+        cmocka_unit_test(it_grows_over_many_additions),
+        cmocka_unit_test(clearing_keeps_the_memory),
+        cmocka_unit_test(taking_leaves_it_empty),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

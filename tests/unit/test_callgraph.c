@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "profile_fixture.h"
+#include "ui/callgraph.h"
+
+/* Function k has the key 100 + k and one of these names; group k is that of thread k. */
+static const char *const names[] = { NULL, "main", "parse", "Render", "malloc", "memcpy" };
+#define FUNCS 6
+static const char *const labels[] = { "all", "web", "db" };
+#define KEY(func) (100u + (func))
+
+struct world {
+    struct fixture f;
+    struct view view;
+    struct view_function funcs[FUNCS];
+    struct view_group_info groups[3];
+    uint32_t thread_group[3];
+    struct callgraph graph;
+};
+
+static int setup(void **state)
+{
+    struct world *w = mem_zalloc(sizeof *w);
+    fixture_init(&w->f);
+    for (uint32_t i = 0; i < FUNCS; i++)
+        w->funcs[i] = (struct view_function){ .name = names[i], .key = i ? KEY(i) : 0 };
+    for (uint32_t i = 0; i < 3; i++) {
+        w->groups[i] = (struct view_group_info){ .label = labels[i], .key = i };
+        w->thread_group[i] = i;
+    }
+    *state = w;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+    callgraph_done(&w->graph);
+    mem_free(w->view.frame_func);
+    fixture_done(&w->f);
+    mem_free(w);
+    return 0;
+}
+
+static void build(struct world *w, enum callgraph_order order, uint64_t focus, bool by_group)
+{
+    w->f.query.thread_group = w->thread_group;
+    w->f.query.n_threads = 3;
+    fixture_query(&w->f);
+    mem_free(w->view.frame_func);
+    w->view = (struct view){ .result = w->f.result, .funcs = w->funcs, .n_funcs = FUNCS };
+    w->view.groups = w->groups;
+    w->view.n_groups = 3;
+    w->view.frame_func = fixture_funcs(&w->f.result, (const uint32_t[]){ 0, 1, 2, 3, 4, 5 });
+    w->graph.order = order;
+    w->graph.focus = focus;
+    w->graph.by_group = by_group;
+    callgraph_build(&w->graph, &w->view);
+}
+
+/* The node of a path of functions from the top, "12", or 0. */
+static uint32_t node_of(const struct world *w, const char *digits)
+{
+    uint32_t node = 0;
+    for (; *digits; digits++) {
+        node = callgraph_model.first_child(&w->graph, node);
+        while (node && callgraph_node(&w->graph, node)->func != (uint32_t)(*digits - '0'))
+            node = callgraph_model.next_sibling(&w->graph, node);
+        if (!node)
+            return 0;
+    }
+    return node;
+}
+
+static void assert_weights(const struct world *w, const char *digits, uint64_t total, uint64_t self)
+{
+    uint32_t node = node_of(w, digits);
+    assert_int_not_equal(node, 0);
+    assert_int_equal(callgraph_node(&w->graph, node)->total_weight, total);
+    assert_int_equal(callgraph_self_weight(&w->graph, node), self);
+}
+
+static void test_callees_have_what_ended_in_them_as_self(void **state)
+{
+    struct world *w = *state;
+    fixture_stack(&w->f, "12", 5, 1);
+    fixture_stack(&w->f, "124", 7, 1);
+    build(w, CALLGRAPH_CALLEES, 0, false);
+    assert_weights(w, "1", 12, 0);
+    assert_weights(w, "12", 12, 5);
+    assert_weights(w, "124", 7, 7);
+}
+
+static void test_callers_have_what_ended_at_the_top_along_their_path_as_self(void **state)
+{
+    struct world *w = *state;
+    fixture_stack(&w->f, "124", 7, 1);
+    fixture_stack(&w->f, "134", 2, 1);
+    build(w, CALLGRAPH_CALLERS, 0, false);
+    assert_weights(w, "4", 9, 9);
+    assert_weights(w, "42", 7, 7);
+    assert_weights(w, "431", 2, 2);
+}
+
+static void test_a_focus_weighs_callers_by_all_that_passes_through_the_function(void **state)
+{
+    struct world *w = *state;
+    fixture_stack(&w->f, "12", 5, 1);
+    fixture_stack(&w->f, "124", 7, 1);
+    fixture_stack(&w->f, "1325", 3, 1);
+    fixture_stack(&w->f, "13", 100, 1);
+    build(w, CALLGRAPH_CALLERS, KEY(2), false);
+    assert_weights(w, "2", 15, 5);
+    assert_weights(w, "21", 12, 5);
+    assert_weights(w, "23", 3, 0);
+    assert_weights(w, "231", 3, 0);
+    assert_int_equal(node_of(w, "4"), 0);
+    assert_int_equal(node_of(w, "3"), 0);
+}
+
+static void test_a_focus_counts_a_recursive_function_once_at_its_innermost_frame(void **state)
+{
+    struct world *w = *state;
+    fixture_stack(&w->f, "12324", 6, 1);
+    build(w, CALLGRAPH_CALLERS, KEY(2), false);
+    assert_weights(w, "2", 6, 0);
+    assert_weights(w, "2321", 6, 0);
+    assert_int_equal(node_of(w, "21"), 0);
+}
+
+static void test_a_focus_that_nothing_passes_through_is_empty(void **state)
+{
+    struct world *w = *state;
+    fixture_stack(&w->f, "12", 5, 1);
+    build(w, CALLGRAPH_CALLERS, KEY(5), false);
+    assert_int_equal(callgraph_model.first_child(&w->graph, 0), 0);
+    assert_int_equal(callgraph_find(&w->graph, KEY(5), 0), 0);
+    build(w, CALLGRAPH_CALLERS, 9999, false);
+    assert_int_equal(callgraph_model.first_child(&w->graph, 0), 0);
+}
+
+static void test_a_focus_says_nothing_of_callees(void **state)
+{
+    struct world *w = *state;
+    fixture_stack(&w->f, "12", 5, 1);
+    fixture_stack(&w->f, "13", 4, 1);
+    build(w, CALLGRAPH_CALLEES, KEY(2), false);
+    assert_weights(w, "1", 9, 0);
+}
+
+static void test_paths_keep_their_keys_with_and_without_a_focus(void **state)
+{
+    struct world *w = *state;
+    fixture_stack(&w->f, "132", 5, 1);
+    fixture_stack(&w->f, "1324", 5, 1);
+    build(w, CALLGRAPH_CALLERS, 0, false);
+    uint64_t key = callgraph_node(&w->graph, node_of(w, "23"))->key;
+    build(w, CALLGRAPH_CALLERS, KEY(2), false);
+    assert_int_equal(callgraph_node(&w->graph, node_of(w, "23"))->key, key);
+}
+
+static void test_siblings_stand_by_weight(void **state)
+{
+    struct world *w = *state;
+    fixture_stack(&w->f, "12", 5, 1);
+    fixture_stack(&w->f, "13", 9, 1);
+    build(w, CALLGRAPH_CALLEES, 0, false);
+    uint32_t first = callgraph_model.first_child(&w->graph, node_of(w, "1"));
+    assert_string_equal(callgraph_name(&w->graph, first), "Render");
+}
+
+static void test_groups_have_their_labels_and_no_function(void **state)
+{
+    struct world *w = *state;
+    fixture_stack(&w->f, "12", 5, 2);
+    build(w, CALLGRAPH_CALLEES, 0, true);
+    uint32_t group = callgraph_model.first_child(&w->graph, 0);
+    assert_string_equal(callgraph_name(&w->graph, group), "db");
+    assert_null(callgraph_function(&w->graph, group));
+    uint32_t below = callgraph_model.first_child(&w->graph, group);
+    assert_int_equal(callgraph_function(&w->graph, below)->key, KEY(1));
+}
+
+static void test_a_function_is_found_where_it_is_heaviest(void **state)
+{
+    struct world *w = *state;
+    fixture_stack(&w->f, "12", 5, 1);
+    fixture_stack(&w->f, "132", 9, 1);
+    build(w, CALLGRAPH_CALLEES, 0, false);
+    assert_int_equal(callgraph_find(&w->graph, KEY(2), 0), node_of(w, "132"));
+    assert_int_equal(callgraph_find(&w->graph, KEY(4), 0), 0);
+}
+
+static void test_a_function_is_found_in_the_group_that_is_asked_for(void **state)
+{
+    struct world *w = *state;
+    fixture_stack(&w->f, "12", 50, 1);
+    fixture_stack(&w->f, "12", 5, 2);
+    fixture_stack(&w->f, "132", 3, 2);
+    build(w, CALLGRAPH_CALLEES, 0, true);
+    uint32_t node = callgraph_find(&w->graph, KEY(2), 2);
+    assert_int_equal(callgraph_node(&w->graph, node)->group, 2);
+    assert_int_equal(callgraph_node(&w->graph, node)->total_weight, 5);
+    node = callgraph_find(&w->graph, KEY(2), 0);
+    assert_int_equal(callgraph_node(&w->graph, node)->group, 1);
+}
+
+static void test_among_callers_a_function_is_found_only_at_the_top(void **state)
+{
+    struct world *w = *state;
+    fixture_stack(&w->f, "124", 5, 1);
+    build(w, CALLGRAPH_CALLERS, 0, false);
+    assert_int_equal(callgraph_find(&w->graph, KEY(4), 0), node_of(w, "4"));
+    assert_int_equal(callgraph_find(&w->graph, KEY(2), 0), 0);
+    build(w, CALLGRAPH_CALLERS, 0, true);
+    assert_int_not_equal(callgraph_find(&w->graph, KEY(4), 0), 0);
+    assert_int_equal(callgraph_find(&w->graph, KEY(2), 0), 0);
+}
+
+static void test_matches_follow_one_another_around_the_end_in_the_order_of_the_tree(void **state)
+{
+    struct world *w = *state;
+    fixture_stack(&w->f, "12", 9, 1);
+    fixture_stack(&w->f, "134", 5, 1);
+    fixture_stack(&w->f, "15", 2, 1);
+    build(w, CALLGRAPH_CALLEES, 0, false);
+    callgraph_match(&w->graph, "M");
+    uint32_t top = node_of(w, "1"), malloc_node = node_of(w, "134"), memcpy_node = node_of(w, "15");
+    assert_int_equal(callgraph_next_match(&w->graph, top, 1, "M"), malloc_node);
+    assert_int_equal(callgraph_next_match(&w->graph, malloc_node, 1, "M"), memcpy_node);
+    assert_int_equal(callgraph_next_match(&w->graph, memcpy_node, 1, "M"), top);
+    assert_int_equal(callgraph_next_match(&w->graph, top, -1, "M"), memcpy_node);
+    assert_int_equal(callgraph_next_match(&w->graph, node_of(w, "12"), -1, "M"), top);
+    assert_int_equal(callgraph_next_match(&w->graph, node_of(w, "12"), 0, "M"), malloc_node);
+}
+
+static void test_a_search_without_a_match_finds_nothing_and_an_only_match_itself(void **state)
+{
+    struct world *w = *state;
+    fixture_stack(&w->f, "12", 9, 1);
+    build(w, CALLGRAPH_CALLEES, 0, true);
+    callgraph_match(&w->graph, "nowhere");
+    assert_int_equal(callgraph_next_match(&w->graph, 1, 1, "nowhere"), 0);
+    callgraph_match(&w->graph, "parse");
+    uint32_t only = callgraph_find(&w->graph, KEY(2), 0);
+    assert_int_equal(callgraph_next_match(&w->graph, only, 1, "parse"), only);
+    assert_int_equal(callgraph_next_match(&w->graph, only, -1, "parse"), only);
+    callgraph_match(&w->graph, "WEB");
+    uint32_t group = callgraph_model.first_child(&w->graph, 0);
+    assert_int_equal(callgraph_next_match(&w->graph, only, 1, "WEB"), group);
+}
+
+static void test_nothing_built_or_sampled_is_an_empty_tree(void **state)
+{
+    struct world *w = *state;
+    assert_int_equal(callgraph_model.first_child(&w->graph, 0), 0);
+    build(w, CALLGRAPH_CALLEES, 0, true);
+    assert_int_equal(callgraph_model.first_child(&w->graph, 0), 0);
+    callgraph_match(&w->graph, "x");
+    assert_int_equal(callgraph_next_match(&w->graph, 0, 1, "x"), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_callees_have_what_ended_in_them_as_self),
+        TEST(test_callers_have_what_ended_at_the_top_along_their_path_as_self),
+        TEST(test_a_focus_weighs_callers_by_all_that_passes_through_the_function),
+        TEST(test_a_focus_counts_a_recursive_function_once_at_its_innermost_frame),
+        TEST(test_a_focus_that_nothing_passes_through_is_empty),
+        TEST(test_a_focus_says_nothing_of_callees),
+        TEST(test_paths_keep_their_keys_with_and_without_a_focus),
+        TEST(test_siblings_stand_by_weight),
+        TEST(test_groups_have_their_labels_and_no_function),
+        TEST(test_a_function_is_found_where_it_is_heaviest),
+        TEST(test_a_function_is_found_in_the_group_that_is_asked_for),
+        TEST(test_among_callers_a_function_is_found_only_at_the_top),
+        TEST(test_matches_follow_one_another_around_the_end_in_the_order_of_the_tree),
+        TEST(test_a_search_without_a_match_finds_nothing_and_an_only_match_itself),
+        TEST(test_nothing_built_or_sampled_is_an_empty_tree),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

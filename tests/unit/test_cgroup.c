@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "process/cgroup.h"
+
+static char root[64];
+
+static int make_tree(void **state)
+{
+    static const char *const dirs[] = { "/system.slice", "/system.slice/ssh.service", "/user.slice",
+                                        "/user.slice/a\033b" };
+    char path[256];
+
+    (void)state;
+    strcpy(root, "/tmp/flametop-cgroup-XXXXXX");
+    if (!mkdtemp(root))
+        return -1;
+    for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
+        snprintf(path, sizeof path, "%s%s", root, dirs[i]);
+        if (mkdir(path, 0755))
+            return -1;
+    }
+    return 0;
+}
+
+static int remove_tree(void **state)
+{
+    char command[128];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf '%s'", root);
+    return system(command);
+}
+
+static uint64_t id_of(const char *below)
+{
+    char path[256];
+    struct stat st;
+
+    snprintf(path, sizeof path, "%s%s", root, below);
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_ino;
+}
+
+static void a_walk_finds_names_by_inode(void **state)
+{
+    struct cgroups *c = cgroups_new(root);
+
+    (void)state;
+    assert_string_equal(cgroups_path(c, id_of("/system.slice/ssh.service")), "/system.slice/ssh.service");
+    assert_string_equal(cgroups_path(c, id_of("/system.slice")), "/system.slice");
+    assert_string_equal(cgroups_path(c, id_of("")), "/");
+    assert_string_equal(cgroups_path(c, id_of("/user.slice/a\033b")), "/user.slice/a?b");
+    assert_string_equal(cgroups_path(c, 0), "");
+    cgroups_free(c);
+}
+
+static void a_new_cgroup_is_found_by_the_next_walk_a_second_later(void **state)
+{
+    struct cgroups *c = cgroups_new(root);
+    char path[256];
+    uint64_t id;
+
+    (void)state;
+    assert_string_equal(cgroups_path(c, id_of("")), "/");
+    snprintf(path, sizeof path, "%s/new", root);
+    assert_int_equal(mkdir(path, 0755), 0);
+    id = id_of("/new");
+    assert_string_equal(cgroups_path(c, id), "");
+    usleep(1050 * 1000);
+    assert_string_equal(cgroups_path(c, id), "/new");
+    cgroups_free(c);
+}
+
+static void records_tell_names_without_any_hierarchy(void **state)
+{
+    struct cgroups *c = cgroups_new(NULL);
+
+    (void)state;
+    cgroups_add(c, 77, "/docker/1\nx");
+    cgroups_add(c, 1, "");
+    assert_string_equal(cgroups_path(c, 77), "/docker/1?x");
+    assert_string_equal(cgroups_path(c, 1), "/");
+    assert_string_equal(cgroups_path(c, 78), "");
+    cgroups_add(c, 77, "/renamed");
+    assert_string_equal(cgroups_path(c, 77), "/renamed");
+    cgroups_free(c);
+}
+
+static void a_flood_of_cgroups_is_bounded(void **state)
+{
+    struct cgroups *c = cgroups_new(NULL);
+    size_t most = 0;
+    char path[32];
+
+    (void)state;
+    for (uint64_t id = 1; id <= 3 * CGROUPS_MAX; id++) {
+        snprintf(path, sizeof path, "/job-%llu", (unsigned long long)id);
+        cgroups_add(c, id, path);
+        if (cgroups_bytes(c) > most)
+            most = cgroups_bytes(c);
+    }
+    assert_string_equal(cgroups_path(c, 3 * CGROUPS_MAX), path);
+    assert_true(most < (size_t)CGROUPS_MAX * 64 * 2);
+    cgroups_free(c);
+}
+
+static void the_path_in_the_right_hierarchy_is_taken(void **state)
+{
+    static const char text[] = "9:name=systemd:/x\n4:cpu,memory:/y\n3:perf_event:/a:b\n0::/c\n";
+    char *path;
+
+    (void)state;
+    path = cgroup_path_of(text, true);
+    assert_string_equal(path, "/c");
+    mem_free(path);
+    path = cgroup_path_of(text, false);
+    assert_string_equal(path, "/a:b");
+    mem_free(path);
+    assert_null(cgroup_path_of("4:cpu:/y\n", true));
+    assert_null(cgroup_path_of("garbage\n:\n::", false));
+}
+
+static void our_own_cgroup_has_an_id_and_a_name(void **state)
+{
+    struct cgroups *c = cgroups_new(cgroup_root());
+    int dir = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    uint64_t id = *cgroup_root() ? cgroup_of_process(dir) : 0;
+
+    (void)state;
+    close(dir);
+    if (!id) {
+        print_message("no cgroup v2 or perf_event hierarchy is mounted here\n");
+        cgroups_free(c);
+        skip();
+    }
+    assert_int_equal(cgroups_path(c, id)[0], '/');
+    assert_string_equal(cgroups_path(c, UINT64_C(0x7777777777)), "");
+    cgroups_free(c);
+}
+
+static void a_live_cgroup_is_named_by_its_handle_or_by_a_walk(void **state)
+{
+    struct cgroups *c;
+    char path[512];
+    struct stat st;
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/flametop-test-%d", cgroup_root(), (int)getpid());
+    if (!*cgroup_root() || mkdir(path, 0755)) {
+        print_message("cgroups cannot be made here\n");
+        skip();
+    }
+    assert_int_equal(stat(path, &st), 0);
+    c = cgroups_new(cgroup_root());
+    assert_string_equal(cgroups_path(c, st.st_ino), path + strlen(cgroup_root()));
+    rmdir(path);
+    assert_string_equal(cgroups_path(c, st.st_ino), path + strlen(cgroup_root()));
+    cgroups_free(c);
+    c = cgroups_new(cgroup_root());
+    assert_string_equal(cgroups_path(c, st.st_ino), "");
+    cgroups_free(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_walk_finds_names_by_inode),
+        cmocka_unit_test(a_new_cgroup_is_found_by_the_next_walk_a_second_later),
+        cmocka_unit_test(records_tell_names_without_any_hierarchy),
+        cmocka_unit_test(a_flood_of_cgroups_is_bounded),
+        cmocka_unit_test(the_path_in_the_right_hierarchy_is_taken),
+        cmocka_unit_test(our_own_cgroup_has_an_id_and_a_name),
+        cmocka_unit_test(a_live_cgroup_is_named_by_its_handle_or_by_a_walk),
+    };
+
+    return cmocka_run_group_tests(tests, make_tree, remove_tree);
+}

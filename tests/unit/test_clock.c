@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <time.h>
+
+#include "base/clock.h"
+
+static void time_is_the_monotonic_clock(void **state)
+{
+    struct timespec before, after;
+    uint64_t now;
+
+    (void)state;
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    now = clock_now_ns();
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    assert_true(now >= (uint64_t)before.tv_sec * NS_PER_SEC + (uint64_t)before.tv_nsec);
+    assert_true(now <= (uint64_t)after.tv_sec * NS_PER_SEC + (uint64_t)after.tv_nsec);
+}
+
+static void work_costs_cpu_time(void **state)
+{
+    uint64_t start = clock_self_cpu_ns(), deadline = clock_now_ns() + 5 * NS_PER_SEC;
+
+    (void)state;
+    while (clock_self_cpu_ns() < start + NS_PER_MS)
+        assert_true(clock_now_ns() < deadline);
+}
+
+static void sleep_costs_no_cpu_time(void **state)
+{
+    struct timespec pause = { .tv_nsec = 50 * 1000 * 1000 };
+    uint64_t cpu = clock_self_cpu_ns(), wall = clock_now_ns();
+
+    (void)state;
+    nanosleep(&pause, NULL);
+    assert_true(clock_now_ns() - wall >= 50 * NS_PER_MS);
+    assert_true(clock_self_cpu_ns() - cpu < 50 * NS_PER_MS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(time_is_the_monotonic_clock),
+        cmocka_unit_test(work_costs_cpu_time),
+        cmocka_unit_test(sleep_costs_no_cpu_time),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

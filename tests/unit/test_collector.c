@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From one record to one sample: whose it is, where it was, when. */
+#include "collector_fixture.h"
+
+#define KERNEL UINT64_C(0xffffffff81000000)
+
+static void feed(const struct record *r)
+{
+    collector_record(s, r);
+}
+
+static int start(void **state)
+{
+    set_up(state);
+    do_comm(10, "busy", true);
+    do_mmap(10, TEXT, 0x10000, "/usr/bin/busy", 1);
+    return 0;
+}
+
+static struct sample last;
+
+static void keep_last(void *ctx, struct sample *samples, size_t n)
+{
+    (void)ctx;
+    last = samples[n - 1];
+}
+
+static void do_sample(struct record *r, const uint64_t *chain, uint32_t n)
+{
+    r->sample.chain = chain;
+    r->sample.chain_n = n;
+    r->sample.period = 7;
+    feed(r);
+    history_scan(s->history, 0, 0, keep_last, NULL);
+}
+
+/* The last sample's frames, leaf first: "3:ffffffff81000000 …" */
+static const char *stack_text(void)
+{
+    static char text[1024];
+    size_t n = 0;
+    text[0] = '\0';
+    for (uint32_t node = last.stack; node; node = stacks_parents(s->stacks)[node]) {
+        uint32_t frame = stacks_frames(s->stacks)[node];
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%u:%llx", n ? " " : "",
+                              stacks_frame_modules(s->stacks)[frame],
+                              (unsigned long long)stacks_frame_offsets(s->stacks)[frame]);
+    }
+    return text;
+}
+
+static void callers_are_looked_up_before_their_return_address(void **state)
+{
+    (void)state;
+    struct record r = record(PERF_RECORD_SAMPLE, 10);
+    r.misc = PERF_RECORD_MISC_KERNEL;
+    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_KERNEL, KERNEL + 0x10, KERNEL + 0x20, PERF_CONTEXT_USER, TEXT + 0x10,
+                                      TEXT + 0x20 }, 6);
+    assert_string_equal(stack_text(), "3:ffffffff81000010 3:ffffffff8100001f 16:10 16:1f");
+    assert_int_equal(last.flags, SAMPLE_KERNEL);
+    assert_int_equal(last.weight, 7);
+}
+
+static void without_a_chain_the_address_is_the_stack(void **state)
+{
+    (void)state;
+    struct record r = record(PERF_RECORD_SAMPLE, 10);
+    r.sample.ip = TEXT + 0x44;
+    do_sample(&r, NULL, 0);
+    assert_string_equal(stack_text(), "16:44");
+    assert_int_equal(last.flags, SAMPLE_USER);
+}
+
+static void a_chain_into_no_code_is_cut_there(void **state)
+{
+    (void)state;
+    struct record r = record(PERF_RECORD_SAMPLE, 10);
+    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, 0x1234, TEXT + 0x20 }, 4);
+    assert_string_equal(stack_text(), "16:10 2:0");
+    assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
+}
+
+static void an_address_without_a_mapping_is_unknown_and_not_broken(void **state)
+{
+    (void)state;
+    struct record r = record(PERF_RECORD_SAMPLE, 77);
+    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, 0x5000, 0x6000 }, 3);
+    assert_string_equal(stack_text(), "1:5000");
+    assert_int_equal(last.flags, SAMPLE_USER);
+}
+
+static void a_task_without_a_pid_has_samples(void **state)
+{
+    (void)state;
+    struct record r = record(PERF_RECORD_SAMPLE, UINT32_MAX);
+    r.misc = PERF_RECORD_MISC_KERNEL;
+    r.sample.ip = KERNEL;
+    do_sample(&r, NULL, 0);
+    assert_string_equal(stack_text(), "3:ffffffff81000000");
+    assert_string_equal(world_thread(s->world, last.thread)->comm, ":-1");
+}
+
+static void the_idle_task_is_marked(void **state)
+{
+    (void)state;
+    struct record r = record(PERF_RECORD_SAMPLE, 0);
+    r.misc = PERF_RECORD_MISC_KERNEL;
+    r.sample.ip = KERNEL;
+    do_sample(&r, NULL, 0);
+    assert_int_equal(last.flags, SAMPLE_KERNEL | SAMPLE_IDLE);
+}
+
+static void a_guests_sample_is_its_address(void **state)
+{
+    (void)state;
+    struct record r = record(PERF_RECORD_SAMPLE, 10);
+    r.misc = PERF_RECORD_MISC_GUEST_KERNEL;
+    r.sample.ip = KERNEL;
+    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_GUEST, KERNEL, KERNEL }, 3);
+    assert_string_equal(stack_text(), "4:ffffffff81000000");
+    assert_int_equal(last.flags, SAMPLE_GUEST);
+}
+
+static void a_new_mapping_changes_what_an_address_is(void **state)
+{
+    static const uint64_t chain[] = { PERF_CONTEXT_USER, TEXT + 0x10 };
+    (void)state;
+    struct record r = record(PERF_RECORD_SAMPLE, 10);
+    do_sample(&r, chain, 2);
+    assert_string_equal(stack_text(), "16:10");
+    do_mmap(10, TEXT, 0x1000, "/usr/lib/other.so", 2);
+    r = record(PERF_RECORD_SAMPLE, 10);
+    do_sample(&r, chain, 2);
+    assert_string_equal(stack_text(), "17:10");
+}
+
+static void a_new_kernel_module_changes_what_an_address_is(void **state)
+{
+    static const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL + 0x40000010 };
+    (void)state;
+    struct record r = record(PERF_RECORD_SAMPLE, 10), map = record(PERF_RECORD_MMAP, UINT32_MAX);
+    r.misc = PERF_RECORD_MISC_KERNEL;
+    do_sample(&r, chain, 2);
+    assert_string_equal(stack_text(), "3:ffffffffc1000010");
+    map.misc = PERF_RECORD_MISC_KERNEL;
+    map.mmap.pid = map.mmap.tid = UINT32_MAX;
+    map.mmap.addr = KERNEL + 0x40000000;
+    map.mmap.len = 0x1000;
+    map.mmap.prot = PROT_EXEC;
+    map.mmap.path = "[xfs]";
+    feed(&map);
+    do_sample(&r, chain, 2);
+    assert_string_equal(stack_text(), "17:ffffffffc1000010");
+}
+
+/* A chain longer than any kernel makes; the file says what it likes. */
+static void an_endless_chain_has_an_end(void **state)
+{
+    static uint64_t chain[8000];
+    (void)state;
+    for (size_t i = 0; i < 8000; i++)
+        chain[i] = TEXT + i % 256;
+    struct record r = record(PERF_RECORD_SAMPLE, 10);
+    do_sample(&r, chain, 8000);
+    uint32_t depth = 0;
+    for (uint32_t node = last.stack; node; node = stacks_parents(s->stacks)[node])
+        depth++;
+    assert_true(depth >= 127 && depth <= 1024);
+}
+
+static void a_file_without_times_keeps_its_order(void **state)
+{
+    (void)state;
+    s->file = (struct perfdata *)s; /* only whether there is one matters here */
+    for (int i = 0; i < 3; i++) {
+        struct record r = record(PERF_RECORD_SAMPLE, 10);
+        r.id.time_ns = 0;
+        r.sample.ip = TEXT;
+        do_sample(&r, NULL, 0);
+        assert_int_equal(last.time_ns, i + 1);
+    }
+    s->file = NULL;
+    assert_int_equal(s->file_first_ns, 1);
+    assert_int_equal(s->file_last_ns, 3);
+}
+
+int main(void)
+{
+#define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, start, tear_down)
+    const struct CMUnitTest tests[] = {
+        WITH_SETUP(callers_are_looked_up_before_their_return_address),
+        WITH_SETUP(without_a_chain_the_address_is_the_stack),
+        WITH_SETUP(a_chain_into_no_code_is_cut_there),
+        WITH_SETUP(an_address_without_a_mapping_is_unknown_and_not_broken),
+        WITH_SETUP(a_task_without_a_pid_has_samples),
+        WITH_SETUP(the_idle_task_is_marked),
+        WITH_SETUP(a_guests_sample_is_its_address),
+        WITH_SETUP(a_new_mapping_changes_what_an_address_is),
+        WITH_SETUP(a_new_kernel_module_changes_what_an_address_is),
+        WITH_SETUP(an_endless_chain_has_an_end),
+        WITH_SETUP(a_file_without_times_keeps_its_order),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

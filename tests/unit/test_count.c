@@ -1,0 +1,553 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "perf/count.h"
+#include "perf/pmu.h"
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+#define PAGES    2000
+
+static void counts_are_scaled_by_the_share_of_time_that_they_ran(void **state)
+{
+    static const struct {
+        uint64_t value, enabled, running;
+        struct count_value out;
+    } rows[] = {
+        { 500, 1000, 1000, { COUNT_OK, 500, 1 } },
+        { 500, 1000, 500, { COUNT_OK, 1000, 0.5 } },
+        { 3, 1000, 10, { COUNT_OK, 300, 0.01 } },
+        { 0, 1000, 0, { COUNT_NOT_COUNTED, 0, 0 } },
+        { 0, 0, 0, { COUNT_OK, 0, 1 } },
+        { 7, 1000, 1001, { COUNT_OK, 7, 1 } },
+        { UINT64_C(1) << 60, 4, 1, { COUNT_OK, 4.0 * (UINT64_C(1) << 60), 0.25 } },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct count_value v = count_scale(rows[i].value, rows[i].enabled, rows[i].running);
+        assert_int_equal(v.state, rows[i].out.state);
+        assert_true(v.value == rows[i].out.value);
+        assert_true(v.running == rows[i].out.running);
+    }
+}
+
+static struct count_value ok(double value)
+{
+    return (struct count_value){ COUNT_OK, value, 1 };
+}
+
+static void metrics_have_perf_stats_numbers_and_words(void **state)
+{
+    static const struct {
+        enum count_event event;
+        const char *value, *unit;
+    } rows[] = {
+        { COUNT_CLOCK, "2.000", "CPUs utilized" },
+        { COUNT_CONTEXT_SWITCHES, "6.000", "K/sec" },
+        { COUNT_CPU_MIGRATIONS, "2.500", "/sec" },
+        { COUNT_PAGE_FAULTS, "1.500", "M/sec" },
+        { COUNT_CYCLES, "3.000", "GHz" },
+        { COUNT_INSTRUCTIONS, "1.41", "IPC" },
+        { COUNT_STALLED_FRONTEND, "10.00%", "frontend cycles idle" },
+        { COUNT_STALLED_BACKEND, "25.00%", "backend cycles idle" },
+        { COUNT_BRANCHES, "1.000", "G/sec" },
+        { COUNT_BRANCH_MISSES, "1.25%", "of all branches" },
+        { COUNT_L1_LOADS, "500.000", "M/sec" },
+        { COUNT_L1_MISSES, "4.00%", "of all L1-dcache accesses" },
+        { COUNT_LLC_MISSES, "50.00%", "of all LL-cache accesses" },
+    };
+    struct count_value v[COUNT_EVENTS] = {
+        [COUNT_CLOCK] = ok(2e9),
+        [COUNT_CONTEXT_SWITCHES] = ok(12000),
+        [COUNT_CPU_MIGRATIONS] = ok(5),
+        [COUNT_PAGE_FAULTS] = ok(3e6),
+        [COUNT_CYCLES] = ok(6e9),
+        [COUNT_STALLED_FRONTEND] = ok(6e8),
+        [COUNT_STALLED_BACKEND] = ok(1.5e9),
+        [COUNT_INSTRUCTIONS] = ok(8.46e9),
+        [COUNT_BRANCHES] = ok(2e9),
+        [COUNT_BRANCH_MISSES] = ok(2.5e7),
+        [COUNT_L1_LOADS] = ok(1e9),
+        [COUNT_L1_MISSES] = ok(4e7),
+        [COUNT_LLC_LOADS] = ok(4e7),
+        [COUNT_LLC_MISSES] = ok(2e7),
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct count_metric m;
+        assert_true(count_metric_of(v, 1000000000, rows[i].event, &m));
+        assert_string_equal(m.value, rows[i].value);
+        assert_string_equal(m.unit, rows[i].unit);
+    }
+}
+
+static void metrics_are_absent_where_a_part_is(void **state)
+{
+    (void)state;
+    struct count_metric m;
+    struct count_value v[COUNT_EVENTS] = { [COUNT_CLOCK] = ok(1e9), [COUNT_INSTRUCTIONS] = ok(5) };
+    assert_false(count_metric_of(v, 1000000000, COUNT_INSTRUCTIONS, &m)); /* no cycles: 5/0 */
+    v[COUNT_CYCLES] = (struct count_value){ COUNT_NOT_SUPPORTED, 0, 0 };
+    assert_false(count_metric_of(v, 1000000000, COUNT_INSTRUCTIONS, &m));
+    assert_false(count_metric_of(v, 1000000000, COUNT_CYCLES, &m));
+    assert_false(count_metric_of(v, 0, COUNT_CLOCK, &m));
+}
+
+/* Skips the test where the kernel lets us count nothing. */
+static struct count_set *open_or_skip(const struct scope *scope)
+{
+    struct error e = { 0 };
+    struct count_set *c = count_open(scope, &e);
+    if (!c)
+        fail_msg("%s", e.text);
+    if (count_total(c, 0).state == COUNT_NOT_SUPPORTED) {
+        print_message("%s\n", count_why_not(c, 0));
+        count_close(c);
+        skip();
+    }
+    return c;
+}
+
+static struct count_set *open_self_or_skip(void)
+{
+    struct scope scope;
+    char pid[16];
+    scope_init(&scope);
+    snprintf(pid, sizeof pid, "%d", getpid());
+    assert_true(scope_set_pids(&scope, pid, false, NULL));
+    struct count_set *c = open_or_skip(&scope);
+    scope_done(&scope);
+    return c;
+}
+
+static struct count_value total_of(const struct count_set *c, const char *name)
+{
+    int row = count_find(c, name);
+    assert_true(row >= 0);
+    return count_total(c, (uint32_t)row);
+}
+
+static void assert_within_percent(double value, double expected, double percent)
+{
+    if (value < expected * (1 - percent / 100) || value > expected * (1 + percent / 100))
+        fail_msg("%.0f is not within %.0f %% of %.0f", value, percent, expected);
+}
+
+static void *touch_pages(void *unused)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *p = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(p != MAP_FAILED);
+    madvise(p, PAGES * page, MADV_NOHUGEPAGE);
+    for (size_t i = 0; i < PAGES; i++)
+        ((volatile char *)p)[i * page] = 1;
+    munmap(p, PAGES * page);
+    return unused;
+}
+
+/* By the kernel's other book: a sanitizer adds faults of its own to our pages. */
+static long faults_of_self(void)
+{
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    return use.ru_minflt + use.ru_majflt;
+}
+
+static void page_faults_of_known_work_are_counted(void **state)
+{
+    (void)state;
+    struct count_set *c = open_self_or_skip();
+    assert_true(count_read(c, NULL));
+    long faults = faults_of_self();
+    touch_pages(NULL);
+    faults = faults_of_self() - faults;
+    assert_true(count_read(c, NULL));
+    struct count_value v = total_of(c, "page-faults");
+    assert_int_equal(v.state, COUNT_OK);
+    assert_true(v.value >= PAGES);
+    assert_within_percent(v.value, (double)faults, 1);
+    assert_true(count_read(c, NULL)); /* the next interval starts at nothing */
+    assert_true(total_of(c, "page-faults").value < PAGES / 100.0);
+    count_close(c);
+}
+
+static void threads_that_start_later_are_counted(void **state)
+{
+    (void)state;
+    struct count_set *c = open_self_or_skip();
+    pthread_t thread;
+    assert_true(count_read(c, NULL));
+    long faults = faults_of_self();
+    assert_int_equal(pthread_create(&thread, NULL, touch_pages, NULL), 0);
+    pthread_join(thread, NULL);
+    faults = faults_of_self() - faults;
+    assert_true(count_read(c, NULL));
+    assert_true(total_of(c, "page-faults").value >= PAGES);
+    assert_within_percent(total_of(c, "page-faults").value, (double)faults, 2);
+    count_close(c);
+}
+
+static long switches_of(int who)
+{
+    struct rusage use;
+    getrusage(who, &use);
+    return use.ru_nvcsw + use.ru_nivcsw;
+}
+
+/* A byte goes to and fro between us and a child. */
+static void play_ping_pong(int rounds)
+{
+    int there[2], back[2];
+    char ball = 'o';
+    assert_int_equal(pipe(there) | pipe(back), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        for (int i = 0; i < rounds; i++)
+            if (read(there[0], &ball, 1) != 1 || write(back[1], &ball, 1) != 1)
+                _exit(1);
+        _exit(0);
+    }
+    for (int i = 0; i < rounds; i++)
+        assert_true(write(there[1], &ball, 1) == 1 && read(back[0], &ball, 1) == 1);
+    waitpid(child, NULL, 0);
+    for (int i = 0; i < 2; i++) {
+        close(there[i]);
+        close(back[i]);
+    }
+}
+
+static void context_switches_agree_with_getrusage(void **state)
+{
+    (void)state;
+    struct count_set *c = open_self_or_skip();
+    struct count_value before = total_of(c, "context-switches");
+    if (before.state == COUNT_NOT_SUPPORTED) {
+        print_message("%s\n", count_why_not(c, COUNT_CONTEXT_SWITCHES));
+        count_close(c);
+        skip();
+    }
+    cpu_set_t old, one;
+    sched_getaffinity(0, sizeof old, &old);
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+    long switches = switches_of(RUSAGE_SELF) + switches_of(RUSAGE_CHILDREN);
+    assert_true(count_read(c, NULL));
+    play_ping_pong(3000);
+    assert_true(count_read(c, NULL));
+    switches = switches_of(RUSAGE_SELF) + switches_of(RUSAGE_CHILDREN) - switches;
+    sched_setaffinity(0, sizeof old, &old);
+    assert_true(switches > 3000);
+    assert_within_percent(total_of(c, "context-switches").value, (double)switches, 1);
+    count_close(c);
+}
+
+static void the_task_clock_agrees_with_the_cpu_time_of_the_process(void **state)
+{
+    (void)state;
+    struct count_set *c = open_self_or_skip();
+    struct timespec a, b;
+    assert_true(count_read(c, NULL));
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
+    do
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
+    while ((b.tv_sec - a.tv_sec) * 1000000000L + b.tv_nsec - a.tv_nsec < 50000000);
+    assert_true(count_read(c, NULL));
+    assert_within_percent(total_of(c, "task-clock").value, 50e6, 5);
+    assert_int_equal(count_cpus(c), 0);
+    count_close(c);
+}
+
+static void the_clock_of_all_cpus_is_their_number_times_the_interval(void **state)
+{
+    (void)state;
+    struct scope scope;
+    struct count_metric m;
+    scope_init(&scope);
+    struct count_set *c = open_or_skip(&scope);
+    assert_true(count_read(c, NULL));
+    usleep(100000);
+    assert_true(count_read(c, NULL));
+    uint32_t cpus = count_cpus(c);
+    double interval = (double)count_interval_ns(c), sum = 0;
+    assert_int_equal(cpus, sysconf(_SC_NPROCESSORS_ONLN));
+    for (uint32_t i = 0; i < cpus; i++) {
+        assert_within_percent(count_on_cpu(c, 0, i).value, interval, 10);
+        sum += count_on_cpu(c, 0, i).value;
+    }
+    assert_string_equal(count_name(c, 0), "cpu-clock");
+    assert_true(sum == count_total(c, 0).value);
+    assert_within_percent(sum, interval * cpus, 5);
+    assert_true(count_metric(c, 0, &m));
+    assert_within_percent(atof(m.value), cpus, 5);
+    assert_null(count_scope_note(c));
+    count_close(c);
+}
+
+static void rows_are_those_of_perf_stat(void **state)
+{
+    static const char *const names[] = {
+        "cpu-clock",       "context-switches",      "cpu-migrations", "page-faults",
+        "cycles",          "instructions",          "branches",       "branch-misses",
+        "L1-dcache-loads", "L1-dcache-load-misses", "LLC-loads",      "LLC-load-misses"
+    };
+    (void)state;
+    struct scope scope;
+    struct error e = { 0 };
+    scope_init(&scope);
+    struct count_set *c = count_open(&scope, &e);
+    assert_non_null(c);
+    int last = -1;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        int row = count_find(c, names[i]);
+        assert_true(row > last);
+        last = row;
+    }
+    assert_int_equal(count_find(c, "cycels"), -1);
+    for (uint32_t row = 0; row < count_rows(c); row++) {
+        bool open = count_total(c, row).state != COUNT_NOT_SUPPORTED;
+        assert_int_equal(open, count_why_not(c, row) == NULL);
+        if (!open)
+            assert_true(strlen(count_why_not(c, row)) > 10);
+    }
+    count_close(c);
+}
+
+static void rows_without_hardware_counters_are_not_supported(void **state)
+{
+    (void)state;
+    if (pmu_has_core()) {
+        print_message("this machine has hardware counters\n");
+        skip();
+    }
+    struct count_set *c = open_self_or_skip();
+    double ipc;
+    assert_true(count_read(c, NULL));
+    int row = count_find(c, "cycles");
+    assert_int_equal(count_total(c, (uint32_t)row).state, COUNT_NOT_SUPPORTED);
+    assert_non_null(strstr(count_why_not(c, (uint32_t)row), "no hardware counters"));
+    assert_false(count_ipc(c, -1, &ipc));
+    assert_int_equal(count_find(c, "stalled-cycles-frontend"), -1);
+    count_close(c);
+}
+
+static void hardware_counters_count_where_there_are_any(void **state)
+{
+    (void)state;
+    struct count_set *c = open_self_or_skip();
+    int row = count_find(c, "instructions");
+    if (count_total(c, (uint32_t)row).state == COUNT_NOT_SUPPORTED) {
+        print_message("%s\n", count_why_not(c, (uint32_t)row));
+        count_close(c);
+        skip();
+    }
+    double ipc;
+    assert_true(count_read(c, NULL));
+    for (volatile int i = 0; i < 10000000; i++)
+        ;
+    assert_true(count_read(c, NULL));
+    assert_true(count_total(c, (uint32_t)row).value > 1e7);
+    assert_true(count_ipc(c, -1, &ipc) && ipc > 0.01 && ipc < 20);
+    count_close(c);
+}
+
+/* Descriptors of ours, and those of them that would survive an exec. */
+static int count_descriptors(int *inheritable)
+{
+    int n = 0;
+    DIR *d = opendir("/proc/self/fd");
+    assert_non_null(d);
+    *inheritable = 0;
+    for (struct dirent *entry; (entry = readdir(d));) {
+        int fd = atoi(entry->d_name);
+        if (entry->d_name[0] == '.' || fd == dirfd(d))
+            continue;
+        n++;
+        *inheritable += !(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    }
+    closedir(d);
+    return n;
+}
+
+static void descriptors_close_on_exec_and_at_the_end(void **state)
+{
+    (void)state;
+    int kept, kept_open;
+    int before = count_descriptors(&kept);
+    struct count_set *c = open_self_or_skip();
+    assert_true(count_descriptors(&kept_open) > before);
+    assert_int_equal(kept_open, kept);
+    count_close(c);
+    assert_int_equal(count_descriptors(&kept), before);
+}
+
+static void a_low_limit_of_descriptors_is_left_to_others(void **state)
+{
+    (void)state;
+    struct rlimit old, low;
+    struct scope scope;
+    struct error e = { 0 };
+    scope_init(&scope);
+    getrlimit(RLIMIT_NOFILE, &old);
+    low = old;
+    low.rlim_cur = 16;
+    setrlimit(RLIMIT_NOFILE, &low);
+    struct count_set *c = count_open(&scope, &e);
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    setrlimit(RLIMIT_NOFILE, &old);
+    assert_non_null(c);
+    assert_true(fd >= 0);
+    close(fd);
+    int row = count_find(c, "cpu-clock");
+    if (count_total(c, (uint32_t)row).state == COUNT_NOT_SUPPORTED)
+        assert_true(strstr(count_why_not(c, (uint32_t)row), "ulimit -n") ||
+                    strstr(count_why_not(c, (uint32_t)row), "perf_event_paranoid"));
+    count_close(c);
+}
+
+static void a_target_that_is_gone_is_said_so(void **state)
+{
+    (void)state;
+    struct scope scope;
+    struct error e = { 0 };
+    char text[16];
+    pid_t pid = fork();
+    if (!pid)
+        pause();
+    snprintf(text, sizeof text, "%d", pid);
+    scope_init(&scope);
+    assert_true(scope_set_pids(&scope, text, false, &e));
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    assert_null(count_open(&scope, &e));
+    assert_int_equal(e.class, ERROR_MISSING);
+    scope_done(&scope);
+}
+
+static void counters_of_one_user_say_that_they_count_all(void **state)
+{
+    (void)state;
+    struct scope scope;
+    struct error e = { 0 };
+    scope_init(&scope);
+    scope.kind = SCOPE_USER;
+    struct count_set *c = count_open(&scope, &e);
+    assert_non_null(c);
+    assert_non_null(strstr(count_scope_note(c), "all users"));
+    count_close(c);
+}
+
+static void a_cgroup_is_counted_per_cpu(void **state)
+{
+    (void)state;
+    struct scope scope;
+    struct error e = { 0 };
+    char root[4096];
+    bool v2;
+    if (!scope_cgroup_root(root, sizeof root, &v2, &e)) {
+        print_message("%s\n", e.text);
+        skip();
+    }
+    scope_init(&scope);
+    scope.kind = SCOPE_CGROUP;
+    strcpy(scope.cgroup, "/");
+    struct count_set *c = open_or_skip(&scope);
+    assert_true(count_read(c, NULL));
+    usleep(20000);
+    assert_true(count_read(c, NULL));
+    assert_int_equal(count_cpus(c), sysconf(_SC_NPROCESSORS_ONLN));
+    assert_true(count_total(c, 0).value > 0);
+    count_close(c);
+    strcpy(scope.cgroup, "/there-is-no-such-cgroup");
+    assert_null(count_open(&scope, &e));
+    assert_non_null(strstr(e.text, "there-is-no-such-cgroup"));
+}
+
+#define ONLINE "/sys/devices/system/cpu/online"
+
+/* A child with mounts of its own sees CPUs go and come: 0 when the counters follow. */
+static int watch_cpus_go_and_come(void)
+{
+    char path[] = "/tmp/test_count.XXXXXX";
+    struct scope scope;
+    struct error e = { 0 };
+    int fd = mkstemp(path);
+    bool ready = fd >= 0 && write(fd, "0\n", 2) == 2 && !unshare(CLONE_NEWNS) &&
+                 !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL);
+    if (!ready) {
+        unlink(path);
+        return 77;
+    }
+    scope_init(&scope);
+    struct count_set *c = count_open(&scope, &e);
+    uint32_t all = c ? count_cpus(c) : 0;
+    bool mounted = !mount(path, ONLINE, NULL, MS_BIND, NULL);
+    unlink(path);
+    if (!mounted || all < 2)
+        return 77;
+    if (!count_read(c, &e) || count_cpus(c) != 1 || count_interval_ns(c) || count_total(c, 0).value != 0)
+        return 1;
+    if (!count_read(c, &e) || count_total(c, 0).value <= 0 || umount(ONLINE))
+        return 2;
+    if (!count_read(c, &e) || count_cpus(c) != all)
+        return 3;
+    count_close(c);
+    return 0;
+}
+
+static void cpus_that_go_and_come_are_followed(void **state)
+{
+    (void)state;
+    int status;
+    pid_t pid = fork();
+    if (!pid)
+        _exit(watch_cpus_go_and_come());
+    waitpid(pid, &status, 0);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 77) {
+        print_message("needs root, mounts and two CPUs\n");
+        skip();
+    }
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_are_scaled_by_the_share_of_time_that_they_ran),
+        cmocka_unit_test(metrics_have_perf_stats_numbers_and_words),
+        cmocka_unit_test(metrics_are_absent_where_a_part_is),
+        cmocka_unit_test(page_faults_of_known_work_are_counted),
+        cmocka_unit_test(threads_that_start_later_are_counted),
+        cmocka_unit_test(context_switches_agree_with_getrusage),
+        cmocka_unit_test(the_task_clock_agrees_with_the_cpu_time_of_the_process),
+        cmocka_unit_test(the_clock_of_all_cpus_is_their_number_times_the_interval),
+        cmocka_unit_test(rows_are_those_of_perf_stat),
+        cmocka_unit_test(rows_without_hardware_counters_are_not_supported),
+        cmocka_unit_test(hardware_counters_count_where_there_are_any),
+        cmocka_unit_test(descriptors_close_on_exec_and_at_the_end),
+        cmocka_unit_test(a_low_limit_of_descriptors_is_left_to_others),
+        cmocka_unit_test(a_target_that_is_gone_is_said_so),
+        cmocka_unit_test(counters_of_one_user_say_that_they_count_all),
+        cmocka_unit_test(a_cgroup_is_counted_per_cpu),
+        cmocka_unit_test(cpus_that_go_and_come_are_followed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

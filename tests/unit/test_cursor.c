@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cursor.h"
+
+static void numbers_come_in_this_machines_order(void **state)
+{
+    struct {
+        uint64_t u64;
+        uint32_t u32;
+        uint16_t u16;
+        uint8_t u8;
+    } v = { UINT64_C(0x0123456789abcdef), 0x01234567, 0x89ab, 0xcd };
+    struct cursor c = cursor_of(&v, 15, false);
+
+    (void)state;
+    assert_true(cursor_u64(&c) == v.u64);
+    assert_int_equal(cursor_u32(&c), v.u32);
+    assert_int_equal(cursor_u16(&c), v.u16);
+    assert_int_equal(cursor_u8(&c), v.u8);
+    assert_int_equal(cursor_left(&c), 0);
+    assert_false(c.bad);
+}
+
+static void swapped_numbers_are_turned_round(void **state)
+{
+    uint64_t u64 = UINT64_C(0x0123456789abcdef);
+    struct cursor c = cursor_of(&u64, 8, true);
+
+    (void)state;
+    assert_true(cursor_u64(&c) == UINT64_C(0xefcdab8967452301));
+    u64 = UINT64_C(0x0123456701234567);
+    c = cursor_of(&u64, 8, true);
+    assert_int_equal(cursor_u32(&c), 0x67452301);
+    u64 = UINT64_C(0x0123012301230123);
+    c = cursor_of(&u64, 8, true);
+    assert_int_equal(cursor_u16(&c), 0x2301);
+}
+
+static void unaligned_numbers_are_fine(void **state)
+{
+    unsigned char bytes[9] = { 0 };
+    uint64_t v = UINT64_C(0x1122334455667788);
+    struct cursor c;
+
+    (void)state;
+    memcpy(bytes + 1, &v, sizeof v);
+    c = cursor_of(bytes, sizeof bytes, false);
+    cursor_skip(&c, 1);
+    assert_true(cursor_u64(&c) == v);
+}
+
+/* On the heap and of exact size, so that a sanitizer sees a read past the end. */
+static void past_the_end_it_is_bad_for_good_and_gives_zeros(void **state)
+{
+    unsigned char *bytes = malloc(3);
+    struct cursor c;
+
+    (void)state;
+    memset(bytes, 0xff, 3);
+    c = cursor_of(bytes, 3, false);
+    assert_int_equal(cursor_u32(&c), 0);
+    assert_true(c.bad);
+    assert_int_equal(cursor_left(&c), 0);
+    assert_int_equal(cursor_u8(&c), 0);
+    assert_null(cursor_bytes(&c, 1));
+    assert_null(cursor_bytes(&c, 0));
+    assert_null(cursor_str(&c, 1));
+    assert_true(c.bad);
+    free(bytes);
+}
+
+static void sizes_near_the_top_do_not_wrap(void **state)
+{
+    unsigned char bytes[4] = { 1, 2, 3, 4 };
+    struct cursor c = cursor_of(bytes, sizeof bytes, false);
+
+    (void)state;
+    cursor_u8(&c);
+    assert_null(cursor_bytes(&c, SIZE_MAX));
+    assert_true(c.bad);
+    c = cursor_of(bytes, sizeof bytes, false);
+    cursor_skip(&c, SIZE_MAX - 1);
+    assert_true(c.bad);
+}
+
+static void bytes_are_borrowed_and_passed(void **state)
+{
+    unsigned char bytes[4] = { 1, 2, 3, 4 };
+    struct cursor c = cursor_of(bytes, sizeof bytes, false);
+
+    (void)state;
+    assert_ptr_equal(cursor_bytes(&c, 3), bytes);
+    assert_int_equal(cursor_left(&c), 1);
+    assert_int_equal(cursor_u8(&c), 4);
+    assert_ptr_equal(cursor_bytes(&c, 0), bytes + 4);
+    assert_false(c.bad);
+}
+
+static void a_string_takes_its_whole_field(void **state)
+{
+    static const char field[] = "comm\0\0\0\0after";
+    struct cursor c = cursor_of(field, sizeof field, false);
+
+    (void)state;
+    assert_string_equal(cursor_str(&c, 8), "comm");
+    assert_string_equal(cursor_str(&c, 6), "after");
+    assert_false(c.bad);
+}
+
+static void an_unterminated_string_is_bad(void **state)
+{
+    struct cursor c = cursor_of("abcd", 4, false);
+
+    (void)state;
+    assert_null(cursor_str(&c, 4));
+    assert_true(c.bad);
+    c = cursor_of("abcd", 4, false);
+    assert_null(cursor_str(&c, 0));
+    assert_true(c.bad);
+}
+
+static void nothing_at_all_can_be_read(void **state)
+{
+    struct cursor c = cursor_of(NULL, 0, false);
+
+    (void)state;
+    assert_int_equal(cursor_left(&c), 0);
+    assert_int_equal(cursor_u16(&c), 0);
+    assert_true(c.bad);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_come_in_this_machines_order),
+        cmocka_unit_test(swapped_numbers_are_turned_round),
+        cmocka_unit_test(unaligned_numbers_are_fine),
+        cmocka_unit_test(past_the_end_it_is_bad_for_good_and_gives_zeros),
+        cmocka_unit_test(sizes_near_the_top_do_not_wrap),
+        cmocka_unit_test(bytes_are_borrowed_and_passed),
+        cmocka_unit_test(a_string_takes_its_whole_field),
+        cmocka_unit_test(an_unterminated_string_is_bad),
+        cmocka_unit_test(nothing_at_all_can_be_read),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

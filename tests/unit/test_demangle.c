@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "symbols/demangle.h"
+
+static const char *demangled(const char *name)
+{
+    static char text[DEMANGLE_OUTPUT_MAX];
+
+    return demangle_name(name, text, sizeof text) ? text : "-";
+}
+
+static void need_demangler(void)
+{
+    if (!strcmp(demangled("_Z1fv"), "-")) {
+        print_message("built without libiberty\n");
+        skip();
+    }
+}
+
+static void languages_are_told_by_the_shape_of_a_name(void **state)
+{
+    (void)state;
+    assert_int_equal(demangle_language("main"), DEMANGLE_NONE);
+    assert_int_equal(demangle_language(""), DEMANGLE_NONE);
+    assert_int_equal(demangle_language("_"), DEMANGLE_NONE);
+    assert_int_equal(demangle_language("_start"), DEMANGLE_NONE);
+    assert_int_equal(demangle_language("_Dl_start"), DEMANGLE_NONE);
+    assert_int_equal(demangle_language("_Returns"), DEMANGLE_NONE);
+    assert_int_equal(demangle_language("_ZN3foo3barEv"), DEMANGLE_CXX);
+    assert_int_equal(demangle_language("_ZN3foo3bar17h05af221e174051e9E"), DEMANGLE_RUST);
+    assert_int_equal(demangle_language("_ZN3foo3bar17h05af221e174051e9E.llvm.123"), DEMANGLE_RUST);
+    assert_int_equal(demangle_language("_RNvC7mycrate3foo"), DEMANGLE_RUST);
+    assert_int_equal(demangle_language("_D3foo3barFZv"), DEMANGLE_D);
+}
+
+static void cxx_names_are_shown_as_written_without_parameters(void **state)
+{
+    (void)state;
+    need_demangler();
+    assert_string_equal(demangled("_ZN3foo3barEi"), "foo::bar");
+    assert_string_equal(demangled("_ZN3foo3barEv.constprop.0"), "foo::bar");
+    assert_string_equal(demangled("_ZNSt6vectorIiSaIiEE9push_backERKi"),
+                        "std::vector<int, std::allocator<int> >::push_back");
+}
+
+static void rust_names_lose_their_hash(void **state)
+{
+    (void)state;
+    need_demangler();
+    assert_string_equal(demangled("_ZN4core3fmt9Formatter3pad17h05af221e174051e9E"),
+                        "core::fmt::Formatter::pad");
+    assert_string_equal(demangled("_RNvC7mycrate3foo"), "mycrate::foo");
+    assert_string_equal(demangled("_RNvNtCs1234_7mycrate3foo3bar"), "mycrate::foo::bar");
+}
+
+static void d_names_are_shown_as_written(void **state)
+{
+    (void)state;
+    need_demangler();
+    assert_string_equal(demangled("_D3foo3barFZv"), "foo.bar()");
+}
+
+static void what_is_not_mangled_stays(void **state)
+{
+    (void)state;
+    assert_string_equal(demangled("main"), "-");
+    assert_string_equal(demangled("_Z"), "-");
+    assert_string_equal(demangled("_Znotmangled?"), "-");
+    assert_string_equal(demangled(""), "-");
+}
+
+static void long_results_are_cut_and_long_input_is_refused(void **state)
+{
+    static char name[DEMANGLE_INPUT_MAX + 100];
+    size_t n;
+
+    (void)state;
+    need_demangler();
+    memcpy(name, "_Z2000", 6);
+    memset(name + 6, 'a', 2000);
+    name[2006] = 'v';
+    assert_int_equal(strlen(demangled(name)), DEMANGLE_OUTPUT_MAX - 1);
+    n = sizeof name - 1;
+    memset(name, 'a', n);
+    memcpy(name, "_Z9000", 6);
+    assert_string_equal(demangled(name), "-");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(languages_are_told_by_the_shape_of_a_name),
+        cmocka_unit_test(cxx_names_are_shown_as_written_without_parameters),
+        cmocka_unit_test(rust_names_lose_their_hash),
+        cmocka_unit_test(d_names_are_shown_as_written),
+        cmocka_unit_test(what_is_not_mangled_stays),
+        cmocka_unit_test(long_results_are_cut_and_long_input_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

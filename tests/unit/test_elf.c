@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "elf_maker.h"
+#include "symbols/elf.h"
+#include "symbols/machine.h"
+
+struct built {
+    struct table table;
+    void *blob;
+    bool ok;
+    struct error error;
+};
+
+static void build(struct table_builder *b, struct built *t)
+{
+    size_t size;
+
+    if (t->ok) {
+        assert_true(table_build(b, TABLE_NESTED, &t->blob, &size, &t->error));
+        assert_true(table_view(&t->table, t->blob, size, &t->error));
+    }
+    table_builder_done(b);
+}
+
+static struct built read_fd(int fd)
+{
+    struct table_builder b = { 0 };
+    struct built t = { .blob = NULL };
+
+    assert_true(fd >= 0);
+    t.ok = elf_read(fd, &b, &t.error);
+    build(&b, &t);
+    close(fd);
+    return t;
+}
+
+static struct built read_pair(int fd, int debug_fd)
+{
+    struct table_builder b = { 0 };
+    struct built t = { .blob = NULL };
+
+    t.ok = elf_read_with_debug(fd, debug_fd, &b, &t.error);
+    build(&b, &t);
+    close(fd);
+    close(debug_fd);
+    return t;
+}
+
+static const char *name_at(const struct built *t, uint64_t offset)
+{
+    struct table_entry entry;
+
+    return table_find(&t->table, offset, &entry) ? entry.name : "-";
+}
+
+/* Where an address of this process lies in its file. */
+static uint64_t file_offset_of(const void *p)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    unsigned long long start, end, pgoff, found = 0;
+    char line[4096];
+
+    assert_non_null(maps);
+    while (fgets(line, sizeof line, maps))
+        if (sscanf(line, "%llx-%llx %*s %llx", &start, &end, &pgoff) == 3 && (uintptr_t)p >= start &&
+            (uintptr_t)p < end)
+            found = (uintptr_t)p - start + pgoff;
+    fclose(maps);
+    return found;
+}
+
+static void our_own_functions_are_found_at_their_file_offset(void **state)
+{
+    struct built t = read_fd(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+
+    (void)state;
+    assert_true(t.ok);
+    assert_true(t.table.header->flags & TABLE_FULL);
+    assert_string_equal(name_at(&t, file_offset_of((void *)(uintptr_t)elf_read)), "elf_read");
+    assert_string_equal(name_at(&t, file_offset_of((void *)(uintptr_t)elf_read) + 3), "elf_read");
+    assert_string_equal(name_at(&t, file_offset_of((void *)(uintptr_t)file_offset_of)), "file_offset_of");
+    mem_free(t.blob);
+}
+
+static void exported_names_of_libc_are_found(void **state)
+{
+    struct built t;
+    Dl_info info;
+    void *p = dlsym(RTLD_DEFAULT, "qsort_r");
+
+    (void)state;
+    assert_non_null(p);
+    assert_true(dladdr(p, &info));
+    t = read_fd(open(info.dli_fname, O_RDONLY | O_CLOEXEC));
+    assert_true(t.ok);
+    assert_non_null(strstr(name_at(&t, file_offset_of(p)), "qsort_r"));
+    assert_true(t.table.header->build_id_size > 0);
+    mem_free(t.blob);
+}
+
+static void the_vdso_has_names(void **state)
+{
+    struct built t;
+    struct table_entry entry;
+    uint32_t i;
+    bool found = false;
+    int fd = machine_open_vdso();
+
+    (void)state;
+    if (fd < 0) {
+        print_message("no vdso here\n");
+        skip();
+    }
+    t = read_fd(fd);
+    assert_true(t.ok);
+    for (i = 0; table_entry_at(&t.table, i, &entry); i++)
+        found |= strstr(entry.name, "clock_gettime") != NULL;
+    assert_true(found);
+    mem_free(t.blob);
+}
+
+static void only_code_inside_the_segment_counts(void **state)
+{
+    static const struct elf_maker_symbol symbols[] = {
+        { "function", ELF_MAKER_VADDR + 0x10, 0x10, 0 },
+        { "label", ELF_MAKER_VADDR + 0x40, 0, ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE) },
+        { "$x", ELF_MAKER_VADDR + 0x50, 0, ELF64_ST_INFO(STB_LOCAL, STT_NOTYPE) },
+        { "$d.7", ELF_MAKER_VADDR + 0x54, 0, ELF64_ST_INFO(STB_LOCAL, STT_NOTYPE) },
+        { "$anon", ELF_MAKER_VADDR + 0x70, 8, 0 },
+        { "variable", ELF_MAKER_VADDR + 0x60, 8, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT) },
+        { "chosen", ELF_MAKER_VADDR + 0x80, 0x10, ELF64_ST_INFO(STB_GLOBAL, STT_GNU_IFUNC) },
+        { "outside", ELF_MAKER_VADDR + ELF_MAKER_SIZE, 8, 0 },
+        { "below", ELF_MAKER_VADDR - 8, 8, 0 },
+        { "huge", ELF_MAKER_VADDR + 0xff0, UINT64_MAX, 0 },
+    };
+    struct elf_maker m = { symbols, sizeof symbols / sizeof *symbols, SHT_SYMTAB, 7, NULL, 0 };
+    struct built t = read_fd(elf_maker_open(&m));
+
+    (void)state;
+    assert_true(t.ok);
+    assert_string_equal(name_at(&t, ELF_MAKER_OFFSET + 0x1f), "function");
+    assert_string_equal(name_at(&t, ELF_MAKER_OFFSET + 0x20), "-");
+    assert_string_equal(name_at(&t, ELF_MAKER_OFFSET + 0x60), "label");
+    assert_string_equal(name_at(&t, ELF_MAKER_OFFSET + 0x70), "$anon");
+    assert_string_equal(name_at(&t, ELF_MAKER_OFFSET + 0x80), "chosen");
+    assert_string_equal(name_at(&t, ELF_MAKER_OFFSET + 0xfff), "huge");
+    assert_string_equal(name_at(&t, ELF_MAKER_OFFSET + 0x1000), "-");
+    assert_int_equal(t.table.header->build_id_size, 20);
+    assert_int_equal(t.table.header->build_id[19], 7);
+    mem_free(t.blob);
+}
+
+static const struct elf_maker_symbol secret = { "secret", ELF_MAKER_VADDR + 0x10, 0x10, 0 };
+static const struct elf_maker_symbol exported = { "exported", ELF_MAKER_VADDR + 0x40, 0x10, 0 };
+
+static void a_stripped_file_tells_its_exports_and_its_debug_link(void **state)
+{
+    struct elf_maker m = { &exported, 1, SHT_DYNSYM, 9, "prog.debug", 0x12345678 };
+    struct built t = read_fd(elf_maker_open(&m));
+    uint32_t crc;
+
+    (void)state;
+    assert_true(t.ok);
+    assert_false(t.table.header->flags & TABLE_FULL);
+    assert_string_equal(name_at(&t, ELF_MAKER_OFFSET + 0x40), "exported");
+    assert_string_equal(table_debuglink(&t.table, &crc), "prog.debug");
+    assert_int_equal(crc, 0x12345678);
+    mem_free(t.blob);
+}
+
+static void a_debug_file_of_the_same_build_adds_its_names(void **state)
+{
+    struct elf_maker m = { &exported, 1, SHT_DYNSYM, 9, NULL, 0 };
+    struct elf_maker debug = { &secret, 1, SHT_SYMTAB, 9, NULL, 0 };
+    struct built t = read_pair(elf_maker_open(&m), elf_maker_open(&debug));
+
+    (void)state;
+    assert_true(t.ok);
+    assert_true(t.table.header->flags & TABLE_FULL);
+    assert_string_equal(name_at(&t, ELF_MAKER_OFFSET + 0x10), "secret");
+    assert_string_equal(name_at(&t, ELF_MAKER_OFFSET + 0x40), "exported");
+    mem_free(t.blob);
+}
+
+static void a_debug_file_of_another_build_is_refused(void **state)
+{
+    struct elf_maker m = { &exported, 1, SHT_DYNSYM, 9, NULL, 0 };
+    struct elf_maker debug = { &secret, 1, SHT_SYMTAB, 10, NULL, 0 };
+    struct built t = read_pair(elf_maker_open(&m), elf_maker_open(&debug));
+
+    (void)state;
+    assert_false(t.ok);
+    assert_int_equal(t.error.class, ERROR_FORMAT);
+}
+
+/* The checksum as binutils' gnu_debuglink_crc32 computes it: here over "123456789", known as 0xcbf43926. */
+static void without_build_ids_the_checksum_decides(void **state)
+{
+    struct elf_maker debug = { &secret, 1, SHT_SYMTAB, 0, NULL, 0 };
+    struct elf_maker m = { &exported, 1, SHT_DYNSYM, 0, "x", 0xcbf43926 };
+    struct built t = read_pair(elf_maker_open(&m), elf_maker_memfd("123456789", 9));
+    struct elf_maker_file f;
+    uint32_t crc = UINT32_MAX;
+    size_t i, bit;
+
+    (void)state;
+    assert_false(t.ok);
+    t = read_pair(elf_maker_open(&m), elf_maker_open(&debug));
+    assert_false(t.ok);
+    elf_maker_fill(&f, &debug);
+    for (i = 0; i < sizeof f; i++)
+        for (crc ^= ((unsigned char *)&f)[i], bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+    m.link_crc = ~crc;
+    t = read_pair(elf_maker_open(&m), elf_maker_open(&debug));
+    assert_true(t.ok);
+    assert_string_equal(name_at(&t, ELF_MAKER_OFFSET + 0x10), "secret");
+    mem_free(t.blob);
+}
+
+static void a_file_cut_anywhere_is_survived(void **state)
+{
+    struct elf_maker m = { &exported, 1, SHT_SYMTAB, 9, "prog.debug", 1 };
+    struct elf_maker_file f;
+    size_t n;
+
+    (void)state;
+    elf_maker_fill(&f, &m);
+    for (n = 0; n < sizeof f; n += n < 600 ? 1 : 13) {
+        struct built t = read_fd(elf_maker_memfd(&f, n));
+        mem_free(t.blob);
+    }
+}
+
+static void a_file_with_any_byte_changed_is_survived(void **state)
+{
+    struct elf_maker m = { &exported, 1, SHT_SYMTAB, 9, "prog.debug", 1 };
+    struct elf_maker_file f;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < offsetof(struct elf_maker_file, symbols) + 64; i++) {
+        struct built t;
+        elf_maker_fill(&f, &m);
+        ((unsigned char *)&f)[i] ^= 0xff;
+        t = read_fd(elf_maker_memfd(&f, sizeof f));
+        mem_free(t.blob);
+    }
+}
+
+static void what_is_no_elf_file_says_so(void **state)
+{
+    struct built t = read_fd(elf_maker_memfd("#!/bin/sh\necho no\n", 18));
+
+    (void)state;
+    assert_false(t.ok);
+    assert_string_equal(t.error.text, "not an ELF file");
+}
+
+static void a_build_id_is_found_among_other_notes(void **state)
+{
+    static const uint32_t notes[] = { 6, 3, 257, 0x756e694c, 0x78,       0x12345,
+                                      4, 8, 3,   0x554e47,   0x01010101, 0x02020202 };
+    uint8_t id[20];
+
+    (void)state;
+    assert_int_equal(machine_find_build_id(notes, sizeof notes, id), 8);
+    assert_int_equal(id[7], 2);
+    assert_int_equal(machine_find_build_id(notes, sizeof notes - 4, id), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(our_own_functions_are_found_at_their_file_offset),
+        cmocka_unit_test(exported_names_of_libc_are_found),
+        cmocka_unit_test(the_vdso_has_names),
+        cmocka_unit_test(only_code_inside_the_segment_counts),
+        cmocka_unit_test(a_stripped_file_tells_its_exports_and_its_debug_link),
+        cmocka_unit_test(a_debug_file_of_the_same_build_adds_its_names),
+        cmocka_unit_test(a_debug_file_of_another_build_is_refused),
+        cmocka_unit_test(without_build_ids_the_checksum_decides),
+        cmocka_unit_test(a_file_cut_anywhere_is_survived),
+        cmocka_unit_test(a_file_with_any_byte_changed_is_survived),
+        cmocka_unit_test(what_is_no_elf_file_says_so),
+        cmocka_unit_test(a_build_id_is_found_among_other_notes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static void setting_says_the_class_and_the_sentence(void **state)
+{
+    struct error e = { 0 };
+
+    (void)state;
+    assert_false(error_set(&e, ERROR_FORMAT, "%s: line %d is no number", "maps", 7));
+    assert_int_equal(e.class, ERROR_FORMAT);
+    assert_int_equal(e.sys, 0);
+    assert_string_equal(e.text, "maps: line 7 is no number");
+}
+
+static void nobody_need_ask_for_the_error(void **state)
+{
+    (void)state;
+    assert_false(error_set(NULL, ERROR_FORMAT, "x"));
+    assert_false(error_sys(NULL, EPERM, "x"));
+    assert_false(error_hint(NULL, "x"));
+    error_clear(NULL);
+}
+
+static void the_kernels_word_follows_what_was_tried(void **state)
+{
+    struct error e = { 0 };
+
+    (void)state;
+    assert_false(error_sys(&e, ENOSPC, "cannot write %s", "out.folded"));
+    assert_int_equal(e.sys, ENOSPC);
+    assert_string_equal(e.text, "cannot write out.folded: No space left on device");
+}
+
+static void errno_chooses_the_class(void **state)
+{
+    static const struct {
+        int errnum;
+        enum error_class class;
+    } cases[] = {
+        { EACCES, ERROR_PERMISSION },  { EPERM, ERROR_PERMISSION },       { ENOENT, ERROR_MISSING },
+        { ESRCH, ERROR_MISSING },      { EMFILE, ERROR_LIMIT },           { ENOSPC, ERROR_LIMIT },
+        { ENOSYS, ERROR_UNSUPPORTED }, { EOPNOTSUPP, ERROR_UNSUPPORTED }, { EIO, ERROR_SYSTEM },
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct error e = { 0 };
+        error_sys(&e, cases[i].errnum, "x");
+        assert_int_equal(e.class, cases[i].class);
+    }
+}
+
+static void a_hint_is_set_off_once(void **state)
+{
+    struct error e = { 0 };
+
+    (void)state;
+    error_set(&e, ERROR_PERMISSION, "refused");
+    assert_false(error_hint(&e, "run as %s", "root"));
+    assert_string_equal(e.text, "refused; run as root");
+    error_hint(&e, "; or set the capability");
+    assert_string_equal(e.text, "refused; run as root; or set the capability");
+}
+
+static void an_error_may_wrap_its_own_text(void **state)
+{
+    struct error e = { 0 };
+
+    (void)state;
+    error_set(&e, ERROR_FORMAT, "bad magic");
+    error_set(&e, ERROR_FORMAT, "cannot read a.out: %s", e.text);
+    assert_string_equal(e.text, "cannot read a.out: bad magic");
+}
+
+static void the_text_is_one_clean_line(void **state)
+{
+    struct error e = { 0 };
+
+    (void)state;
+    error_set(&e, ERROR_MISSING, "no process '%s'", "a\n\033[2Jb");
+    assert_string_equal(e.text, "no process 'a??[2Jb'");
+    error_hint(&e, "see %s", "x\ty");
+    assert_string_equal(e.text, "no process 'a??[2Jb'; see x?y");
+}
+
+static void long_text_is_cut_between_characters(void **state)
+{
+    char name[1000];
+    struct error e = { 0 };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i + 2 < sizeof name; i += 2)
+        memcpy(name + i, "\xc3\xa9", 2);
+    name[i] = '\0';
+    error_set(&e, ERROR_MISSING, "x%s", name);
+    assert_true(strlen(e.text) >= sizeof e.text - 3);
+    assert_int_equal((unsigned char)e.text[strlen(e.text) - 1], 0xa9);
+    error_hint(&e, "no room is left for this");
+    assert_true(strlen(e.text) < sizeof e.text);
+}
+
+static void clearing_leaves_no_error(void **state)
+{
+    struct error e = { 0 };
+
+    (void)state;
+    error_sys(&e, EIO, "x");
+    error_clear(&e);
+    assert_int_equal(e.class, ERROR_NONE);
+    assert_int_equal(e.sys, 0);
+    assert_string_equal(e.text, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(setting_says_the_class_and_the_sentence),
+        cmocka_unit_test(nobody_need_ask_for_the_error),
+        cmocka_unit_test(the_kernels_word_follows_what_was_tried),
+        cmocka_unit_test(errno_chooses_the_class),
+        cmocka_unit_test(a_hint_is_set_off_once),
+        cmocka_unit_test(an_error_may_wrap_its_own_text),
+        cmocka_unit_test(the_text_is_one_clean_line),
+        cmocka_unit_test(long_text_is_cut_between_characters),
+        cmocka_unit_test(clearing_leaves_no_error),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

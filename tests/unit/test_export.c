@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Text formats of a perf.data whose samples are known; its functions are those of this program. */
+#include "session_fixture.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "export/export.h"
+#include "perfdata/writer.h"
+
+static char folder[] = "/tmp/flametop-export-XXXXXX";
+static char path[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/perf.data", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(folder);
+}
+
+/* Never called: their addresses are what is sampled. */
+__attribute__((noinline, used)) static unsigned export_test_leaf(unsigned x)
+{
+    for (unsigned i = 0; i < x; i++)
+        x = x * 7 + i;
+    return x;
+}
+
+__attribute__((noinline, used)) static unsigned export_test_caller(unsigned x)
+{
+    return export_test_leaf(x + 1) + export_test_leaf(x + 2) + x;
+}
+
+#define LEAF   ((uint64_t)(uintptr_t)export_test_leaf)
+#define CALLER ((uint64_t)(uintptr_t)export_test_caller)
+
+/* The mapping of this program that has its code. */
+static void map_self(struct perfdata_writer *w, uint32_t pid)
+{
+    unsigned long start, end, pgoff;
+    char name[512], line[1024];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (fgets(line, sizeof line, maps))
+        if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %511s", &start, &end, &pgoff, name) == 4 && LEAF >= start && LEAF < end)
+            perfdata_write_mmap(w, 1, &(struct perfdata_write_map){ .pid = pid, .tid = pid, .addr = start,
+                                                                    .len = end - start, .pgoff = pgoff, .path = name });
+    fclose(maps);
+}
+
+static void put(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint64_t leaf, uint64_t caller)
+{
+    uint64_t chain[] = { PERF_CONTEXT_USER, leaf, caller };
+    perfdata_write_sample(w, &(struct perfdata_write_sample){ .time_ns = time_ns, .ip = leaf, .period = 1, .pid = pid,
+                                                              .tid = pid, .cpu = pid % 3, .chain = chain,
+                                                              .misc = PERF_RECORD_MISC_USER,
+                                                              .chain_n = caller ? 3 : 2 });
+}
+
+/* "zeta": 3 in leaf below caller, 2 in caller; "a;b": 1 in leaf. */
+static void open_file(bool samples)
+{
+    struct perf_event_attr clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1,
+                                     .sample_freq = 99 };
+    struct perfdata_write_event event = { "cpu-clock", &clock };
+    struct perfdata_writer *w = perfdata_writer_open(path, &event, 1, true, false, &error);
+    assert_non_null(w);
+    perfdata_write_comm(w, 1, 100, 100, "zeta", false);
+    perfdata_write_comm(w, 1, 200, 200, "a;b", false);
+    map_self(w, 100);
+    map_self(w, 200);
+    for (uint64_t i = 0; samples && i < 3; i++)
+        put(w, 10 + i, 100, LEAF + i, CALLER + 5);
+    for (uint64_t i = 0; samples && i < 2; i++)
+        put(w, 20 + i, 100, CALLER + i, 0);
+    if (samples)
+        put(w, 30, 200, LEAF, 0);
+    assert_true(perfdata_writer_commit(w, NULL, &error));
+    cfg.input = path;
+    session = session_open(&cfg, &error);
+    assert_non_null(session);
+    session_wait(session, 60 * NS_PER_SEC, NULL);
+}
+
+/* What an exporter writes to a file; the caller frees. */
+static char *exported(const struct exporter *x)
+{
+    char file[80];
+    struct buf text = { 0 };
+    snprintf(file, sizeof file, "%s/out", folder);
+    if (!export_run(x, session, &query, file, &error))
+        fail_msg("%s", error.text);
+    struct stat st;
+    assert_int_equal(stat(file, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    assert_true(file_read(file, 1 << 20, &text, &error));
+    unlink(file);
+    return buf_take(&text);
+}
+
+static void folded_stacks_are_summed_and_sorted(void **state)
+{
+    (void)state;
+    open_file(true);
+    char *text = exported(&export_folded);
+    assert_string_equal(text, "a:b;export_test_leaf 1\n"
+                              "zeta;export_test_caller 2\n"
+                              "zeta;export_test_caller;export_test_leaf 3\n");
+    free(text);
+}
+
+static void zooms_hold_in_what_is_written(void **state)
+{
+    (void)state;
+    open_file(true);
+    zoom_to(ZOOM_PROCESS, 200, "");
+    char *text = exported(&export_folded);
+    assert_string_equal(text, "a:b;export_test_leaf 1\n");
+    free(text);
+}
+
+static const char *line_with(const char *text, const char *word)
+{
+    static char line[256];
+    const char *at = strstr(text, word);
+    line[0] = '\0';
+    if (!at)
+        return line;
+    while (at > text && at[-1] != '\n')
+        at--;
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+    return line;
+}
+
+static void the_report_has_the_functions_by_their_self_share(void **state)
+{
+    double self, total;
+    unsigned samples;
+    (void)state;
+    open_file(true);
+    char *text = exported(&export_report);
+    assert_non_null(strstr(text, "cpu-clock 99Hz"));
+    assert_non_null(strstr(text, "\nsamples 6  idle 0  broken stacks 0  lost 0"));
+    assert_int_equal(sscanf(line_with(text, "export_test_leaf"), "%lf %lf %u", &self, &total, &samples), 3);
+    assert_true(self > 66 && self < 67 && total == self && samples == 4);
+    assert_int_equal(sscanf(line_with(text, "export_test_caller"), "%lf %lf %u", &self, &total, &samples), 3);
+    assert_true(self > 33 && self < 34 && total > 83 && total < 84 && samples == 2);
+    assert_true(strstr(text, "export_test_leaf") < strstr(text, "export_test_caller"));
+    free(text);
+}
+
+static void the_report_has_groups_where_asked(void **state)
+{
+    unsigned samples;
+    (void)state;
+    open_file(true);
+    query.group = VIEW_GROUP_COMM;
+    char *text = exported(&export_report);
+    assert_int_equal(sscanf(line_with(text, "zeta"), "%*f %*f %u", &samples), 1);
+    assert_int_equal(samples, 5);
+    assert_null(strstr(text, "export_test_leaf"));
+    free(text);
+    query.group = VIEW_GROUP_COMM_SYMBOL;
+    text = exported(&export_report);
+    assert_non_null(strstr(line_with(text, "a;b"), "export_test_leaf"));
+    free(text);
+    query.group = VIEW_GROUP_MODULE;
+    text = exported(&export_report);
+    assert_int_equal(sscanf(line_with(text, "test_export"), "%*f %*f %u", &samples), 1);
+    assert_int_equal(samples, 6);
+    free(text);
+}
+
+static void as_many_rows_as_asked(void **state)
+{
+    struct buf text = { 0 };
+    (void)state;
+    open_file(true);
+    export_query(session, &query, &view);
+    report_print(session, &query, &view, 1, &text);
+    assert_non_null(strstr(buf_str(&text), "export_test_leaf"));
+    assert_null(strstr(buf_str(&text), "export_test_caller"));
+    buf_done(&text);
+}
+
+static void nothing_sampled_is_nothing_written(void **state)
+{
+    char file[80];
+    (void)state;
+    open_file(false);
+    char *text = exported(&export_folded);
+    assert_string_equal(text, "");
+    free(text);
+    for (int g = 0; g < VIEW_GROUP_COUNT; g++) {
+        query.group = (enum view_group)g;
+        text = exported(&export_report);
+        assert_non_null(strstr(text, "SELF%"));
+        free(text);
+    }
+    snprintf(file, sizeof file, "%s/out.data", folder);
+    assert_false(export_run(&export_perfdata, session, &query, file, &error));
+    assert_int_not_equal(access(file, F_OK), 0);
+}
+
+static void a_format_is_found_by_name_or_by_the_ending(void **state)
+{
+    (void)state;
+    assert_ptr_equal(export_find("folded", "x.data", &error), &export_folded);
+    assert_ptr_equal(export_find(NULL, "x.folded", &error), &export_folded);
+    assert_ptr_equal(export_find(NULL, "x.txt", &error), &export_report);
+    assert_ptr_equal(export_find(NULL, "x.data", &error), &export_perfdata);
+    assert_ptr_equal(export_find(NULL, "x", &error), &export_perfdata);
+    assert_ptr_equal(export_find(NULL, "", &error), &export_perfdata);
+    assert_null(export_find("foldde", "x", &error));
+    assert_non_null(strstr(error.text, "did you mean folded?"));
+    assert_null(export_find("", "x", &error));
+    for (size_t i = 0; i < export_table_n; i++) {
+        assert_true(*export_table[i]->help && export_table[i]->suffix[0] == '.');
+        assert_true(!export_table[i]->text != !export_table[i]->write);
+    }
+}
+
+static void what_cannot_be_written_is_said(void **state)
+{
+    char file[96], target[96];
+    (void)state;
+    open_file(true);
+    snprintf(file, sizeof file, "%s/no/such/folder", folder);
+    assert_false(export_run(&export_folded, session, &query, file, &error));
+    assert_non_null(strstr(error.text, "/no/such"));
+    assert_false(export_run(&export_perfdata, session, &query, "-", &error));
+    assert_int_equal(error.class, ERROR_ARGUMENT);
+    snprintf(file, sizeof file, "%s/link", folder);
+    snprintf(target, sizeof target, "%s/target", folder);
+    assert_int_equal(symlink(target, file), 0);
+    assert_false(export_run(&export_report, session, &query, file, &error));
+    unlink(file);
+    assert_int_not_equal(access(target, F_OK), 0);
+}
+
+int main(int argc, char **argv)
+{
+#define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        WITH_SETUP(folded_stacks_are_summed_and_sorted),
+        WITH_SETUP(zooms_hold_in_what_is_written),
+        WITH_SETUP(the_report_has_the_functions_by_their_self_share),
+        WITH_SETUP(the_report_has_groups_where_asked),
+        WITH_SETUP(as_many_rows_as_asked),
+        WITH_SETUP(nothing_sampled_is_nothing_written),
+        WITH_SETUP(a_format_is_found_by_name_or_by_the_ending),
+        WITH_SETUP(what_cannot_be_written_is_said),
+    };
+
+    if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
+        symbol_worker_main(3);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

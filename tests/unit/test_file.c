@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+static char path[] = "test_file.XXXXXX";
+
+static int make_file(void **state)
+{
+    int fd = mkstemp(strcpy(path, "test_file.XXXXXX"));
+
+    (void)state;
+    return fd < 0 || close(fd) < 0;
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+static void put(const char *text)
+{
+    FILE *f = fopen(path, "w");
+
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void a_file_is_read_whole(void **state)
+{
+    struct buf b = { 0 };
+    struct error e = { 0 };
+
+    (void)state;
+    put("one\ntwo\n");
+    buf_puts(&b, "what was there before");
+    assert_true(file_read(path, 8, &b, &e));
+    assert_string_equal(buf_str(&b), "one\ntwo\n");
+    put("");
+    assert_true(file_read(path, 8, &b, &e));
+    assert_int_equal(b.len, 0);
+    buf_done(&b);
+}
+
+static void a_file_of_many_chunks_is_read_whole(void **state)
+{
+    struct buf b = { 0 }, expected = { 0 };
+    int i;
+
+    (void)state;
+    for (i = 0; i < 3000; i++)
+        buf_printf(&expected, "line %d\n", i);
+    put(buf_str(&expected));
+    assert_true(file_read(path, 1 << 20, &b, NULL));
+    assert_string_equal(buf_str(&b), buf_str(&expected));
+    buf_done(&b);
+    buf_done(&expected);
+}
+
+static void what_is_larger_than_asked_for_is_refused(void **state)
+{
+    struct buf b = { 0 };
+    struct error e = { 0 };
+
+    (void)state;
+    put("123456789");
+    assert_false(file_read(path, 8, &b, &e));
+    assert_int_equal(e.class, ERROR_LIMIT);
+    assert_non_null(strstr(e.text, path));
+    assert_int_equal(b.len, 0);
+    buf_done(&b);
+}
+
+static void procfs_files_have_no_size_and_are_read(void **state)
+{
+    struct buf b = { 0 };
+
+    (void)state;
+    if (access("/proc/self/status", R_OK) < 0) {
+        print_message("no procfs here\n");
+        skip();
+    }
+    assert_true(file_read("/proc/self/status", 1 << 16, &b, NULL));
+    assert_non_null(strstr(buf_str(&b), "Pid:"));
+    buf_done(&b);
+}
+
+static void a_missing_file_is_named_with_the_kernels_word(void **state)
+{
+    struct buf b = { 0 };
+    struct error e = { 0 };
+
+    (void)state;
+    assert_false(file_read("no/such/file", 8, &b, &e));
+    assert_int_equal(e.class, ERROR_MISSING);
+    assert_int_equal(e.sys, ENOENT);
+    assert_string_equal(e.text, "cannot open no/such/file: No such file or directory");
+    assert_false(file_read("/", 8, &b, &e));
+    assert_int_equal(e.sys, EISDIR);
+}
+
+static void a_fifo_does_not_hold_us_up(void **state)
+{
+    struct buf b = { 0 };
+
+    (void)state;
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    alarm(10);
+    assert_true(file_read(path, 8, &b, NULL));
+    alarm(0);
+    assert_int_equal(b.len, 0);
+}
+
+static void a_path_may_be_relative_to_an_open_folder(void **state)
+{
+    int folder = open("/", O_RDONLY | O_DIRECTORY);
+    struct buf b = { 0 };
+
+    (void)state;
+    assert_true(folder >= 0);
+    if (access("/proc/self/comm", R_OK) == 0)
+        assert_true(file_read_at(folder, "proc/self/comm", 64, &b, NULL));
+    assert_false(file_read_at(folder, path, 64, &b, NULL));
+    close(folder);
+    buf_done(&b);
+}
+
+static void numbers_are_read_decimal_and_hexadecimal(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t v;
+    } cases[] = {
+        { "7\n", 7 },         { "0", 0 },      { "0x1f\n", 0x1f }, { "18446744073709551615\n", UINT64_MAX },
+        { "0XffFF", 0xffff }, { "010\n", 10 },
+    };
+    uint64_t v;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        put(cases[i].text);
+        assert_true(file_read_u64(path, &v));
+        assert_true(v == cases[i].v);
+    }
+}
+
+static void what_is_no_number_is_refused(void **state)
+{
+    static const char *const bad[] = { "",   "\n", "-1",   "+1",  " 1",
+                                       "1x", "0x", "0x-1", "1 2", "18446744073709551616" };
+    uint64_t v = 77;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+        put(bad[i]);
+        if (file_read_u64(path, &v))
+            fail_msg("'%s' was taken for a number", bad[i]);
+    }
+    assert_false(file_read_u64("no/such/file", &v));
+    assert_int_equal(v, 77);
+}
+
+static void a_full_disk_is_an_error_of_its_own_class(void **state)
+{
+    struct error e = { 0 };
+    int fd = open("/dev/full", O_WRONLY);
+
+    (void)state;
+    if (fd < 0) {
+        print_message("no /dev/full here\n");
+        skip();
+    }
+    assert_false(file_write_all(fd, "x", 1, &e));
+    assert_int_equal(e.class, ERROR_LIMIT);
+    assert_int_equal(e.sys, ENOSPC);
+    close(fd);
+}
+
+/* The child reads slowly what the parent writes to a pipe that is smaller and does not block. */
+static void a_descriptor_that_does_not_block_is_waited_for(void **state)
+{
+    enum { SIZE = 1 << 20 };
+    static char bytes[SIZE];
+    int fds[2], status;
+    pid_t pid;
+
+    (void)state;
+    assert_int_equal(pipe(fds), 0);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (!pid) {
+        ssize_t n, total = 0;
+
+        close(fds[1]);
+        poll(NULL, 0, 50);
+        while ((n = read(fds[0], bytes, 5000)) > 0)
+            total += n;
+        _exit(total == SIZE ? 0 : 1);
+    }
+    close(fds[0]);
+    assert_int_equal(fcntl(fds[1], F_SETFL, O_NONBLOCK), 0);
+    assert_true(file_write_all(fds[1], bytes, SIZE, NULL));
+    close(fds[1]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_file_is_read_whole, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(a_file_of_many_chunks_is_read_whole, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(what_is_larger_than_asked_for_is_refused, make_file, remove_file),
+        cmocka_unit_test(procfs_files_have_no_size_and_are_read),
+        cmocka_unit_test(a_missing_file_is_named_with_the_kernels_word),
+        cmocka_unit_test_setup_teardown(a_fifo_does_not_hold_us_up, make_file, remove_file),
+        cmocka_unit_test(a_path_may_be_relative_to_an_open_folder),
+        cmocka_unit_test_setup_teardown(numbers_are_read_decimal_and_hexadecimal, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(what_is_no_number_is_refused, make_file, remove_file),
+        cmocka_unit_test(a_full_disk_is_an_error_of_its_own_class),
+        cmocka_unit_test(a_descriptor_that_does_not_block_is_waited_for),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "profile/flame.h"
+#include "profile_fixture.h"
+
+struct world {
+    struct fixture f;
+    struct calltree tree;
+    struct flame flame;
+};
+
+static int setup(void **state)
+{
+    struct world *w = mem_zalloc(sizeof *w);
+
+    fixture_init(&w->f);
+    *state = w;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+
+    flame_done(&w->flame);
+    calltree_done(&w->tree);
+    fixture_done(&w->f);
+    mem_free(w);
+    return 0;
+}
+
+/* Function numbers are frame numbers; siblings stand in their order. */
+static void build(struct world *w)
+{
+    struct calltree_options o = { 0 };
+    uint32_t *funcs;
+
+    fixture_query(&w->f);
+    funcs = mem_array(w->f.result.n_frames, sizeof *funcs);
+    for (uint32_t i = 1; i < w->f.result.n_frames; i++)
+        funcs[i] = fixture_frame(&w->f.result, i);
+    o.frame_func = funcs;
+    calltree_build(&w->tree, &w->f.result, &o);
+    calltree_sort_rank(&w->tree, NULL, NULL);
+    mem_free(funcs);
+}
+
+static uint32_t node_of(const struct world *w, const char *digits)
+{
+    const struct calltree_node *nodes = w->tree.nodes;
+    uint32_t i = 0;
+
+    for (; *digits; digits++) {
+        i = nodes[i].first_child;
+        while (i && nodes[i].func != (uint32_t)(*digits - '0'))
+            i = nodes[i].next_sibling;
+        assert_int_not_equal(i, 0);
+    }
+    return i;
+}
+
+static void assert_box(const struct world *w, const char *digits, uint32_t row, uint32_t x, uint32_t width)
+{
+    int i = flame_box_of(&w->flame, node_of(w, digits));
+
+    assert_int_not_equal(i, -1);
+    assert_int_equal(w->flame.boxes[i].row, row);
+    assert_int_equal(w->flame.boxes[i].x, x);
+    assert_int_equal(w->flame.boxes[i].width, width);
+}
+
+/* Order, no overlap, children within their parents, none empty. */
+static void assert_sound(const struct world *w, uint32_t columns)
+{
+    const struct flame *f = &w->flame;
+
+    for (uint32_t i = 0; i < f->n; i++) {
+        const struct flame_box *b = &f->boxes[i];
+
+        assert_true(b->width > 0);
+        assert_true(b->x + b->width <= columns);
+        assert_true(b->row < f->rows);
+        assert_int_equal(b->row, w->tree.nodes[b->node].depth);
+        if (i && f->boxes[i - 1].row == b->row)
+            assert_true(f->boxes[i - 1].x + f->boxes[i - 1].width <= b->x);
+        else if (i)
+            assert_int_equal(f->boxes[i - 1].row + 1, b->row);
+        if (b->node) {
+            int p = flame_box_of(f, w->tree.nodes[b->node].parent);
+            assert_true(p >= 0 && (uint32_t)p < i);
+            assert_true(f->boxes[p].x <= b->x);
+            assert_true(b->x + b->width <= f->boxes[p].x + f->boxes[p].width);
+        }
+    }
+}
+
+static void an_empty_tree_has_no_boxes(void **state)
+{
+    struct world *w = *state;
+
+    flame_layout(&w->flame, &w->tree, 0, 80);
+    assert_int_equal(w->flame.n, 0);
+    assert_int_equal(w->flame.rows, 0);
+    assert_int_equal(flame_box_at(&w->flame, 0, 0), -1);
+    build(w); /* no samples: the root alone */
+    flame_layout(&w->flame, &w->tree, 0, 80);
+    assert_int_equal(w->flame.n, 1);
+    assert_int_equal(w->flame.rows, 1);
+}
+
+static void widths_are_in_proportion(void **state)
+{
+    struct world *w = *state;
+
+    fixture_stack(&w->f, "12", 60, 0);
+    fixture_stack(&w->f, "13", 20, 0);
+    fixture_stack(&w->f, "4", 20, 0);
+    build(w);
+    flame_layout(&w->flame, &w->tree, 0, 100);
+    assert_int_equal(w->flame.rows, 3);
+    assert_int_equal(w->flame.n, 5);
+    assert_box(w, "", 0, 0, 100);
+    assert_box(w, "1", 1, 0, 80);
+    assert_box(w, "4", 1, 80, 20);
+    assert_box(w, "12", 2, 0, 60);
+    assert_box(w, "13", 2, 60, 20);
+    assert_int_equal(w->flame.hidden_weight, 0);
+}
+
+static void self_weight_leaves_room_on_the_right(void **state)
+{
+    struct world *w = *state;
+
+    fixture_stack(&w->f, "1", 50, 0);
+    fixture_stack(&w->f, "12", 30, 0);
+    fixture_stack(&w->f, "13", 20, 0);
+    build(w);
+    flame_layout(&w->flame, &w->tree, 0, 10);
+    assert_box(w, "1", 1, 0, 10);
+    assert_box(w, "12", 2, 0, 3);
+    assert_box(w, "13", 2, 3, 2);
+    assert_int_equal(flame_box_at(&w->flame, 2, 5), -1);
+}
+
+static void cells_that_are_left_go_to_the_largest_remainders(void **state)
+{
+    struct world *w = *state;
+
+    fixture_stack(&w->f, "1", 33, 0); /* 3.3 of 10 */
+    fixture_stack(&w->f, "2", 28, 0); /* 2.8 */
+    fixture_stack(&w->f, "3", 39, 0); /* 3.9 */
+    build(w);
+    flame_layout(&w->flame, &w->tree, 0, 10);
+    assert_box(w, "1", 1, 0, 3);
+    assert_box(w, "2", 1, 3, 3);
+    assert_box(w, "3", 1, 6, 4);
+}
+
+static void equal_remainders_go_from_left_to_right(void **state)
+{
+    struct world *w = *state;
+
+    fixture_stack(&w->f, "1", 1, 0);
+    fixture_stack(&w->f, "2", 1, 0);
+    fixture_stack(&w->f, "3", 1, 0);
+    build(w);
+    flame_layout(&w->flame, &w->tree, 0, 5);
+    assert_box(w, "1", 1, 0, 2);
+    assert_box(w, "2", 1, 2, 2);
+    assert_box(w, "3", 1, 4, 1);
+}
+
+static void what_gets_no_cell_is_hidden_with_all_below(void **state)
+{
+    struct world *w = *state;
+
+    fixture_stack(&w->f, "1", 1000, 0);
+    fixture_stack(&w->f, "23", 1, 0);
+    fixture_stack(&w->f, "24", 2, 0);
+    build(w);
+    flame_layout(&w->flame, &w->tree, 0, 80);
+    assert_int_equal(w->flame.n, 2);
+    assert_box(w, "1", 1, 0, 80);
+    assert_int_equal(flame_box_of(&w->flame, node_of(w, "2")), -1);
+    assert_int_equal(flame_box_of(&w->flame, node_of(w, "23")), -1);
+    assert_int_equal(w->flame.hidden_weight, 3);
+}
+
+static void a_zoom_takes_the_whole_width_below_its_ancestors(void **state)
+{
+    struct world *w = *state;
+
+    fixture_stack(&w->f, "123", 10, 0);
+    fixture_stack(&w->f, "124", 10, 0);
+    fixture_stack(&w->f, "15", 80, 0);
+    build(w);
+    flame_layout(&w->flame, &w->tree, node_of(w, "12"), 50);
+    assert_int_equal(w->flame.n, 5);
+    assert_int_equal(w->flame.rows, 4);
+    assert_box(w, "", 0, 0, 50);
+    assert_box(w, "1", 1, 0, 50);
+    assert_box(w, "12", 2, 0, 50);
+    assert_box(w, "123", 3, 0, 25);
+    assert_box(w, "124", 3, 25, 25);
+    assert_int_equal(w->flame.boxes[0].ancestor, 1);
+    assert_int_equal(w->flame.boxes[1].ancestor, 1);
+    assert_int_equal(w->flame.boxes[2].ancestor, 0);
+    assert_sound(w, 50);
+    flame_layout(&w->flame, &w->tree, 12345, 50); /* gone: all */
+    assert_box(w, "15", 2, 10, 40);
+}
+
+static void a_box_is_found_by_its_cells(void **state)
+{
+    struct world *w = *state;
+    const struct flame *f = &w->flame;
+
+    fixture_fill(&w->f, 400);
+    build(w);
+    flame_layout(&w->flame, &w->tree, 0, 90);
+    for (uint32_t i = 0; i < f->n; i++) {
+        const struct flame_box *b = &f->boxes[i];
+
+        assert_int_equal(flame_box_at(f, b->row, b->x), i);
+        assert_int_equal(flame_box_at(f, b->row, b->x + b->width - 1), i);
+        assert_int_not_equal(flame_box_at(f, b->row, b->x + b->width), i);
+        assert_int_equal(flame_box_of(f, b->node), i);
+    }
+    assert_int_equal(flame_box_at(f, f->rows, 0), -1);
+    assert_int_equal(flame_box_at(f, 0, 90), -1);
+}
+
+static void random_layouts_are_sound_and_near_the_truth(void **state)
+{
+    struct world *w = *state;
+    const struct flame *f = &w->flame;
+
+    for (uint32_t columns = 1; columns < 300; columns += 1 + columns / 3) {
+        fixture_fill(&w->f, 100);
+        build(w);
+        flame_layout(&w->flame, &w->tree, 0, columns);
+        assert_sound(w, columns);
+        for (uint32_t i = 1; i < f->n; i++) {
+            const struct calltree_node *n = &w->tree.nodes[f->boxes[i].node], *p = &w->tree.nodes[n->parent];
+            uint32_t parent_width = f->boxes[flame_box_of(f, n->parent)].width;
+            double share = (double)n->total_weight / (double)p->total_weight * parent_width;
+
+            assert_true(f->boxes[i].width > share - 1.001 && f->boxes[i].width < share + 1.001);
+        }
+    }
+}
+
+static void no_columns_show_nothing(void **state)
+{
+    struct world *w = *state;
+
+    fixture_stack(&w->f, "12", 60, 0);
+    build(w);
+    flame_layout(&w->flame, &w->tree, 0, 0);
+    assert_int_equal(w->flame.n, 0);
+    assert_int_equal(w->flame.hidden_weight, 60);
+}
+
+static void huge_weights_do_not_overflow(void **state)
+{
+    struct world *w = *state;
+
+    fixture_stack(&w->f, "1", UINT64_MAX / 4, 0);
+    fixture_stack(&w->f, "2", UINT64_MAX / 4, 0);
+    build(w);
+    flame_layout(&w->flame, &w->tree, 0, 60000);
+    assert_box(w, "1", 1, 0, 30000);
+    assert_box(w, "2", 1, 30000, 30000);
+}
+
+static void sums_that_have_overflowed_still_make_a_sound_layout(void **state)
+{
+    struct world *w = *state;
+
+    fixture_stack(&w->f, "12", UINT64_MAX, 0);
+    fixture_stack(&w->f, "13", UINT64_MAX - 5, 0);
+    fixture_stack(&w->f, "14", 7, 0);
+    fixture_stack(&w->f, "25", 0, 0);
+    build(w);
+    for (uint32_t columns = 1; columns < 200; columns++) {
+        flame_layout(&w->flame, &w->tree, 0, columns);
+        assert_sound(w, columns);
+    }
+}
+
+static void weights_of_zero_show_the_root(void **state)
+{
+    struct world *w = *state;
+
+    fixture_stack(&w->f, "12", 0, 0);
+    build(w);
+    flame_layout(&w->flame, &w->tree, 0, 10);
+    assert_int_equal(w->flame.n, 1);
+}
+
+static void deep_stacks_are_one_column_down_to_the_last_row(void **state)
+{
+    struct world *w = *state;
+    struct sample s = { .time_ns = 1, .weight = 3 };
+
+    for (uint32_t i = 0; i < 512; i++)
+        s.stack = stacks_child(w->f.stacks, s.stack, stacks_frame(w->f.stacks, 0, 16 * (1 + i % 4)));
+    history_append(w->f.history, &s, NULL, 0);
+    build(w);
+    flame_layout(&w->flame, &w->tree, 0, 7);
+    assert_int_equal(w->flame.rows, 513);
+    assert_int_equal(w->flame.n, 513);
+    for (uint32_t i = 0; i < w->flame.n; i++)
+        assert_int_equal(w->flame.boxes[i].width, 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(an_empty_tree_has_no_boxes, setup, teardown),
+        cmocka_unit_test_setup_teardown(widths_are_in_proportion, setup, teardown),
+        cmocka_unit_test_setup_teardown(self_weight_leaves_room_on_the_right, setup, teardown),
+        cmocka_unit_test_setup_teardown(cells_that_are_left_go_to_the_largest_remainders, setup, teardown),
+        cmocka_unit_test_setup_teardown(equal_remainders_go_from_left_to_right, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_gets_no_cell_is_hidden_with_all_below, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_zoom_takes_the_whole_width_below_its_ancestors, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_box_is_found_by_its_cells, setup, teardown),
+        cmocka_unit_test_setup_teardown(random_layouts_are_sound_and_near_the_truth, setup, teardown),
+        cmocka_unit_test_setup_teardown(no_columns_show_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(huge_weights_do_not_overflow, setup, teardown),
+        cmocka_unit_test_setup_teardown(sums_that_have_overflowed_still_make_a_sound_layout, setup, teardown),
+        cmocka_unit_test_setup_teardown(weights_of_zero_show_the_root, setup, teardown),
+        cmocka_unit_test_setup_teardown(deep_stacks_are_one_column_down_to_the_last_row, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

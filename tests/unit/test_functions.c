@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "profile/functions.h"
+#include "profile_fixture.h"
+
+struct world {
+    struct fixture f;
+    struct functions functions;
+};
+
+static int setup(void **state)
+{
+    struct world *w = mem_zalloc(sizeof *w);
+
+    fixture_init(&w->f);
+    *state = w;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+
+    functions_done(&w->functions);
+    fixture_done(&w->f);
+    mem_free(w);
+    return 0;
+}
+
+/* In most tests frame 1 is function 1 and so on. */
+static const uint32_t same[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+
+static void build(struct world *w, const uint32_t *func_of, bool with_group, bool leaf_only)
+{
+    uint32_t *funcs;
+
+    fixture_query(&w->f);
+    funcs = fixture_funcs(&w->f.result, func_of);
+    functions_build(&w->functions, &w->f.result, funcs, 10, with_group, leaf_only);
+    mem_free(funcs);
+}
+
+static const struct function_row *row_of(const struct world *w, uint32_t func, uint32_t group)
+{
+    const struct function_row *found = NULL;
+
+    for (uint32_t i = 0; i < w->functions.n; i++) {
+        const struct function_row *row = &w->functions.rows[i];
+
+        if (row->func != func || row->group != group)
+            continue;
+        assert_null(found); /* one row each */
+        found = row;
+    }
+    return found;
+}
+
+static void assert_row(const struct world *w, uint32_t func, uint32_t group, uint64_t self, uint64_t total)
+{
+    const struct function_row *row = row_of(w, func, group);
+
+    assert_non_null(row);
+    assert_int_equal(row->self_weight, self);
+    assert_int_equal(row->total_weight, total);
+}
+
+static void nothing_gives_no_rows(void **state)
+{
+    struct world *w = *state;
+
+    build(w, same, false, false);
+    assert_int_equal(w->functions.n, 0);
+}
+
+static void self_is_the_leaf_and_total_the_whole_path(void **state)
+{
+    struct world *w = *state;
+
+    fixture_stack(&w->f, "123", 10, 0);
+    fixture_stack(&w->f, "12", 5, 0);
+    fixture_stack(&w->f, "14", 1, 0);
+    build(w, same, false, false);
+    assert_int_equal(w->functions.n, 4);
+    assert_row(w, 1, 0, 0, 16);
+    assert_row(w, 2, 0, 5, 15);
+    assert_row(w, 3, 0, 10, 10);
+    assert_row(w, 4, 0, 1, 1);
+    assert_int_equal(row_of(w, 1, 0)->total_count, 3);
+    assert_int_equal(row_of(w, 1, 0)->self_count, 0);
+    assert_int_equal(row_of(w, 2, 0)->self_count, 1);
+}
+
+static void a_recursive_function_counts_once_per_sample(void **state)
+{
+    struct world *w = *state;
+
+    fixture_stack(&w->f, "1222", 10, 0);
+    fixture_stack(&w->f, "12321", 100, 0);
+    build(w, same, false, false);
+    assert_row(w, 1, 0, 100, 110);
+    assert_row(w, 2, 0, 10, 110);
+    assert_row(w, 3, 0, 0, 100);
+    assert_int_equal(row_of(w, 2, 0)->total_count, 2);
+}
+
+static void frames_of_one_function_at_two_places_are_one_row(void **state)
+{
+    static const uint32_t func_of[] = { 0, 1, 2, 2, 2 };
+    struct world *w = *state;
+
+    fixture_stack(&w->f, "12", 1, 0);
+    fixture_stack(&w->f, "13", 10, 0);
+    fixture_stack(&w->f, "134", 100, 0);
+    build(w, func_of, false, false);
+    assert_int_equal(w->functions.n, 2);
+    assert_row(w, 1, 0, 0, 111);
+    assert_row(w, 2, 0, 111, 111);
+}
+
+static void a_frame_left_out_gives_its_self_to_its_caller(void **state)
+{
+    static const uint32_t func_of[] = { 0, 1, 0, 3, 0 };
+    struct world *w = *state;
+
+    fixture_stack(&w->f, "124", 1, 0);
+    fixture_stack(&w->f, "1234", 10, 0);
+    fixture_stack(&w->f, "24", 100, 0);
+    build(w, func_of, false, false);
+    assert_int_equal(w->functions.n, 2);
+    assert_row(w, 1, 0, 1, 11);
+    assert_row(w, 3, 0, 10, 10);
+    build(w, func_of, false, true);
+    assert_row(w, 1, 0, 1, 1);
+    assert_row(w, 3, 0, 10, 10);
+}
+
+static void rows_can_be_per_group(void **state)
+{
+    struct world *w = *state;
+
+    fixture_stack(&w->f, "12", 1, 0);
+    fixture_stack(&w->f, "12", 10, 1);
+    fixture_stack(&w->f, "1", 100, 1);
+    fixture_stack(&w->f, "13", 1000, 0);
+    w->f.query.n_threads = 2;
+    w->f.query.thread_group = (const uint32_t[]){ 5, 4000000000u };
+    build(w, same, true, false);
+    assert_int_equal(w->functions.n, 5);
+    assert_row(w, 1, 5, 0, 1001);
+    assert_row(w, 2, 5, 1, 1);
+    assert_row(w, 3, 5, 1000, 1000);
+    assert_row(w, 1, 4000000000u, 100, 110);
+    assert_row(w, 2, 4000000000u, 10, 10);
+    build(w, same, false, false); /* the same result, groups left aside */
+    assert_int_equal(w->functions.n, 3);
+    assert_row(w, 1, 0, 100, 1111);
+    assert_row(w, 2, 0, 11, 11);
+}
+
+static void many_groups_lose_no_entry(void **state)
+{
+    enum { GROUPS = 5000 };
+    struct world *w = *state;
+    uint32_t *groups = mem_array(GROUPS, sizeof *groups);
+
+    for (uint32_t i = 0; i < GROUPS; i++) {
+        groups[i] = i;
+        fixture_stack(&w->f, "12", 1, i);
+    }
+    w->f.query.n_threads = GROUPS;
+    w->f.query.thread_group = groups;
+    build(w, same, true, false);
+    assert_int_equal(w->functions.n, 2 * GROUPS);
+    for (uint32_t i = 0; i < w->functions.n; i++) {
+        assert_int_equal(w->functions.rows[i].total_weight, 1);
+        assert_int_equal(w->functions.rows[i].self_weight, w->functions.rows[i].func == 2);
+    }
+    mem_free(groups);
+}
+
+static void one_function_for_all_frames_counts_every_sample_once(void **state)
+{
+    uint32_t *funcs;
+    struct world *w = *state;
+    uint64_t total = 0, self = 0;
+
+    fixture_fill(&w->f, 500);
+    w->f.query.by_cpu = true;
+    fixture_query(&w->f);
+    funcs = mem_array(w->f.result.n_frames, sizeof *funcs);
+    for (uint32_t i = 0; i < w->f.result.n_frames; i++)
+        funcs[i] = 1; /* number 0 as well: samples without a stack belong to the group, too */
+    functions_build(&w->functions, &w->f.result, funcs, 2, true, false);
+    for (uint32_t i = 0; i < w->functions.n; i++) {
+        assert_int_equal(w->functions.rows[i].self_count, w->functions.rows[i].total_count);
+        total += w->functions.rows[i].total_weight;
+        self += w->functions.rows[i].self_weight;
+    }
+    assert_int_equal(w->functions.n, 4);
+    assert_int_equal(total, w->f.result.weight);
+    assert_int_equal(self, w->f.result.weight);
+    mem_free(funcs);
+}
+
+static void samples_without_a_stack_have_no_row_unless_asked_for(void **state)
+{
+    struct world *w = *state;
+    uint32_t funcs[] = { 0, 1 };
+
+    fixture_stack(&w->f, "1", 1, 0);
+    fixture_stack(&w->f, "", 10, 0);
+    fixture_query(&w->f);
+    functions_build(&w->functions, &w->f.result, funcs, 10, false, false);
+    assert_int_equal(w->functions.n, 1);
+    assert_row(w, 1, 0, 1, 1);
+    funcs[0] = 9;
+    for (int leaf_only = 0; leaf_only < 2; leaf_only++) {
+        functions_build(&w->functions, &w->f.result, funcs, 10, false, leaf_only);
+        assert_int_equal(w->functions.n, 2);
+        assert_row(w, 1, 0, 1, 1);
+        assert_row(w, 9, 0, 10, 10);
+    }
+}
+
+static void leaf_only_makes_no_totals(void **state)
+{
+    struct world *w = *state;
+
+    fixture_stack(&w->f, "123", 10, 0);
+    fixture_stack(&w->f, "12", 5, 0);
+    build(w, same, false, true);
+    assert_int_equal(w->functions.n, 2);
+    assert_row(w, 2, 0, 5, 5);
+    assert_row(w, 3, 0, 10, 10);
+    assert_int_equal(row_of(w, 3, 0)->trend[0], 1);
+}
+
+static void filtered_entries_leave_no_rows(void **state)
+{
+    struct world *w = *state;
+    uint32_t *funcs;
+
+    fixture_stack(&w->f, "12", 1, 0);
+    fixture_stack(&w->f, "13", 10, 0);
+    fixture_query(&w->f);
+    result_filter(&w->f.result, (const uint8_t[]){ 1, 0 });
+    funcs = fixture_funcs(&w->f.result, same);
+    functions_build(&w->functions, &w->f.result, funcs, 10, false, false);
+    mem_free(funcs);
+    assert_int_equal(w->functions.n, 2);
+    assert_row(w, 1, 0, 0, 10);
+}
+
+static void a_very_deep_stack_needs_no_deep_recursion(void **state)
+{
+    struct world *w = *state;
+    struct sample s = { .time_ns = 1, .weight = 3 };
+    uint32_t *funcs;
+
+    for (uint32_t i = 0; i < 300000; i++)
+        s.stack = stacks_child(w->f.stacks, s.stack, stacks_frame(w->f.stacks, 0, 16 * (1 + i % 4)));
+    history_append(w->f.history, &s, NULL, 0);
+    fixture_query(&w->f);
+    funcs = fixture_funcs(&w->f.result, same);
+    functions_build(&w->functions, &w->f.result, funcs, 10, false, false);
+    assert_int_equal(w->functions.n, 4);
+    assert_row(w, 4, 0, 3, 3);
+    assert_row(w, 1, 0, 0, 3);
+    mem_free(funcs);
+}
+
+/* What the functions of a sample are, the running one last; n 0 if all frames are left out. */
+static uint32_t oracle_path(const struct fixture_sample *s, const uint32_t *func_of, uint32_t *path)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < s->depth; i++)
+        if (func_of[s->frames[i]])
+            path[n++] = func_of[s->frames[i]];
+    return n;
+}
+
+static bool contains(const uint32_t *path, uint32_t n, uint32_t func)
+{
+    while (n-- > 0)
+        if (path[n] == func)
+            return true;
+    return false;
+}
+
+static void compare_row(const struct world *w, const uint32_t *func_of, uint32_t func, uint32_t group,
+                        bool with_group, bool leaf_only)
+{
+    const struct result *r = &w->f.result;
+    struct function_row want = { 0 };
+    const struct function_row *row = row_of(w, func, group);
+    uint64_t eighth = (r->to_ns - r->from_ns) / QUERY_TREND + 1;
+
+    for (uint32_t i = 0; i < w->f.n; i++) {
+        const struct fixture_sample *s = &w->f.samples[i];
+        uint32_t path[FIXTURE_DEPTH], n = oracle_path(s, func_of, path);
+        bool is_self = n && path[n - 1] == func;
+
+        if (with_group && w->f.query.thread_group[s->s.thread] != group)
+            continue;
+        if (is_self) {
+            want.self_weight += s->s.weight;
+            want.self_count++;
+        }
+        if (leaf_only ? is_self : contains(path, n, func)) {
+            want.total_weight += s->s.weight;
+            want.total_count++;
+            want.trend[(s->s.time_ns - r->from_ns) / eighth]++;
+        }
+    }
+    if (!want.total_count) {
+        assert_null(row);
+        return;
+    }
+    assert_non_null(row);
+    assert_int_equal(row->self_weight, want.self_weight);
+    assert_int_equal(row->self_count, want.self_count);
+    assert_int_equal(row->total_weight, want.total_weight);
+    assert_int_equal(row->total_count, want.total_count);
+    assert_memory_equal(row->trend, want.trend, sizeof want.trend);
+}
+
+static void random_tables_agree_with_counting_one_by_one(void **state)
+{
+    static const uint32_t group[] = { 0, 1, 2, 0, 1, 2, 0, 1, 2 };
+    struct world *w = *state;
+
+    w->f.query.n_threads = 9;
+    w->f.query.thread_group = group;
+    for (int round = 0; round < 16; round++) {
+        bool with_group = round & 1, leaf_only = round & 2;
+        uint32_t func_of[12] = { 0 };
+
+        for (uint32_t i = 1; i < 12; i++)
+            func_of[i] = fixture_random(&w->f, 7);
+        fixture_fill(&w->f, 100);
+        build(w, func_of, with_group, leaf_only);
+        for (uint32_t func = 1; func < 7; func++)
+            for (uint32_t g = 0; g < (with_group ? 3 : 1); g++)
+                compare_row(w, func_of, func, g, with_group, leaf_only);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(nothing_gives_no_rows, setup, teardown),
+        cmocka_unit_test_setup_teardown(self_is_the_leaf_and_total_the_whole_path, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_recursive_function_counts_once_per_sample, setup, teardown),
+        cmocka_unit_test_setup_teardown(frames_of_one_function_at_two_places_are_one_row, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_frame_left_out_gives_its_self_to_its_caller, setup, teardown),
+        cmocka_unit_test_setup_teardown(rows_can_be_per_group, setup, teardown),
+        cmocka_unit_test_setup_teardown(many_groups_lose_no_entry, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_function_for_all_frames_counts_every_sample_once, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(samples_without_a_stack_have_no_row_unless_asked_for, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(leaf_only_makes_no_totals, setup, teardown),
+        cmocka_unit_test_setup_teardown(filtered_entries_leave_no_rows, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_very_deep_stack_needs_no_deep_recursion, setup, teardown),
+        cmocka_unit_test_setup_teardown(random_tables_agree_with_counting_one_by_one, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

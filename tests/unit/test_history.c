@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "profile/history.h"
+
+static void add(struct history *h, uint64_t time_ns)
+{
+    struct sample s = { .time_ns = time_ns, .weight = time_ns * 2, .raw = 12345 };
+
+    history_append(h, &s, NULL, 0);
+}
+
+struct seen {
+    uint64_t n, first, last, runs;
+};
+
+static void note(void *ctx, struct sample *samples, size_t n)
+{
+    struct seen *seen = ctx;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!seen->n++)
+            seen->first = samples[i].time_ns;
+        seen->last = samples[i].time_ns;
+        assert_int_equal(samples[i].weight, samples[i].time_ns * 2);
+    }
+    seen->runs++;
+}
+
+static struct seen scan(struct history *h, uint64_t from, uint64_t to)
+{
+    struct seen seen = { 0 };
+
+    history_scan(h, from, to, note, &seen);
+    return seen;
+}
+
+static void an_empty_history_has_nothing(void **state)
+{
+    struct history *h = history_new();
+
+    (void)state;
+    assert_int_equal(history_count(h), 0);
+    assert_int_equal(history_dropped(h), 0);
+    assert_int_equal(history_first_ns(h), 0);
+    assert_int_equal(history_last_ns(h), 0);
+    assert_int_equal(scan(h, 0, 0).runs, 0);
+    assert_int_equal(history_shrink(h, 0), 0);
+    history_free(h);
+    history_free(NULL);
+}
+
+static void samples_come_back_in_order(void **state)
+{
+    struct history *h = history_new();
+    struct seen seen;
+
+    (void)state;
+    for (uint64_t t = 1; t <= 5000; t++)
+        add(h, t);
+    seen = scan(h, 0, 0);
+    assert_int_equal(history_count(h), 5000);
+    assert_int_equal(seen.n, 5000);
+    assert_int_equal(seen.first, 1);
+    assert_int_equal(seen.last, 5000);
+    assert_int_equal(history_first_ns(h), 1);
+    assert_int_equal(history_last_ns(h), 5000);
+    history_free(h);
+}
+
+static void a_late_sample_counts_for_the_first_and_last_time(void **state)
+{
+    struct history *h = history_new();
+
+    (void)state;
+    add(h, 100);
+    add(h, 90);
+    add(h, 200);
+    add(h, 150);
+    assert_int_equal(history_first_ns(h), 90);
+    assert_int_equal(history_last_ns(h), 200);
+    history_free(h);
+}
+
+static void a_scan_of_a_range_skips_what_is_far_outside(void **state)
+{
+    struct history *h = history_new();
+    struct seen seen;
+
+    (void)state;
+    for (uint64_t t = 1; t <= 10000; t++)
+        add(h, t);
+    seen = scan(h, 5000, 5001);
+    assert_true(seen.n >= 2);
+    assert_true(seen.n <= 2048);
+    assert_true(seen.first <= 5000 && seen.last >= 5001);
+    assert_int_equal(scan(h, 20000, 0).n, 0);
+    assert_int_equal(scan(h, 10000, 0).last, 10000);
+    history_free(h);
+}
+
+static void what_is_pinned_leaves_last(void **state)
+{
+    struct history *h = history_new();
+    uint64_t dropped;
+
+    (void)state;
+    for (uint64_t t = 1; t <= 20000; t++)
+        add(h, t);
+    history_pin(h, 5000, 10000);
+    dropped = history_shrink(h, 400000);
+    assert_true(dropped > 0);
+    assert_int_equal(history_count(h), 20000 - dropped);
+    assert_true(scan(h, 5000, 10000).first <= 5000);
+    assert_int_equal(scan(h, 5000, 10000).n, 6 * 1024); /* the six chunks that overlap it */
+    assert_int_equal(scan(h, 0, 0).last, 20000);
+    history_shrink(h, 0);
+    assert_int_equal(scan(h, 0, 0).last, 20000);
+    assert_true(history_count(h) <= 1024);
+    history_pin(h, 0, 0);
+    history_free(h);
+}
+
+static void change(void *ctx, struct sample *samples, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        samples[i].stack = *(uint32_t *)ctx;
+}
+
+static void same(void *ctx, struct sample *samples, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(samples[i].stack, *(uint32_t *)ctx);
+}
+
+static void a_scan_may_change_the_samples(void **state)
+{
+    struct history *h = history_new();
+    uint32_t stack = 77;
+
+    (void)state;
+    for (uint64_t t = 1; t <= 3000; t++)
+        add(h, t);
+    history_scan(h, 0, 0, change, &stack);
+    history_scan(h, 0, 0, same, &stack);
+    history_free(h);
+}
+
+static void shrinking_drops_the_oldest_and_counts_them(void **state)
+{
+    struct history *h = history_new();
+    uint64_t gone;
+
+    (void)state;
+    for (uint64_t t = 1; t <= 100000; t++)
+        add(h, t);
+    gone = history_shrink(h, 1 << 20);
+    assert_true(gone > 0);
+    assert_true(history_bytes(h) <= 1 << 20);
+    assert_int_equal(history_count(h) + gone, 100000);
+    assert_int_equal(history_dropped(h), gone);
+    assert_int_equal(history_first_ns(h), gone + 1);
+    assert_int_equal(scan(h, 0, 0).first, gone + 1);
+    assert_int_equal(scan(h, 0, 0).last, 100000);
+    assert_int_equal(history_shrink(h, 1 << 20), 0);
+    history_free(h);
+}
+
+static void shrinking_to_nothing_keeps_the_newest_chunk(void **state)
+{
+    struct history *h = history_new();
+
+    (void)state;
+    for (uint64_t t = 1; t <= 5000; t++)
+        add(h, t);
+    history_shrink(h, 0);
+    assert_true(history_count(h) > 0);
+    assert_true(history_count(h) <= 1024);
+    assert_int_equal(history_last_ns(h), 5000);
+    history_free(h);
+}
+
+static void a_budget_is_kept_for_ever(void **state)
+{
+    struct history *h = history_new();
+    size_t most = 0;
+
+    (void)state;
+    for (uint64_t t = 1; t <= 300000; t++) {
+        add(h, t);
+        if (t % 1000 == 0)
+            history_shrink(h, 200000);
+        if (history_bytes(h) > most)
+            most = history_bytes(h);
+    }
+    assert_true(most < 300000);
+    assert_int_equal(history_count(h) + history_dropped(h), 300000);
+    assert_int_equal(history_last_ns(h), 300000);
+    history_free(h);
+}
+
+static void clearing_forgets_everything(void **state)
+{
+    struct history *h = history_new();
+
+    (void)state;
+    for (uint64_t t = 1; t <= 5000; t++)
+        add(h, t);
+    history_shrink(h, 100000);
+    history_clear(h);
+    assert_int_equal(history_count(h), 0);
+    assert_int_equal(history_dropped(h), 0);
+    assert_int_equal(history_first_ns(h), 0);
+    add(h, 7);
+    assert_int_equal(scan(h, 0, 0).n, 1);
+    assert_int_equal(history_first_ns(h), 7);
+    history_free(h);
+}
+
+static void fill_payload(unsigned char *raw, uint32_t i, uint32_t *size)
+{
+    *size = i % 3 ? 1 + i % 200 : 0; /* every third sample has none */
+    memset(raw, (int)(i & 0xff), *size);
+}
+
+static void check_payload(const struct history *h, const struct sample *s)
+{
+    unsigned char want[256];
+    uint32_t want_size, size;
+    const void *raw = history_raw(h, s, &size);
+
+    fill_payload(want, (uint32_t)s->weight, &want_size);
+    assert_int_equal(size, want_size);
+    if (!want_size) {
+        assert_null(raw);
+        return;
+    }
+    assert_int_equal((uintptr_t)raw % 8, 0);
+    assert_memory_equal(raw, want, size);
+}
+
+static void check_payloads(void *ctx, struct sample *samples, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct sample copy = samples[i];
+
+        check_payload(ctx, &samples[i]);
+        check_payload(ctx, &copy);
+    }
+}
+
+static void payloads_belong_to_their_samples(void **state)
+{
+    struct history *h = history_new();
+    unsigned char raw[256];
+
+    (void)state;
+    for (uint32_t i = 1; i <= 10000; i++) {
+        struct sample s = { .time_ns = i, .weight = i };
+        uint32_t size;
+
+        fill_payload(raw, i, &size);
+        history_append(h, &s, size ? raw : NULL, size);
+    }
+    history_scan(h, 0, 0, check_payloads, h);
+    history_shrink(h, 500000);
+    assert_true(history_dropped(h) > 0);
+    history_scan(h, 0, 0, check_payloads, h);
+    history_free(h);
+}
+
+static void keep_first(void *ctx, struct sample *samples, size_t n)
+{
+    struct sample *first = ctx;
+
+    if (n && !first->time_ns)
+        *first = samples[0];
+}
+
+static void the_payload_of_a_sample_that_left_is_not_found(void **state)
+{
+    struct history *h = history_new();
+    struct sample old = { 0 };
+    uint32_t size = 99;
+
+    (void)state;
+    for (uint32_t i = 1; i <= 5000; i++) {
+        struct sample s = { .time_ns = i };
+        history_append(h, &s, "payload", 8);
+    }
+    history_scan(h, 0, 0, keep_first, &old);
+    assert_string_equal(history_raw(h, &old, &size), "payload");
+    assert_null(history_raw(h, &(struct sample){ .raw = 5001 }, &size)); /* never was there */
+    history_shrink(h, 0);
+    assert_null(history_raw(h, &old, &size));
+    assert_int_equal(size, 0);
+    history_clear(h);
+    assert_null(history_raw(h, &old, &size));
+    history_free(h);
+}
+
+static void large_payloads_leave_in_small_steps(void **state)
+{
+    struct history *h = history_new();
+    unsigned char *raw = mem_zalloc(60000);
+
+    (void)state;
+    for (uint32_t i = 1; i <= 200; i++) {
+        struct sample s = { .time_ns = i };
+        history_append(h, &s, raw, 60000);
+    }
+    assert_true(history_bytes(h) > 200 * 60000);
+    history_shrink(h, 4 << 20);
+    assert_true(history_bytes(h) <= 4 << 20);
+    assert_true(history_count(h) > 30);
+    mem_free(raw);
+    history_free(h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_history_has_nothing),
+        cmocka_unit_test(samples_come_back_in_order),
+        cmocka_unit_test(a_late_sample_counts_for_the_first_and_last_time),
+        cmocka_unit_test(a_scan_of_a_range_skips_what_is_far_outside),
+        cmocka_unit_test(what_is_pinned_leaves_last),
+        cmocka_unit_test(a_scan_may_change_the_samples),
+        cmocka_unit_test(shrinking_drops_the_oldest_and_counts_them),
+        cmocka_unit_test(shrinking_to_nothing_keeps_the_newest_chunk),
+        cmocka_unit_test(a_budget_is_kept_for_ever),
+        cmocka_unit_test(clearing_forgets_everything),
+        cmocka_unit_test(payloads_belong_to_their_samples),
+        cmocka_unit_test(the_payload_of_a_sample_that_left_is_not_found),
+        cmocka_unit_test(large_payloads_leave_in_small_steps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

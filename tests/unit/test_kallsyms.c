@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "symbols/kallsyms.h"
+
+static const char sample[] = "0000000000000000 A fixed_percpu_data\n"
+                             "ffffffff81000000 T _stext\n"
+                             "ffffffff81000000 T _text\n"
+                             "ffffffff81000000 T startup_64\n"
+                             "ffffffff81000100 t local_function\n"
+                             "ffffffff81000180 W weak_function\n"
+                             "ffffffff81000180 T __x64_sys_read\n"
+                             "ffffffff81000200 D jiffies\n"
+                             "ffffffff81000300 T default_idle\n"
+                             "ffffffffc0000000 t xfs_read\t[xfs]\n"
+                             "ffffffffc0000100 t bpf_prog_1234\t[bpf]\n";
+
+static void *parse(const char *text, size_t n, struct table *t)
+{
+    struct table_builder b = { 0 };
+    void *blob;
+    size_t size;
+
+    kallsyms_parse(text, n, &b);
+    assert_true(table_build(&b, TABLE_REPLACED, &blob, &size, NULL));
+    assert_true(table_view(t, blob, size, NULL));
+    table_builder_done(&b);
+    return blob;
+}
+
+static const char *name_at(const struct table *t, uint64_t offset)
+{
+    struct table_entry entry;
+
+    return table_find(t, offset, &entry) ? entry.name : "-";
+}
+
+static void functions_of_kernel_modules_and_bpf_are_found(void **state)
+{
+    struct table t;
+    void *blob = parse(sample, sizeof sample - 1, &t);
+
+    (void)state;
+    assert_string_equal(name_at(&t, UINT64_C(0xffffffff81000005)), "startup_64");
+    assert_string_equal(name_at(&t, UINT64_C(0xffffffff81000100)), "local_function");
+    assert_string_equal(name_at(&t, UINT64_C(0xffffffff81000190)), "__x64_sys_read");
+    assert_string_equal(name_at(&t, UINT64_C(0xffffffffc0000000)), "xfs_read");
+    assert_string_equal(name_at(&t, UINT64_C(0xffffffffc0000120)), "bpf_prog_1234");
+    assert_int_equal(t.header->reference, UINT64_C(0xffffffff81000000));
+    assert_false(t.header->flags & TABLE_HIDDEN);
+    mem_free(blob);
+}
+
+static void data_and_what_lies_between_the_parts_have_no_name(void **state)
+{
+    struct table t;
+    void *blob = parse(sample, sizeof sample - 1, &t);
+
+    (void)state;
+    assert_string_equal(name_at(&t, 0), "-");
+    assert_string_equal(name_at(&t, UINT64_C(0xffffffff80ffffff)), "-");
+    assert_string_equal(name_at(&t, UINT64_C(0xffffffffa0000000)), "-");
+    assert_string_equal(name_at(&t, UINT64_C(0xffffffffd0000000)), "-");
+    mem_free(blob);
+}
+
+static void addresses_that_are_all_zero_are_told_as_hidden(void **state)
+{
+    static const char hidden[] =
+        "0000000000000000 T _text\n0000000000000000 t f\n0000000000000000 t g\t[m]\n";
+    struct table t;
+    void *blob = parse(hidden, sizeof hidden - 1, &t);
+
+    (void)state;
+    assert_true(t.header->flags & TABLE_HIDDEN);
+    assert_int_equal(t.header->n, 0);
+    mem_free(blob);
+}
+
+static void rubbish_is_skipped_line_by_line(void **state)
+{
+    static const char text[] = "\n\n \nT\nffffffff81000000\nffffffff81000000 \nffffffff81000000 T\n"
+                               "ffffffff81000000 T \nfffffffff81000000 T seventeen_digits\n"
+                               "zz T name\nffffffff81000040 Tname\n\0\1\2\n"
+                               "ffffffff81000010 T good\nffffffff81000020 t unfinished_but_whole";
+    struct table t;
+    void *blob = parse(text, sizeof text - 1, &t);
+
+    (void)state;
+    assert_int_equal(t.header->n, 2);
+    assert_string_equal(name_at(&t, UINT64_C(0xffffffff81000010)), "good");
+    assert_string_equal(name_at(&t, UINT64_C(0xffffffff81000020)), "unfinished_but_whole");
+    mem_free(blob);
+}
+
+static void a_text_cut_anywhere_is_survived(void **state)
+{
+    size_t n;
+
+    (void)state;
+    for (n = 0; n < sizeof sample; n++) {
+        struct table t;
+        char *copy = mem_alloc(n);
+        void *blob;
+        memcpy(copy, sample, n);
+        blob = parse(copy, n, &t);
+        mem_free(copy);
+        mem_free(blob);
+    }
+}
+
+static void idle_functions_are_known_with_their_clones(void **state)
+{
+    (void)state;
+    assert_true(kallsyms_is_idle("default_idle"));
+    assert_true(kallsyms_is_idle("pv_native_safe_halt"));
+    assert_true(kallsyms_is_idle("intel_idle_ibrs"));
+    assert_true(kallsyms_is_idle("mwait_idle_with_hints.constprop.0"));
+    assert_true(kallsyms_is_idle("acpi_idle_do_entry"));
+    assert_false(kallsyms_is_idle("default_idle_helper"));
+    assert_false(kallsyms_is_idle("idle_cpu"));
+    assert_false(kallsyms_is_idle("schedule"));
+    assert_false(kallsyms_is_idle(""));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(functions_of_kernel_modules_and_bpf_are_found),
+        cmocka_unit_test(data_and_what_lies_between_the_parts_have_no_name),
+        cmocka_unit_test(addresses_that_are_all_zero_are_told_as_hidden),
+        cmocka_unit_test(rubbish_is_skipped_line_by_line),
+        cmocka_unit_test(a_text_cut_anywhere_is_survived),
+        cmocka_unit_test(idle_functions_are_known_with_their_clones),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

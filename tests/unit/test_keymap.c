@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "ui/action.h"
+#include "ui/term.h"
+
+static struct keymap *with(const char *action, const char *keys)
+{
+    const struct key_binding b = { action, keys };
+    struct error e = { 0 };
+    struct keymap *km = keymap_new(&b, 1, &e);
+    if (!km)
+        print_message("%s\n", e.text);
+    assert_non_null(km);
+    return km;
+}
+
+static void expect_refused(const struct key_binding *b, size_t n, const char *words)
+{
+    struct error e = { 0 };
+    assert_null(keymap_new(b, n, &e));
+    if (!strstr(e.text, words))
+        print_message("\"%s\" does not say \"%s\"\n", e.text, words);
+    assert_non_null(strstr(e.text, words));
+}
+
+static void every_default_key_parses_and_means_one_thing_in_its_place(void **state)
+{
+    struct keymap *km = keymap_new(NULL, 0, NULL);
+    (void)state;
+    assert_non_null(km);
+    for (enum action a = 1; a < ACTION_COUNT; a++) {
+        char keys[64], *save = NULL;
+        strncpy(keys, action_row(a)->keys, sizeof keys - 1);
+        keys[sizeof keys - 1] = '\0';
+        for (char *w = strtok_r(keys, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
+            uint32_t key;
+            assert_true(key_parse(w, &key));
+            if (keymap_find(km, action_row(a)->scope, key) != a)
+                print_message("%s: %s does something else\n", action_row(a)->name, w);
+            assert_int_equal(keymap_find(km, action_row(a)->scope, key), a);
+        }
+    }
+    keymap_free(km);
+}
+
+static void a_views_own_key_wins_over_the_global_one(void **state)
+{
+    struct keymap *km = keymap_new(NULL, 0, NULL);
+    (void)state;
+    assert_int_equal(keymap_find(km, SCOPE_KEYS_FUNCTIONS, 'c'), ACTION_CGROUP);
+    assert_int_equal(keymap_find(km, SCOPE_KEYS_FLAME, 'c'), ACTION_FLAME_COLOUR);
+    assert_int_equal(keymap_find(km, SCOPE_KEYS_FLAME, 'C'), ACTION_CGROUP);
+    keymap_free(km);
+}
+
+static void pickers_leave_letters_to_the_filter(void **state)
+{
+    struct keymap *km = keymap_new(NULL, 0, NULL);
+    (void)state;
+    for (uint32_t key = '!'; key < 127; key++)
+        assert_int_equal(keymap_find(km, SCOPE_KEYS_PICKER, key), ACTION_NONE);
+    assert_int_equal(keymap_find(km, SCOPE_KEYS_PICKER, TK_ENTER), ACTION_PICK_TAKE);
+    keymap_free(km);
+}
+
+static void a_rebound_action_loses_its_default_keys(void **state)
+{
+    struct keymap *km = with("freeze", "F11 ^T");
+    (void)state;
+    assert_int_equal(keymap_find(km, SCOPE_KEYS_FUNCTIONS, TK_F11), ACTION_FREEZE);
+    assert_int_equal(keymap_find(km, SCOPE_KEYS_FUNCTIONS, 20), ACTION_FREEZE);
+    assert_int_equal(keymap_find(km, SCOPE_KEYS_FUNCTIONS, 'z'), ACTION_NONE);
+    assert_string_equal(keymap_keys(km, ACTION_FREEZE), "F11 ^T");
+    keymap_free(km);
+}
+
+static void a_users_key_is_taken_from_its_default_owner(void **state)
+{
+    struct keymap *km = with("freeze", "x");
+    (void)state;
+    assert_int_equal(keymap_find(km, SCOPE_KEYS_FUNCTIONS, 'x'), ACTION_FREEZE);
+    assert_string_equal(keymap_keys(km, ACTION_CLEAR), "");
+    keymap_free(km);
+    km = with("freeze", "/");
+    assert_string_equal(keymap_keys(km, ACTION_SEARCH), "F3");
+    keymap_free(km);
+}
+
+static void keys_can_be_taken_away_but_not_all_of_quits(void **state)
+{
+    struct keymap *km = with("clear", "");
+    const struct key_binding no_quit = { "quit", "" };
+    (void)state;
+    assert_int_equal(keymap_find(km, SCOPE_KEYS_FUNCTIONS, 'x'), ACTION_NONE);
+    keymap_free(km);
+    expect_refused(&no_quit, 1, "quit");
+}
+
+static void bad_bindings_are_refused_with_the_nearest_name(void **state)
+{
+    const struct key_binding action = { "freze", "z" }, key = { "freeze", "Entr" },
+                             none = { "qqqqqqqq", "z" };
+    const struct key_binding twice[] = { { "freeze", "F12" }, { "write", "F12" } };
+    const struct key_binding many = { "freeze", "1 2 3 4 5 6 7" };
+    (void)state;
+    expect_refused(&action, 1, "\"freeze\"");
+    expect_refused(&key, 1, "\"Enter\"");
+    expect_refused(&none, 1, "unknown action");
+    expect_refused(twice, 2, "two actions");
+    expect_refused(&many, 1, "too many");
+}
+
+static void names_of_keys_go_both_ways(void **state)
+{
+    static const char *const names[] = { "F1", "F12", "Space", "S-Tab", "PgUp", "^L", "a", "A", "\\", "?" };
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        uint32_t key;
+        char back[16];
+        assert_true(key_parse(names[i], &key));
+        key_name(key, back);
+        assert_string_equal(back, names[i]);
+    }
+    uint32_t key;
+    assert_true(key_parse("é", &key));
+    assert_int_equal(key, 0xe9);
+    assert_false(key_parse("^C", &key)); /* a signal */
+    assert_false(key_parse("^I", &key)); /* Tab */
+    assert_false(key_parse("", &key));
+    assert_false(key_parse("ab", &key));
+    assert_false(key_parse("F13", &key));
+}
+
+static void the_manual_has_a_row_for_every_action(void **state)
+{
+    struct buf mdoc = { 0 }, markdown = { 0 };
+    (void)state;
+    action_document(&mdoc, ACTION_MDOC);
+    action_document(&markdown, ACTION_MARKDOWN);
+    for (enum action a = 1; a < ACTION_COUNT; a++) {
+        assert_non_null(strstr(buf_str(&mdoc), action_row(a)->help));
+        assert_non_null(strstr(buf_str(&markdown), action_row(a)->help));
+    }
+    assert_non_null(strstr(buf_str(&mdoc), "F4 \\e")); /* roff's own escape */
+    buf_done(&mdoc);
+    buf_done(&markdown);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_default_key_parses_and_means_one_thing_in_its_place),
+        cmocka_unit_test(a_views_own_key_wins_over_the_global_one),
+        cmocka_unit_test(pickers_leave_letters_to_the_filter),
+        cmocka_unit_test(a_rebound_action_loses_its_default_keys),
+        cmocka_unit_test(a_users_key_is_taken_from_its_default_owner),
+        cmocka_unit_test(keys_can_be_taken_away_but_not_all_of_quits),
+        cmocka_unit_test(bad_bindings_are_refused_with_the_nearest_name),
+        cmocka_unit_test(names_of_keys_go_both_ways),
+        cmocka_unit_test(the_manual_has_a_row_for_every_action),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ui/list.h"
+
+static uint64_t key_of(const void *ctx, uint32_t row)
+{
+    return ((const uint64_t *)ctx)[row];
+}
+
+static bool is_even(const void *ctx, uint32_t row)
+{
+    return ((const uint64_t *)ctx)[row] % 2 == 0;
+}
+
+static void an_untouched_cursor_stays_on_the_first_row(void **state)
+{
+    const uint64_t before[] = { 1, 2, 3 }, after[] = { 3, 1, 2 };
+    struct list l = { 0 };
+    (void)state;
+    list_update(&l, 3, key_of, before);
+    list_update(&l, 3, key_of, after);
+    assert_int_equal(l.cursor, 0);
+    assert_int_equal(l.key, 3);
+}
+
+static void a_moved_cursor_stays_with_its_row(void **state)
+{
+    const uint64_t before[] = { 1, 2, 3 }, after[] = { 3, 1, 2 };
+    struct list l = { 0 };
+    (void)state;
+    list_update(&l, 3, key_of, before);
+    assert_true(list_act(&l, ACTION_DOWN, key_of, before));
+    list_update(&l, 3, key_of, after);
+    assert_int_equal(l.cursor, 2);
+    assert_int_equal(l.key, 2);
+}
+
+static void a_cursor_whose_row_went_stays_in_place(void **state)
+{
+    const uint64_t before[] = { 1, 2, 3, 4 }, after[] = { 1, 3, 4 }, last[] = { 9 };
+    struct list l = { 0 };
+    (void)state;
+    list_update(&l, 4, key_of, before);
+    list_go(&l, 1, key_of, before);
+    list_update(&l, 3, key_of, after);
+    assert_int_equal(l.cursor, 1);
+    assert_int_equal(l.key, 3);
+    list_update(&l, 1, key_of, last);
+    assert_int_equal(l.cursor, 0);
+    list_update(&l, 0, key_of, NULL);
+    assert_int_equal(l.cursor, 0);
+    assert_int_equal(l.key, 0);
+}
+
+static void the_cursor_is_always_on_the_screen(void **state)
+{
+    uint64_t rows[100];
+    struct list l = { 0 };
+    (void)state;
+    for (uint64_t i = 0; i < 100; i++)
+        rows[i] = i + 1;
+    list_update(&l, 100, key_of, rows);
+    list_fit(&l, 10);
+    list_act(&l, ACTION_END, key_of, rows);
+    list_fit(&l, 10);
+    assert_int_equal(l.top, 90);
+    list_act(&l, ACTION_PAGE_UP, key_of, rows);
+    list_fit(&l, 10);
+    assert_int_equal(l.cursor, 90);
+    assert_int_equal(l.top, 90);
+    list_act(&l, ACTION_PAGE_UP, key_of, rows);
+    list_fit(&l, 10);
+    assert_int_equal(l.top, 81);
+    list_fit(&l, 50); /* the screen grew */
+    assert_int_equal(l.top, 50);
+    list_act(&l, ACTION_TOP, key_of, rows);
+    list_fit(&l, 50);
+    assert_int_equal(l.top, 0);
+}
+
+static void moving_stops_at_both_ends(void **state)
+{
+    const uint64_t rows[] = { 1, 2 };
+    struct list l = { 0 };
+    (void)state;
+    list_update(&l, 2, key_of, rows);
+    list_act(&l, ACTION_UP, key_of, rows);
+    assert_int_equal(l.cursor, 0);
+    list_act(&l, ACTION_PAGE_DOWN, key_of, rows);
+    list_act(&l, ACTION_DOWN, key_of, rows);
+    list_act(&l, ACTION_DOWN, key_of, rows);
+    assert_int_equal(l.cursor, 1);
+    assert_false(list_act(&l, ACTION_QUIT, key_of, rows));
+}
+
+static void search_goes_round_the_end(void **state)
+{
+    const uint64_t rows[] = { 2, 3, 4, 5 };
+    struct list l = { 0 };
+    (void)state;
+    list_update(&l, 4, key_of, rows);
+    assert_int_equal(list_search(&l, 0, is_even, rows), 0);
+    assert_int_equal(list_search(&l, 1, is_even, rows), 2);
+    assert_int_equal(list_search(&l, -1, is_even, rows), 2);
+    list_go(&l, 2, key_of, rows);
+    assert_int_equal(list_search(&l, 1, is_even, rows), 0);
+}
+
+static void search_says_when_nothing_matches(void **state)
+{
+    const uint64_t rows[] = { 1, 3 };
+    struct list l = { 0 };
+    (void)state;
+    assert_int_equal(list_search(&l, 1, is_even, rows), -1);
+    list_update(&l, 2, key_of, rows);
+    assert_int_equal(list_search(&l, -1, is_even, rows), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_untouched_cursor_stays_on_the_first_row),
+        cmocka_unit_test(a_moved_cursor_stays_with_its_row),
+        cmocka_unit_test(a_cursor_whose_row_went_stays_in_place),
+        cmocka_unit_test(the_cursor_is_always_on_the_screen),
+        cmocka_unit_test(moving_stops_at_both_ends),
+        cmocka_unit_test(search_goes_round_the_end),
+        cmocka_unit_test(search_says_when_nothing_matches),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,676 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Real rings of the real kernel. What the kernel refuses here is skipped, and says so. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "perf/live.h"
+
+#define NOBODY       65534
+#define CHILDREN_MAX 4
+
+static struct live_config cfg;
+static struct live *live;
+static struct error error;
+static pid_t children[CHILDREN_MAX];
+static int n_children;
+
+/* What came out of the drains so far. */
+static struct seen {
+    uint32_t pid;          /* whose samples are counted */
+    uint64_t mine, others; /* samples */
+    uint64_t chained;      /* of mine, with at least two entries */
+    uint64_t kernel;       /* samples that were in the kernel */
+    uint64_t on_cpu[64];
+    uint64_t forks, execs;
+    uint64_t newest_ns, back_ns; /* the furthest that time went back */
+    uint32_t last_fork_pid;
+} seen;
+
+static int setup(void **state)
+{
+    (void)state;
+    memset(&cfg, 0, sizeof cfg);
+    memset(&seen, 0, sizeof seen);
+    error_clear(&error);
+    scope_init(&cfg.scope);
+    cfg.event = (struct event){ .name = "cpu-clock", .kind = EVENT_SOFTWARE };
+    cfg.event.attr.type = PERF_TYPE_SOFTWARE;
+    cfg.event.attr.config = PERF_COUNT_SW_CPU_CLOCK;
+    cfg.freq_hz = 999;
+    cfg.callchain = CALLCHAIN_FP;
+    cfg.inherit = true;
+    cfg.no_fallback = true;
+    live = NULL;
+    n_children = 0;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    live_close(live);
+    scope_done(&cfg.scope);
+    for (int i = 0; i < n_children; i++) {
+        kill(children[i], SIGKILL);
+        waitpid(children[i], NULL, 0);
+    }
+    return 0;
+}
+
+static bool on_record(void *ctx, const struct record *r)
+{
+    struct seen *s = ctx;
+    uint64_t t = r->id.time_ns;
+    if (t < s->newest_ns && s->newest_ns - t > s->back_ns)
+        s->back_ns = s->newest_ns - t;
+    if (t > s->newest_ns)
+        s->newest_ns = t;
+    /* ThreadSanitizer starts a thread of its own in every child. */
+    if (r->type == PERF_RECORD_FORK && r->task.pid != r->task.ppid) {
+        s->forks++;
+        s->last_fork_pid = r->task.pid;
+    }
+    s->execs += r->type == PERF_RECORD_COMM && r->comm.exec;
+    if (r->type != PERF_RECORD_SAMPLE)
+        return true;
+    bool mine = r->id.pid == s->pid;
+    s->mine += mine;
+    s->others += !mine;
+    s->chained += mine && r->sample.chain_n >= 2;
+    s->kernel += (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+    s->on_cpu[r->id.cpu % 64]++;
+    return true;
+}
+
+static void spin(void)
+{
+    for (volatile uint64_t n = 0;; n++)
+        ;
+}
+
+static void *spin_thread(void *arg)
+{
+    spin();
+    return arg;
+}
+
+/* A child that runs until the test is over, and never longer than the test program. */
+static pid_t child(void (*run)(void))
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        alarm(30);
+        run();
+        _exit(0);
+    }
+    assert_true(pid > 0 && n_children < CHILDREN_MAX);
+    children[n_children++] = pid;
+    seen.pid = (uint32_t)pid;
+    return pid;
+}
+
+static void scope_to(pid_t pid)
+{
+    char list[16];
+    snprintf(list, sizeof list, "%d", pid);
+    assert_true(scope_set_pids(&cfg.scope, list, false, &error));
+}
+
+static void open_or_skip(void)
+{
+    live = live_open(&cfg, &error);
+    if (live)
+        return;
+    assert_int_not_equal(error.class, ERROR_NONE);
+    if (error.class != ERROR_PERMISSION && error.class != ERROR_UNSUPPORTED)
+        fail_msg("%s", error.text);
+    print_message("skipped: %s\n", error.text);
+    skip();
+}
+
+/* Most tests are about all CPUs: without the right to see them there is nothing to look at. */
+static void open_all_or_skip(void)
+{
+    open_or_skip();
+    if (!live_config_of(live)->scope.own)
+        return;
+    print_message("skipped: the kernel lets us see our own processes only\n");
+    skip();
+}
+
+static void run(int ms)
+{
+    uint64_t end = clock_now_ns() + (uint64_t)ms * NS_PER_MS;
+    while (clock_now_ns() < end) {
+        struct pollfd p = { .fd = live_fd(live), .events = POLLIN };
+        poll(&p, 1, 50);
+        live_drain(live, false, on_record, &seen);
+    }
+}
+
+/* Runs until the condition holds; the limit is far above what any of this takes. */
+#define RUN_UNTIL(condition)                                                                                 \
+    do {                                                                                                     \
+        for (int i_ = 0; i_ < 200 && !(condition); i_++)                                                     \
+            run(50);                                                                                         \
+        assert_true(condition);                                                                              \
+    } while (0)
+
+static void all_cpus_show_a_spinning_child_with_its_callers(void **state)
+{
+    (void)state;
+    child(spin);
+    open_all_or_skip();
+    RUN_UNTIL(seen.mine >= 50);
+    RUN_UNTIL(seen.chained >= 20);
+    struct live_stats stats;
+    live_stats(live, &stats);
+    assert_int_equal(stats.samples, seen.mine + seen.others);
+    assert_int_equal(stats.parse_errors, 0);
+    assert_int_equal(live_fd_count(live), live_cpu_count(live));
+}
+
+static void fork_storm(void)
+{
+    for (;;) {
+        pid_t pid = fork();
+        if (pid == 0)
+            _exit(0);
+        waitpid(pid, NULL, 0);
+    }
+}
+
+/* Within one ring an interrupt may put its record before the older one that it interrupted: microseconds. */
+static void records_come_in_order_of_time_across_cpus(void **state)
+{
+    (void)state;
+    child(fork_storm);
+    child(spin);
+    cfg.freq_hz = 4000;
+    open_all_or_skip();
+    run(1000);
+    assert_true(seen.forks > 10);
+    assert_true(seen.back_ns < NS_PER_MS);
+    struct live_stats stats;
+    live_stats(live, &stats);
+    assert_int_equal(stats.parse_errors, 0);
+}
+
+static void pid_scope_sees_only_that_process(void **state)
+{
+    (void)state;
+    child(spin);
+    pid_t pid = child(spin);
+    scope_to(pid);
+    open_or_skip();
+    RUN_UNTIL(seen.mine >= 50);
+    assert_int_equal(seen.others, 0);
+    assert_false(live_targets_gone(live));
+}
+
+static void target_that_ends_is_noticed_and_does_not_spin(void **state)
+{
+    (void)state;
+    pid_t pid = child(spin);
+    scope_to(pid);
+    open_or_skip();
+    RUN_UNTIL(seen.mine >= 10);
+    kill(pid, SIGKILL); /* not waited for: a zombie is gone as well */
+    RUN_UNTIL(live_targets_gone(live));
+    run(100);
+    struct pollfd p = { .fd = live_fd(live), .events = POLLIN };
+    assert_int_equal(poll(&p, 1, 50), 0);
+    assert_true(live_drain(live, true, on_record, &seen) < 1000);
+}
+
+static void fork_and_end(void)
+{
+    usleep(300000);
+    pid_t pid = fork();
+    if (pid == 0) {
+        alarm(2);
+        spin();
+    }
+}
+
+static void child_of_a_target_is_sampled_and_outlives_it(void **state)
+{
+    (void)state;
+    pid_t pid = child(fork_and_end);
+    scope_to(pid);
+    open_or_skip();
+    RUN_UNTIL(seen.forks == 1);
+    waitpid(pid, NULL, 0);
+    n_children = 0;
+    seen.pid = seen.last_fork_pid;
+    RUN_UNTIL(seen.mine >= 20); /* of the 198 at best: the machine may be busy */
+    assert_false(live_targets_gone(live));
+    RUN_UNTIL(live_targets_gone(live));
+}
+
+static int go_pipe[2];
+
+static void exec_on_go(void)
+{
+    char go;
+    for (volatile int i = 0; i < 100000000; i++)
+        ;
+    if (read(go_pipe[0], &go, 1) == 1)
+        execl("/bin/sh", "sh", "-c", "while :; do :; done", (char *)NULL);
+}
+
+static void command_is_sampled_from_its_exec_on(void **state)
+{
+    (void)state;
+    assert_int_equal(pipe(go_pipe), 0);
+    pid_t pid = child(exec_on_go);
+    scope_to(pid);
+    cfg.scope.command = true;
+    cfg.enable_on_exec = true;
+    open_or_skip();
+    run(100);
+    assert_int_equal(seen.mine, 0);
+    assert_int_equal(write(go_pipe[1], "g", 1), 1);
+    close(go_pipe[0]);
+    close(go_pipe[1]);
+    RUN_UNTIL(seen.mine >= 20);
+    assert_int_equal(seen.execs, 1);
+}
+
+static void what_does_not_fit_into_the_ring_is_counted_as_lost(void **state)
+{
+    (void)state;
+    child(spin);
+    cfg.freq_hz = 20000;
+    cfg.ring_bytes = 32 * 1024;
+    open_all_or_skip();
+    uint64_t frequency = live_config_of(live)->freq_hz;
+    usleep(1000000);
+    struct live_stats stats = { 0 };
+    for (int i = 0; i < 50 && !stats.lost; i++) {
+        run(20);
+        live_stats(live, &stats);
+    }
+    if (!stats.lost && frequency < 5000) {
+        print_message("skipped: the kernel has lowered the rate to %llu\n", (unsigned long long)frequency);
+        skip();
+    }
+    assert_true(stats.lost > 100);
+}
+
+static bool stop_at_once(void *ctx, const struct record *r)
+{
+    (void)r;
+    ++*(int *)ctx;
+    return false;
+}
+
+static void stopping_a_drain_loses_nothing(void **state)
+{
+    (void)state;
+    int calls = 0;
+    scope_to(child(spin));
+    open_or_skip();
+    usleep(300000);
+    assert_int_equal(live_drain(live, true, stop_at_once, &calls), 1);
+    assert_int_equal(calls, 1);
+    assert_true(live_drain(live, true, on_record, &seen) > 20);
+}
+
+static void cpu_list_is_kept_to(void **state)
+{
+    (void)state;
+    child(spin);
+    child(spin);
+    assert_true(scope_set_cpus(&cfg.scope, "0", &error));
+    open_all_or_skip();
+    RUN_UNTIL(seen.on_cpu[0] >= 50);
+    assert_int_equal(live_cpu_count(live), 1);
+    for (int i = 1; i < 64; i++)
+        assert_int_equal(seen.on_cpu[i], 0);
+}
+
+static void user_space_only_shows_no_kernel(void **state)
+{
+    (void)state;
+    child(fork_storm);
+    child(spin);
+    cfg.scope.no_kernel = true;
+    open_or_skip();
+    RUN_UNTIL(seen.mine >= 50);
+    assert_int_equal(seen.kernel, 0);
+    assert_int_equal(live_attr(live)->exclude_kernel, 1);
+}
+
+static void as_nobody(void)
+{
+    if (setgroups(0, NULL) != 0 || setgid(NOBODY) != 0 || setuid(NOBODY) != 0)
+        _exit(1);
+    prctl(PR_SET_DUMPABLE, 1);
+    spin();
+}
+
+static void user_scope_leaves_other_users_out(void **state)
+{
+    (void)state;
+    if (geteuid() != 0) {
+        print_message("skipped: only root can become another user\n");
+        skip();
+    }
+    pid_t other = child(spin);
+    child(as_nobody);
+    usleep(100000);
+    assert_true(scope_set_user(&cfg.scope, "65534", &error));
+    open_or_skip();
+    RUN_UNTIL(seen.mine >= 50);
+    seen.pid = (uint32_t)other;
+    seen.mine = 0;
+    run(200);
+    assert_int_equal(seen.mine, 0);
+}
+
+static bool make_cgroup(char *path, size_t cap, const char *name)
+{
+    char root[400];
+    if (geteuid() != 0 || !scope_cgroup_root(root, sizeof root, NULL, NULL))
+        return false;
+    snprintf(path, cap, "%s/%s", root, name);
+    return mkdir(path, 0755) == 0 || errno == EEXIST;
+}
+
+static void cgroup_scope_sees_only_its_tasks(void **state)
+{
+    (void)state;
+    char path[512], file[600], pid_text[16];
+    if (!make_cgroup(path, sizeof path, "flametop-test")) {
+        print_message("skipped: no cgroup can be made here\n");
+        skip();
+    }
+    child(spin);
+    snprintf(pid_text, sizeof pid_text, "%d", child(spin));
+    snprintf(file, sizeof file, "%s/cgroup.procs", path);
+    int fd = open(file, O_WRONLY | O_CLOEXEC);
+    assert_true(fd >= 0 && write(fd, pid_text, strlen(pid_text)) > 0);
+    close(fd);
+    assert_true(scope_set_cgroup(&cfg.scope, path, &error));
+    assert_string_equal(cfg.scope.cgroup, "/flametop-test");
+    live = live_open(&cfg, &error);
+    if (live)
+        for (int i = 0; i < 100 && seen.mine < 50; i++)
+            run(50);
+    uint64_t others = seen.others, mine = seen.mine;
+    kill(children[1], SIGKILL);
+    waitpid(children[1], NULL, 0);
+    rmdir(path);
+    if (!live && (error.class == ERROR_PERMISSION || error.class == ERROR_UNSUPPORTED)) {
+        print_message("skipped: %s\n", error.text);
+        skip();
+    }
+    assert_true(mine >= 50);
+    assert_int_equal(others, 0);
+}
+
+static void many_threads(void)
+{
+    pthread_t t;
+    for (int i = 0; i < 39; i++)
+        pthread_create(&t, NULL, spin_thread, NULL);
+    spin();
+}
+
+/* Runs in a child of its own, whose limits and user may be changed; the message travels through a pipe. */
+struct verdict {
+    bool opened, own;
+    uint64_t mine, others;
+    uint32_t fds, notes;
+    char text[480];
+};
+
+static struct verdict in_poverty(rlim_t files, bool drop_user)
+{
+    struct verdict v = { 0 };
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        const struct rlimit few = { files, files }, none = { 0, 0 };
+        const struct live_note *notes;
+        setrlimit(RLIMIT_NOFILE, &few);
+        setrlimit(RLIMIT_MEMLOCK, &none);
+        if (drop_user && (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY)))
+            _exit(1);
+        live = live_open(&cfg, &error);
+        v.opened = live != NULL;
+        snprintf(v.text, sizeof v.text, "%s", error.text);
+        if (live) {
+            v.fds = live_fd_count(live);
+            v.notes = live_notes(live, &notes);
+            v.own = live_config_of(live)->scope.own;
+            run(700);
+        }
+        v.mine = seen.mine;
+        v.others = seen.others;
+        _exit(write(ends[1], &v, sizeof v) == sizeof v ? 0 : 1);
+    }
+    close(ends[1]);
+    bool told = read(ends[0], &v, sizeof v) == sizeof v;
+    close(ends[0]);
+    waitpid(pid, NULL, 0);
+    assert_true(told);
+    return v;
+}
+
+static void few_files_and_no_locked_memory_still_sample_a_big_process(void **state)
+{
+    (void)state;
+    scope_to(child(many_threads));
+    usleep(200000);
+    struct verdict v = in_poverty(64, false);
+    if (!v.opened) {
+        assert_true(strlen(v.text) > 20);
+        return;
+    }
+    assert_true(v.fds < 64);
+    assert_true(v.mine >= 20);
+    assert_int_equal(v.others, 0);
+}
+
+static void without_privilege_own_processes_or_a_message(void **state)
+{
+    (void)state;
+    if (geteuid() != 0) {
+        print_message("skipped: only root can give privilege up\n");
+        skip();
+    }
+    child(as_nobody);
+    usleep(100000);
+    cfg.ring_bytes = 16 << 20;
+    struct verdict v = in_poverty(64, true);
+    if (!v.opened) {
+        assert_non_null(strstr(v.text, "perf_event_paranoid"));
+        assert_non_null(strstr(v.text, "cap_perfmon"));
+        return;
+    }
+    assert_true(v.mine >= 20);
+    if (v.own)
+        assert_true(v.notes >= 1);
+}
+
+static void process_of_another_user_is_refused_by_name(void **state)
+{
+    (void)state;
+    if (geteuid() != 0) {
+        print_message("skipped: only root can give privilege up\n");
+        skip();
+    }
+    scope_to(child(spin));
+    struct verdict v = in_poverty(256, true);
+    assert_false(v.opened);
+    assert_non_null(strstr(v.text, "uid 0"));
+    assert_non_null(strstr(v.text, "cap_perfmon"));
+}
+
+static void event_that_does_not_exist_is_named(void **state)
+{
+    (void)state;
+    cfg.event = (struct event){ .name = "no-such-counter", .kind = EVENT_HARDWARE };
+    cfg.event.attr.type = PERF_TYPE_HARDWARE;
+    cfg.event.attr.config = 9999;
+    live = live_open(&cfg, &error);
+    assert_null(live);
+    assert_non_null(strstr(error.text, "no-such-counter"));
+}
+
+static void hardware_event_that_was_not_named_falls_back_to_cpu_clock(void **state)
+{
+    (void)state;
+    const struct live_note *notes;
+    cfg.event = (struct event){ .name = "cycles:u", .kind = EVENT_HARDWARE, .precise_max = true };
+    cfg.event.attr.type = PERF_TYPE_HARDWARE;
+    cfg.event.attr.config = 9999;
+    cfg.event.attr.exclude_kernel = 1;
+    cfg.no_fallback = false;
+    open_or_skip();
+    assert_int_equal(live_attr(live)->type, PERF_TYPE_SOFTWARE);
+    assert_int_equal(live_attr(live)->exclude_kernel, 1);
+    assert_string_equal(live_config_of(live)->event.name, "cpu-clock:u");
+    assert_true(live_notes(live, &notes) >= 1);
+    bool said = false;
+    for (uint32_t i = 0; i < live_notes(live, &notes); i++)
+        said = said || strstr(notes[i].what, "sampling cpu-clock");
+    assert_true(said);
+}
+
+static void rate_above_the_limit_is_lowered_with_a_note(void **state)
+{
+    (void)state;
+    const struct live_note *notes;
+    uint64_t limit = 0;
+    if (!file_read_u64("/proc/sys/kernel/perf_event_max_sample_rate", &limit)) {
+        print_message("skipped: this kernel tells no limit\n");
+        skip();
+    }
+    cfg.freq_hz = limit + 1000000;
+    scope_to(getpid());
+    open_or_skip();
+    assert_true(live_config_of(live)->freq_hz <= limit);
+    assert_true(live_notes(live, &notes) >= 1);
+    assert_non_null(strstr(notes[0].what, "limit"));
+}
+
+static void nothing_to_measure_is_refused(void **state)
+{
+    (void)state;
+    cfg.scope.no_kernel = cfg.scope.no_user = true;
+    assert_null(live_open(&cfg, &error));
+    assert_int_equal(error.class, ERROR_ARGUMENT);
+}
+
+static void ended_process_is_named(void **state)
+{
+    (void)state;
+    char text[64];
+    pid_t pid = child(spin);
+    scope_to(pid);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    n_children = 0;
+    assert_null(live_open(&cfg, &error));
+    snprintf(text, sizeof text, "process %d has ended", pid);
+    assert_string_equal(error.text, text);
+}
+
+#define HOTPLUG "/sys/devices/system/cpu/cpu1/online"
+
+static bool switch_cpu(bool on)
+{
+    int fd = open(HOTPLUG, O_WRONLY | O_CLOEXEC);
+    bool ok = fd >= 0 && write(fd, on ? "1" : "0", 1) == 1;
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+static int teardown_hotplug(void **state)
+{
+    if (access(HOTPLUG, W_OK) == 0)
+        switch_cpu(true);
+    return teardown(state);
+}
+
+static void cpu_that_goes_and_comes_is_survived(void **state)
+{
+    (void)state;
+    uint64_t online = 0;
+    for (int i = 0; i < 3; i++)
+        child(spin);
+    if (access(HOTPLUG, W_OK) != 0 || !file_read_u64(HOTPLUG, &online) || online != 1) {
+        print_message("skipped: CPU 1 cannot be taken offline here\n");
+        skip();
+    }
+    open_all_or_skip();
+    uint32_t cpus = live_cpu_count(live);
+    RUN_UNTIL(seen.on_cpu[1] >= 20);
+    if (!switch_cpu(false)) {
+        print_message("skipped: the kernel keeps CPU 1 online\n");
+        skip();
+    }
+    live_check_cpus(live);
+    run(100);
+    assert_int_equal(live_cpu_count(live), cpus - 1);
+    assert_true(switch_cpu(true));
+    live_check_cpus(live);
+    assert_int_equal(live_cpu_count(live), cpus);
+    memset(seen.on_cpu, 0, sizeof seen.on_cpu);
+    RUN_UNTIL(seen.on_cpu[1] >= 20 && seen.on_cpu[0] >= 20);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(all_cpus_show_a_spinning_child_with_its_callers),
+        CASE(records_come_in_order_of_time_across_cpus),
+        CASE(pid_scope_sees_only_that_process),
+        CASE(target_that_ends_is_noticed_and_does_not_spin),
+        CASE(child_of_a_target_is_sampled_and_outlives_it),
+        CASE(command_is_sampled_from_its_exec_on),
+        CASE(what_does_not_fit_into_the_ring_is_counted_as_lost),
+        CASE(stopping_a_drain_loses_nothing),
+        CASE(cpu_list_is_kept_to),
+        CASE(user_space_only_shows_no_kernel),
+        CASE(user_scope_leaves_other_users_out),
+        CASE(cgroup_scope_sees_only_its_tasks),
+        CASE(few_files_and_no_locked_memory_still_sample_a_big_process),
+        CASE(without_privilege_own_processes_or_a_message),
+        CASE(process_of_another_user_is_refused_by_name),
+        CASE(event_that_does_not_exist_is_named),
+        CASE(hardware_event_that_was_not_named_falls_back_to_cpu_clock),
+        CASE(rate_above_the_limit_is_lowered_with_a_note),
+        CASE(nothing_to_measure_is_refused),
+        CASE(ended_process_is_named),
+        cmocka_unit_test_setup_teardown(cpu_that_goes_and_comes_is_survived, setup, teardown_hotplug),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+static void a_message_can_be_read_back_with_its_time(void **state)
+{
+    uint64_t n = log_count(), before = clock_now_ns(), time_ns = 0;
+    char text[100];
+
+    (void)state;
+    log_add("lost %d samples", 3);
+    assert_int_equal(log_count(), n + 1);
+    assert_true(log_get(n, text, sizeof text, &time_ns));
+    assert_string_equal(text, "lost 3 samples");
+    assert_true(time_ns >= before && time_ns <= clock_now_ns());
+    assert_false(log_get(n + 1, text, sizeof text, NULL));
+}
+
+static void messages_are_one_clean_line(void **state)
+{
+    uint64_t n = log_count();
+    char text[100];
+
+    (void)state;
+    log_add("comm %s", "a\n\033[31mb");
+    assert_true(log_get(n, text, sizeof text, NULL));
+    assert_string_equal(text, "comm a??[31mb");
+}
+
+static void a_small_buffer_gets_a_beginning(void **state)
+{
+    uint64_t n = log_count();
+    char text[4];
+
+    (void)state;
+    log_add("abcdef");
+    assert_true(log_get(n, text, sizeof text, NULL));
+    assert_string_equal(text, "abc");
+}
+
+static void the_oldest_leave_the_ring(void **state)
+{
+    uint64_t start = log_count(), last, n;
+    char text[100], expected[100];
+
+    (void)state;
+    for (n = 0; n < 1000; n++)
+        log_add("message %d", (int)n);
+    last = log_count() - 1;
+    assert_int_equal(last, start + 999);
+    assert_false(log_get(0, text, sizeof text, NULL));
+    assert_false(log_get(last - 256, text, sizeof text, NULL));
+    for (n = last - 255; n <= last; n++) {
+        assert_true(log_get(n, text, sizeof text, NULL));
+        snprintf(expected, sizeof expected, "message %d", (int)(n - start));
+        assert_string_equal(text, expected);
+    }
+}
+
+static void *add_many(void *arg)
+{
+    int i;
+
+    for (i = 0; i < 1000; i++)
+        log_add("thread %s says %s", (const char *)arg, (const char *)arg);
+    return NULL;
+}
+
+static void threads_do_not_mix_their_messages(void **state)
+{
+    uint64_t n = log_count();
+    pthread_t a, b;
+    char text[100];
+
+    (void)state;
+    assert_int_equal(pthread_create(&a, NULL, add_many, "aaaa"), 0);
+    assert_int_equal(pthread_create(&b, NULL, add_many, "bbbb"), 0);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    assert_int_equal(log_count(), n + 2000);
+    for (n += 2000 - 256; n < log_count(); n++) {
+        assert_true(log_get(n, text, sizeof text, NULL));
+        if (strcmp(text, "thread aaaa says aaaa") != 0)
+            assert_string_equal(text, "thread bbbb says bbbb");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_message_can_be_read_back_with_its_time),
+        cmocka_unit_test(messages_are_one_clean_line),
+        cmocka_unit_test(a_small_buffer_gets_a_beginning),
+        cmocka_unit_test(the_oldest_leave_the_ring),
+        cmocka_unit_test(threads_do_not_mix_their_messages),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/map.h"
+
+static void an_empty_map_holds_nothing(void **state)
+{
+    struct map m = { 0 };
+    size_t pos = 0;
+
+    (void)state;
+    assert_false(map_get(&m, 0, NULL));
+    assert_false(map_del(&m, 0));
+    assert_false(map_next(&m, &pos, NULL, NULL));
+    assert_int_equal(map_bytes(&m), 0);
+    map_clear(&m);
+    map_done(&m);
+}
+
+static void any_key_is_allowed(void **state)
+{
+    static const uint64_t keys[] = { 0, 1, UINT64_MAX, UINT64_C(1) << 63 };
+    struct map m = { 0 };
+    uint64_t v;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < 4; i++)
+        map_put(&m, keys[i], i + 10);
+    for (i = 0; i < 4; i++) {
+        assert_true(map_get(&m, keys[i], &v));
+        assert_int_equal(v, i + 10);
+    }
+    assert_int_equal(m.n, 4);
+    map_done(&m);
+}
+
+static void putting_replaces(void **state)
+{
+    struct map m = { 0 };
+    uint64_t v;
+
+    (void)state;
+    map_put(&m, 7, 1);
+    map_put(&m, 7, 2);
+    assert_int_equal(m.n, 1);
+    assert_true(map_get(&m, 7, &v));
+    assert_int_equal(v, 2);
+    map_done(&m);
+}
+
+static void a_place_is_created_once(void **state)
+{
+    struct map m = { 0 };
+    bool created;
+    uint64_t v;
+
+    (void)state;
+    *map_at(&m, 5, 100, &created) += 1;
+    assert_true(created);
+    *map_at(&m, 5, 100, &created) += 1;
+    assert_false(created);
+    assert_true(map_get(&m, 5, &v));
+    assert_int_equal(v, 102);
+    map_done(&m);
+}
+
+/* A small pool of keys with many deletions, against a plain array. */
+static void it_agrees_with_a_plain_array_over_many_changes(void **state)
+{
+    enum { KEYS = 300, STEPS = 100000 };
+    static bool there[KEYS];
+    static uint64_t value[KEYS];
+    struct map m = { 0 };
+    uint64_t random = 1;
+    size_t n = 0, i;
+
+    (void)state;
+    for (i = 0; i < STEPS; i++) {
+        size_t k = (size_t)((random = map_mix(random + 1)) % KEYS);
+        uint64_t v = 0;
+
+        if (random >> 60 < 8) {
+            n += !there[k];
+            there[k] = true;
+            value[k] = random;
+            map_put(&m, k, random);
+        } else {
+            assert_int_equal(map_del(&m, k), there[k]);
+            n -= there[k];
+            there[k] = false;
+        }
+        assert_int_equal(m.n, n);
+        k = (k + 1) % KEYS;
+        assert_int_equal(map_get(&m, k, &v), there[k]);
+        if (there[k])
+            assert_true(v == value[k]);
+    }
+    for (i = 0; i < KEYS; i++)
+        assert_int_equal(map_get(&m, i, NULL), there[i]);
+    map_done(&m);
+}
+
+static void it_stays_at_most_three_quarters_full(void **state)
+{
+    struct map m = { 0 };
+    uint64_t i;
+
+    (void)state;
+    for (i = 0; i < 5000; i++) {
+        map_put(&m, i << 12, i);
+        assert_true(m.n * 4 <= m.cap * 3);
+    }
+    assert_int_equal(m.cap & (m.cap - 1), 0);
+    assert_true(map_bytes(&m) >= m.cap * sizeof(struct map_slot));
+    map_done(&m);
+}
+
+static void iteration_visits_every_entry_once(void **state)
+{
+    struct map m = { 0 };
+    bool seen[100] = { false };
+    uint64_t key, value;
+    size_t pos = 0, n = 0;
+
+    (void)state;
+    for (key = 0; key < 100; key++)
+        map_put(&m, key, key * 3);
+    while (map_next(&m, &pos, &key, &value)) {
+        assert_true(key < 100 && value == key * 3);
+        assert_false(seen[key]);
+        seen[key] = true;
+        n++;
+    }
+    assert_int_equal(n, 100);
+    map_done(&m);
+}
+
+static void clearing_keeps_the_memory(void **state)
+{
+    struct map m = { 0 };
+    size_t bytes;
+
+    (void)state;
+    map_put(&m, 1, 1);
+    bytes = map_bytes(&m);
+    map_clear(&m);
+    assert_int_equal(m.n, 0);
+    assert_false(map_get(&m, 1, NULL));
+    assert_int_equal(map_bytes(&m), bytes);
+    map_put(&m, 2, 2);
+    assert_true(map_get(&m, 2, NULL));
+    map_done(&m);
+}
+
+static void the_hash_depends_on_every_byte_length_and_seed(void **state)
+{
+    unsigned char bytes[40];
+    uint64_t whole, i;
+
+    (void)state;
+    for (i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)i;
+    whole = map_hash_bytes(bytes, sizeof bytes, 1);
+    assert_true(whole == map_hash_bytes(bytes, sizeof bytes, 1));
+    assert_true(whole != map_hash_bytes(bytes, sizeof bytes, 2));
+    assert_true(whole != map_hash_bytes(bytes, sizeof bytes - 1, 1));
+    for (i = 0; i < sizeof bytes; i++) {
+        bytes[i] ^= 1;
+        assert_true(whole != map_hash_bytes(bytes, sizeof bytes, 1));
+        bytes[i] ^= 1;
+    }
+    memset(bytes, 0, sizeof bytes);
+    assert_true(map_hash_bytes(bytes, 3, 1) != map_hash_bytes(bytes, 4, 1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_map_holds_nothing),
+        cmocka_unit_test(any_key_is_allowed),
+        cmocka_unit_test(putting_replaces),
+        cmocka_unit_test(a_place_is_created_once),
+        cmocka_unit_test(it_agrees_with_a_plain_array_over_many_changes),
+        cmocka_unit_test(it_stays_at_most_three_quarters_full),
+        cmocka_unit_test(iteration_visits_every_entry_once),
+        cmocka_unit_test(clearing_keeps_the_memory),
+        cmocka_unit_test(the_hash_depends_on_every_byte_length_and_seed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+static void zeroed_memory_is_zeroed(void **state)
+{
+    unsigned char *z = mem_zalloc(64), *a = mem_array(8, 8);
+    unsigned char none[64] = { 0 };
+
+    (void)state;
+    assert_memory_equal(z, none, sizeof none);
+    assert_memory_equal(a, none, sizeof none);
+    mem_free(z);
+    mem_free(a);
+}
+
+static void size_zero_gives_a_unique_pointer(void **state)
+{
+    void *a = mem_alloc(0), *b = mem_array(0, 8), *c = mem_resize(NULL, 0, 8), *d = mem_try_array(8, 0);
+
+    (void)state;
+    assert_non_null(a);
+    assert_non_null(b);
+    assert_non_null(c);
+    assert_non_null(d);
+    assert_ptr_not_equal(a, b);
+    c = mem_resize(c, 0, 4);
+    assert_non_null(c);
+    mem_free(a);
+    mem_free(b);
+    mem_free(c);
+    mem_free(d);
+}
+
+static void strings_are_copied_up_to_n_or_nul(void **state)
+{
+    char *all = mem_strdup("kernel"), *some = mem_strndup("kernel", 3), *shorter = mem_strndup("ab\0cd", 5);
+
+    (void)state;
+    assert_string_equal(all, "kernel");
+    assert_string_equal(some, "ker");
+    assert_string_equal(shorter, "ab");
+    mem_free(all);
+    mem_free(some);
+    mem_free(shorter);
+}
+
+static void an_overflowing_try_gives_null_and_keeps_what_was(void **state)
+{
+    char *p = mem_strdup("kept");
+    volatile size_t half = SIZE_MAX / 2;
+
+    (void)state;
+    assert_null(mem_try_array(half, 4));
+    assert_null(mem_try_resize(p, half, 4));
+    assert_string_equal(p, "kept");
+    mem_free(p);
+}
+
+static void say_goodbye(void)
+{
+    printf("terminal restored\n");
+    fflush(stdout);
+}
+
+/* What a child says, on both outputs, before it ends for want of memory. */
+static int last_words_of_child(void (*body)(void), char *said, size_t cap)
+{
+    int fds[2], status;
+    size_t n = 0;
+    ssize_t got;
+    pid_t pid;
+
+    assert_int_equal(pipe(fds), 0);
+    fflush(NULL);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (!pid) {
+        dup2(fds[1], STDOUT_FILENO);
+        dup2(fds[1], STDERR_FILENO);
+        body();
+        _exit(0);
+    }
+    close(fds[1]);
+    while (n + 1 < cap && (got = read(fds[0], said + n, cap - 1 - n)) > 0)
+        n += (size_t)got;
+    said[n] = '\0';
+    close(fds[0]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void exhaust_by_array(void)
+{
+    volatile size_t half = SIZE_MAX / 2;
+
+    mem_on_exhausted(say_goodbye);
+    mem_array(half, 4);
+}
+
+static void exhaust_by_arena(void)
+{
+    struct arena a = { 0 };
+    volatile size_t all = SIZE_MAX;
+
+    mem_on_exhausted(say_goodbye);
+    arena_alloc(&a, all);
+}
+
+static void exhaust_again(void)
+{
+    say_goodbye();
+    exhaust_by_array();
+}
+
+static void exhaust_in_last_words(void)
+{
+    volatile size_t half = SIZE_MAX / 2;
+
+    mem_on_exhausted(exhaust_again);
+    mem_array(half, 4);
+}
+
+static void running_out_restores_the_terminal_then_speaks_then_ends(void **state)
+{
+    char said[200];
+
+    (void)state;
+    assert_int_equal(last_words_of_child(exhaust_by_array, said, sizeof said), EXIT_FAILURE);
+    assert_string_equal(said, "terminal restored\nflametop: out of memory\n");
+    assert_int_equal(last_words_of_child(exhaust_by_arena, said, sizeof said), EXIT_FAILURE);
+    assert_string_equal(said, "terminal restored\nflametop: out of memory\n");
+}
+
+static void last_words_that_run_out_themselves_end_the_process(void **state)
+{
+    char said[200];
+
+    (void)state;
+    assert_int_equal(last_words_of_child(exhaust_in_last_words, said, sizeof said), EXIT_FAILURE);
+    assert_string_equal(said, "terminal restored\n");
+}
+
+static void growing_doubles_and_keeps_the_contents(void **state)
+{
+    int *items = NULL;
+    size_t cap = 0, i;
+
+    (void)state;
+    for (i = 0; i < 1000; i++) {
+        MEM_GROW(items, cap, i + 1);
+        items[i] = (int)i;
+    }
+    assert_int_equal(cap, 1024);
+    for (i = 0; i < 1000; i++)
+        assert_int_equal(items[i], i);
+    mem_free(items);
+}
+
+static void next_capacity_always_suffices(void **state)
+{
+    (void)state;
+    assert_true(mem_next_cap(0, 1) >= 1);
+    assert_true(mem_next_cap(4, 5) >= 5);
+    assert_int_equal(mem_next_cap(16, 100), 100);
+    assert_true(mem_next_cap(SIZE_MAX / 2 + 1, SIZE_MAX) == SIZE_MAX);
+}
+
+static void arena_memory_is_aligned_and_does_not_overlap(void **state)
+{
+    enum { N = 2000 };
+    struct arena a = { 0 };
+    unsigned char *p[N];
+    size_t i, k;
+
+    (void)state;
+    for (i = 0; i < N; i++) {
+        p[i] = arena_alloc(&a, i % 100);
+        assert_int_equal((uintptr_t)p[i] % 16, 0);
+        memset(p[i], (int)(i & 0xff), i % 100);
+    }
+    for (i = 0; i < N; i++)
+        for (k = 0; k < i % 100; k++)
+            assert_int_equal(p[i][k], i & 0xff);
+    arena_done(&a);
+    assert_null(a.head);
+    assert_int_equal(a.held_bytes, 0);
+}
+
+static void a_large_piece_does_not_waste_the_open_block(void **state)
+{
+    struct arena a = { 0 };
+    char *before = arena_alloc(&a, 16), *after;
+
+    (void)state;
+    memset(arena_alloc(&a, 1000000), 1, 1000000);
+    after = arena_alloc(&a, 16);
+    assert_ptr_equal(after, before + 16);
+    arena_done(&a);
+}
+
+static void a_cleared_arena_is_used_again(void **state)
+{
+    struct arena a = { 0 };
+    void *first = arena_alloc(&a, 100);
+    size_t held = a.held_bytes;
+
+    (void)state;
+    arena_alloc(&a, 1000000);
+    assert_true(a.held_bytes > 1000000);
+    assert_true(a.used_bytes >= 1000100);
+    arena_clear(&a);
+    assert_int_equal(a.used_bytes, 0);
+    assert_int_equal(a.held_bytes, held);
+    assert_ptr_equal(arena_alloc(&a, 100), first);
+    arena_done(&a);
+}
+
+static void arena_strings_are_copied_and_terminated(void **state)
+{
+    struct arena a = { 0 };
+
+    (void)state;
+    assert_string_equal(arena_strndup(&a, "do_command", 2), "do");
+    assert_string_equal(arena_strndup(&a, "do", 10), "do");
+    assert_string_equal(arena_strndup(&a, "", 0), "");
+    arena_done(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(zeroed_memory_is_zeroed),
+        cmocka_unit_test(size_zero_gives_a_unique_pointer),
+        cmocka_unit_test(strings_are_copied_up_to_n_or_nul),
+        cmocka_unit_test(an_overflowing_try_gives_null_and_keeps_what_was),
+        cmocka_unit_test(running_out_restores_the_terminal_then_speaks_then_ends),
+        cmocka_unit_test(last_words_that_run_out_themselves_end_the_process),
+        cmocka_unit_test(growing_doubles_and_keeps_the_contents),
+        cmocka_unit_test(next_capacity_always_suffices),
+        cmocka_unit_test(arena_memory_is_aligned_and_does_not_overlap),
+        cmocka_unit_test(a_large_piece_does_not_waste_the_open_block),
+        cmocka_unit_test(a_cleared_arena_is_used_again),
+        cmocka_unit_test(arena_strings_are_copied_and_terminated),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "process/module.h"
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+static char dir[64];
+
+static int make_dir(void **state)
+{
+    (void)state;
+    strcpy(dir, "/tmp/flametop-module-XXXXXX");
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+    char command[128];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf '%s'", dir);
+    return system(command);
+}
+
+static const char *in_dir(const char *name)
+{
+    static char paths[4][256];
+    static int next;
+    char *path = paths[next++ % 4];
+
+    snprintf(path, sizeof paths[0], "%s/%s", dir, name);
+    return path;
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static struct module *file_module(const char *path, bool identity)
+{
+    struct module like = { .kind = MODULE_FILE, .path = path, .live = true, .pid = (uint32_t)getpid() };
+    struct stat st;
+
+    if (identity) {
+        assert_int_equal(stat(path, &st), 0);
+        like.ino = st.st_ino;
+        like.maj = major(st.st_dev);
+        like.min = minor(st.st_dev);
+    }
+    return module_new(&like);
+}
+
+static void assert_content(int fd, const char *text)
+{
+    char got[64];
+    ssize_t n = read(fd, got, sizeof got);
+
+    assert_int_equal(n, strlen(text));
+    assert_memory_equal(got, text, strlen(text));
+    close(fd);
+}
+
+static void names_are_for_people(void **state)
+{
+    static const struct {
+        enum module_kind kind;
+        const char *path, *name;
+    } rows[] = {
+        { MODULE_FILE, "/usr/lib/libc.so.6", "libc.so.6" },
+        { MODULE_FILE, "/usr/lib/libc.so.6 (deleted)", "libc.so.6" },
+        { MODULE_FILE, "/tmp/a\033[31m\nb", "a?[31m?b" },
+        { MODULE_FILE, "/tmp/dir/", "[unknown]" },
+        { MODULE_FILE, "plain", "plain" },
+        { MODULE_FILE, "", "[unknown]" },
+        { MODULE_KMOD, "[xfs]", "[xfs]" },
+        { MODULE_KMOD, "xfs", "[xfs]" },
+        { MODULE_KMOD, "/lib/modules/6.1/kernel/net/nf-conntrack.ko.xz", "[nf_conntrack]" },
+        { MODULE_KMOD, "/lib/modules/6.1/extra/x.ko", "[x]" },
+        { MODULE_KMOD, "[", "[]" },
+        { MODULE_KERNEL, "[kernel.kallsyms]", "[kernel]" },
+        { MODULE_KSYM, "bpf_prog_1234", "[bpf]" },
+        { MODULE_VDSO, "[vdso]", "[vdso]" },
+        { MODULE_JIT, "//anon", "[JIT]" },
+        { MODULE_JIT, "[heap]", "[heap]" },
+        { MODULE_UNKNOWN, "", "[unknown]" },
+        { MODULE_BROKEN, "", "[broken]" },
+        { MODULE_GUEST, "", "[guest]" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct module *m = module_new(&(struct module){ .kind = rows[i].kind, .path = rows[i].path });
+
+        assert_string_equal(m->name, rows[i].name);
+        module_put(m);
+    }
+}
+
+static void a_very_long_path_is_kept_and_its_name_is_cut(void **state)
+{
+    char path[5000];
+    struct module *m;
+
+    (void)state;
+    memset(path, 'x', sizeof path - 1);
+    path[0] = '/';
+    path[sizeof path - 1] = '\0';
+    m = module_new(&(struct module){ .kind = MODULE_FILE, .path = path });
+    assert_string_equal(m->path, path);
+    assert_int_equal(strlen(m->name), 255);
+    module_put(m);
+}
+
+static void deleted_becomes_a_flag(void **state)
+{
+    struct module *m = module_new(&(struct module){ .kind = MODULE_FILE, .path = "/a (deleted)" });
+
+    (void)state;
+    assert_string_equal(m->path, "/a");
+    assert_true(m->deleted);
+    module_put(m);
+    m = module_new(&(struct module){ .kind = MODULE_FILE, .path = " (deleted)" });
+    assert_string_equal(m->path, " (deleted)");
+    assert_false(m->deleted);
+    module_put(m);
+}
+
+static void mappings_that_are_no_file_are_told_apart(void **state)
+{
+    static const struct {
+        const char *path;
+        enum module_kind kind;
+        const char *canonical;
+    } rows[] = {
+        { "", MODULE_JIT, "//anon" },
+        { "//anon", MODULE_JIT, "//anon" },
+        { "/memfd:doublemapper (deleted)", MODULE_JIT, "//anon" },
+        { "/dev/zero (deleted)", MODULE_JIT, "//anon" },
+        { "/dev/zeroes", MODULE_FILE, "/dev/zeroes" },
+        { "/SYSV00000000 (deleted)", MODULE_JIT, "//anon" },
+        { "/anon_hugepage (deleted)", MODULE_JIT, "//anon" },
+        { "[anon:v8]", MODULE_JIT, "//anon" },
+        { "[heap]", MODULE_JIT, "[heap]" },
+        { "[stack:123]", MODULE_JIT, "[stack]" },
+        { "[vsyscall]", MODULE_JIT, "[vsyscall]" },
+        { "[vdso]", MODULE_VDSO, "[vdso]" },
+        { "/bin/sh", MODULE_FILE, "/bin/sh" },
+        { "/tmp/x (deleted)", MODULE_FILE, "/tmp/x (deleted)" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const char *path = rows[i].path;
+
+        assert_int_equal(module_classify(&path), rows[i].kind);
+        assert_string_equal(path, rows[i].canonical);
+    }
+}
+
+static void references_are_counted(void **state)
+{
+    struct module *m = module_new(&(struct module){ .kind = MODULE_FILE, .path = "/a" });
+
+    (void)state;
+    assert_ptr_equal(module_get(m), m);
+    assert_int_equal(m->refs, 2);
+    module_put(m);
+    assert_int_equal(m->refs, 1);
+    module_put(m);
+    module_put(NULL);
+}
+
+static void a_value_has_all_but_the_references(void **state)
+{
+    struct module like = { .id = 20, .kind = MODULE_FILE, .path = "/usr/bin/x", .maj = 8, .ino = 5, .pid = 3,
+                           .map_start = 4096, .map_end = 8192, .live = true };
+    (void)state;
+    struct module *m = module_new(&like);
+    struct module value = module_value(m);
+    assert_int_equal(memcmp(&value, m, offsetof(struct module, refs)), 0);
+    assert_int_equal(value.refs, 0);
+    module_put(m);
+}
+
+static void the_mapped_file_is_opened(void **state)
+{
+    struct module *m;
+
+    (void)state;
+    write_file(in_dir("lib"), "code");
+    m = file_module(in_dir("lib"), true);
+    assert_content(module_open(m, NULL), "code");
+    module_put(m);
+}
+
+static void a_process_that_is_gone_leaves_the_plain_path(void **state)
+{
+    struct module *m;
+
+    (void)state;
+    write_file(in_dir("lib"), "code");
+    m = file_module(in_dir("lib"), true);
+    m->pid = 0x7ffffff0;
+    assert_content(module_open(m, NULL), "code");
+    module_put(m);
+}
+
+static void another_file_at_the_same_path_is_refused(void **state)
+{
+    struct module *m;
+
+    (void)state;
+    write_file(in_dir("lib"), "old");
+    m = file_module(in_dir("lib"), true);
+    write_file(in_dir("new"), "new");
+    assert_int_equal(rename(in_dir("new"), in_dir("lib")), 0);
+    errno = 0;
+    assert_int_equal(module_open(m, NULL), -1);
+    assert_int_equal(errno, ESTALE);
+    module_put(m);
+}
+
+static void what_is_no_regular_file_is_neither_opened_nor_waited_for(void **state)
+{
+    struct module *m;
+
+    (void)state;
+    assert_int_equal(mkfifo(in_dir("fifo"), 0600), 0);
+    m = file_module(in_dir("fifo"), true);
+    assert_int_equal(module_open(m, NULL), -1);
+    assert_int_equal(errno, EINVAL);
+    module_put(m);
+    m = file_module("/dev/null", false);
+    assert_int_equal(module_open(m, NULL), -1);
+    module_put(m);
+}
+
+static void links_do_not_lead_out_of_symfs(void **state)
+{
+    struct module *m = module_new(&(struct module){ .kind = MODULE_FILE, .path = "/lib" });
+
+    (void)state;
+    write_file(in_dir("inside"), "inside");
+    assert_int_equal(symlink("/inside", in_dir("lib")), 0);
+    assert_content(module_open(m, dir), "inside");
+    assert_int_equal(unlink(in_dir("lib")), 0);
+    assert_int_equal(symlink("/../../../../../../etc/passwd", in_dir("lib")), 0);
+    assert_int_equal(module_open(m, dir), -1);
+    assert_int_equal(errno, ENOENT);
+    module_put(m);
+}
+
+static void files_of_a_recording_are_not_looked_for_by_inode(void **state)
+{
+    struct module *m =
+        module_new(&(struct module){ .kind = MODULE_FILE, .path = "/lib", .ino = 1, .maj = 9 });
+
+    (void)state;
+    write_file(in_dir("lib"), "code");
+    assert_content(module_open(m, dir), "code");
+    module_put(m);
+}
+
+static void what_is_no_file_is_not_opened(void **state)
+{
+    static const enum module_kind kinds[] = { MODULE_KERNEL, MODULE_KSYM, MODULE_VDSO, MODULE_JIT,
+                                              MODULE_UNKNOWN };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        struct module *m =
+            module_new(&(struct module){ .kind = kinds[i], .path = "/etc/passwd", .live = true });
+
+        assert_int_equal(module_open(m, NULL), -1);
+        module_put(m);
+    }
+}
+
+static void a_deleted_file_is_found_by_its_mapping(void **state)
+{
+    struct module *m;
+    int fd, got;
+    void *p;
+
+    (void)state;
+    write_file(in_dir("jit.so"), "gone");
+    m = file_module(in_dir("jit.so"), true);
+    fd = open(in_dir("jit.so"), O_RDONLY);
+    p = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+    assert_ptr_not_equal(p, MAP_FAILED);
+    close(fd);
+    assert_int_equal(unlink(in_dir("jit.so")), 0);
+    m->map_start = (uintptr_t)p;
+    m->map_end = (uintptr_t)p + 4096;
+    got = module_open(m, NULL);
+    munmap(p, 4096);
+    module_put(m);
+    if (got < 0 && errno != ESTALE) {
+        print_message("opening /proc/PID/map_files needs CAP_CHECKPOINT_RESTORE\n");
+        skip();
+    }
+    assert_content(got, "gone");
+}
+
+int main(void)
+{
+#define WITH_DIR(f) cmocka_unit_test_setup_teardown(f, make_dir, remove_dir)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_for_people),
+        cmocka_unit_test(a_very_long_path_is_kept_and_its_name_is_cut),
+        cmocka_unit_test(deleted_becomes_a_flag),
+        cmocka_unit_test(mappings_that_are_no_file_are_told_apart),
+        cmocka_unit_test(references_are_counted),
+        cmocka_unit_test(a_value_has_all_but_the_references),
+        WITH_DIR(the_mapped_file_is_opened),
+        WITH_DIR(a_process_that_is_gone_leaves_the_plain_path),
+        WITH_DIR(another_file_at_the_same_path_is_refused),
+        WITH_DIR(what_is_no_regular_file_is_neither_opened_nor_waited_for),
+        WITH_DIR(links_do_not_lead_out_of_symfs),
+        WITH_DIR(files_of_a_recording_are_not_looked_for_by_inode),
+        cmocka_unit_test(what_is_no_file_is_not_opened),
+        WITH_DIR(a_deleted_file_is_found_by_its_mapping),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

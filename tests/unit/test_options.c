@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The command line, the config file, and which of them wins. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "options.h"
+
+static struct options o;
+static struct error error;
+static char folder[] = "/tmp/flametop-options-XXXXXX";
+static char config[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(config, sizeof config, "%s/flametop", folder);
+    mkdir(config, 0700);
+    snprintf(config, sizeof config, "%s/flametop/config", folder);
+    return setenv("XDG_CONFIG_HOME", folder, 1);
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(config);
+    *strrchr(config, '/') = '\0';
+    return rmdir(config) || rmdir(folder);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    options_done(&o);
+    memset(&o, 0, sizeof o);
+    unlink(config);
+    return 0;
+}
+
+/* Words are divided by single spaces; a command line can hold up to 15. */
+static bool parse(const char *line)
+{
+    static char words[512];
+    static char *argv[17]; /* a command is borrowed from it */
+    int argc = 1;
+    memset(argv, 0, sizeof argv);
+    argv[0] = "flametop";
+    options_done(&o);
+    error_clear(&error);
+    snprintf(words, sizeof words, "%s", line);
+    for (char *save, *word = strtok_r(words, " ", &save); word && argc < 16; word = strtok_r(NULL, " ", &save))
+        argv[argc++] = word;
+    return options_parse(&o, argc, argv, &error);
+}
+
+static void write_config(const char *text)
+{
+    FILE *f = fopen(config, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+#define ASSERT_PARSES(line)                                                                                            \
+    do {                                                                                                               \
+        if (!parse(line))                                                                                              \
+            fail_msg("%s: %s", line, error.text);                                                                      \
+    } while (0)
+
+static void defaults_are_those_of_the_manual(void **state)
+{
+    (void)state;
+    ASSERT_PARSES("");
+    assert_int_equal(o.mode, RUN_SCREEN);
+    assert_int_equal(o.session.n_events, 1);
+    assert_false(o.session.event_named || o.session.freq_named);
+    assert_int_equal(o.session.freq_hz, 99);
+    assert_int_equal(o.session.callchain, CALLCHAIN_FP);
+    assert_int_equal(o.session.history_bytes, 64 << 20);
+    assert_int_equal(o.session.scope.kind, SCOPE_ALL);
+    assert_true(o.ui.delay_s == 1);
+    assert_int_equal(o.ui.window_ns, 60 * NS_PER_SEC);
+    assert_true(o.session.command_to_log);
+}
+
+static void every_option_sets_what_it_says(void **state)
+{
+    char line[64];
+    (void)state;
+    ASSERT_PARSES("-e cpu-clock -e page-faults:u");
+    assert_int_equal(o.session.n_events, 2);
+    assert_string_equal(o.session.events[1].name, "page-faults:u");
+    assert_true(o.session.event_named);
+    ASSERT_PARSES("-F 199 --call-graph none -K");
+    assert_true(o.session.freq_hz == 199 && o.session.freq_named && o.session.scope.no_kernel);
+    assert_int_equal(o.session.callchain, CALLCHAIN_NONE);
+    ASSERT_PARSES("--call-graph none -g -U -c 1000");
+    assert_int_equal(o.session.callchain, CALLCHAIN_FP);
+    assert_true(o.session.scope.no_user && o.session.period == 1000);
+    snprintf(line, sizeof line, "-p %d", (int)getpid());
+    ASSERT_PARSES(line);
+    assert_true(o.session.scope.kind == SCOPE_PIDS && o.session.scope.ids[0] == (uint32_t)getpid());
+    snprintf(line, sizeof line, "-t %d", (int)getpid());
+    ASSERT_PARSES(line);
+    assert_int_equal(o.session.scope.kind, SCOPE_TIDS);
+    ASSERT_PARSES("-u 12345 -C 0");
+    assert_true(o.session.scope.kind == SCOPE_USER && o.session.scope.uid == 12345 && o.session.scope.cpus[0]);
+    ASSERT_PARSES("--history 2M -d 0.5 -s total --view flame --group-by comm,symbol --window 10");
+    assert_true(o.session.history_bytes == 2 << 20 && o.ui.delay_s == 0.5 && o.ui.window_ns == 10 * NS_PER_SEC);
+    assert_string_equal(o.ui.sort, "total");
+    assert_string_equal(o.ui.view, "flame");
+    assert_int_equal(o.ui.group, VIEW_GROUP_COMM_SYMBOL);
+    ASSERT_PARSES("--window 0 --idle --theme mono --no-color --no-unicode --mouse");
+    assert_true(!o.ui.window_ns && o.window_named && o.show_idle && o.ui.no_color && o.ui.no_unicode && o.ui.mouse);
+    assert_string_equal(o.ui.theme, "mono");
+    ASSERT_PARSES("-b -n 3");
+    assert_true(o.mode == RUN_BATCH && o.iterations == 3 && !o.session.command_to_log);
+    ASSERT_PARSES("--duration 2.5 -o x.folded --export report");
+    assert_true(o.mode == RUN_RECORD && o.duration_s == 2.5);
+    assert_string_equal(o.output, "x.folded");
+    assert_string_equal(o.export_format, "report");
+    ASSERT_PARSES("-i x.data -o - --export folded --symfs /s --kallsyms /k");
+    assert_int_equal(o.mode, RUN_REPORT);
+    assert_string_equal(o.session.input, "x.data");
+    assert_string_equal(o.session.symfs, "/s");
+    assert_string_equal(o.session.kallsyms, "/k");
+    ASSERT_PARSES("--list-events sched:*");
+    assert_true(o.mode == RUN_LIST_EVENTS && !strcmp(o.list_glob, "sched:*"));
+    ASSERT_PARSES("--list-events=mem*");
+    assert_string_equal(o.list_glob, "mem*");
+    ASSERT_PARSES("--list-exports");
+    assert_int_equal(o.mode, RUN_LIST_EXPORTS);
+    ASSERT_PARSES("--generate man");
+    assert_true(o.mode == RUN_GENERATE && !strcmp(o.generate, "man"));
+    ASSERT_PARSES("--version");
+    assert_int_equal(o.mode, RUN_VERSION);
+    ASSERT_PARSES("-h");
+    assert_int_equal(o.mode, RUN_HELP);
+}
+
+static void a_command_keeps_its_own_options(void **state)
+{
+    (void)state;
+    ASSERT_PARSES("-o x.data -- ls -p --bogus");
+    assert_int_equal(o.mode, RUN_RECORD);
+    assert_false(o.session.command_to_log);
+    assert_string_equal(o.session.command[0], "ls");
+    assert_string_equal(o.session.command[2], "--bogus");
+    assert_null(o.session.command[3]);
+    ASSERT_PARSES("-- top");
+    assert_true(o.session.command_to_log);
+}
+
+static void what_is_wrong_is_named(void **state)
+{
+    static const struct {
+        const char *line, *says;
+    } rows[] = {
+        { "--hisory 1M", "did you mean --history?" },
+        { "-z", "unknown option -z" },
+        { "-Kz", "unknown option -z" },
+        { "-zK", "unknown option -z" },
+        { "--batch=x", "--batch takes no argument" },
+        { "-F", "-F: an argument is needed" },
+        { "-b -F", "-F: an argument is needed" },
+        { "--freq", "--freq: an argument is needed" },
+        { "-F 0", "--freq 0: a whole number from 1" },
+        { "-F 99x", "--freq 99x" },
+        { "-c -1", "--count -1" },
+        { "-n 0 -b", "--iterations 0" },
+        { "-d 0", "--delay 0: seconds" },
+        { "-d 0.001", "--delay 0.001: at least 0.1" },
+        { "-d nan", "--delay nan" },
+        { "--history 5", "--history 5: at least 1M" },
+        { "--history lots", "--history lots: a size" },
+        { "--call-graph dwarf", "one of fp|none" },
+        { "--group-by comm,symbl", "did you mean comm,symbol?" },
+        { "--window x", "--window x: seconds" },
+        { "-e no-such-event", "no-such-event" },
+        { "-u no-such-user", "no-such-user" },
+        { "-p 0", "\"0\" is no process id" },
+        { "-C 0-", "-" },
+        { "ls", "a command to run and profile goes after --" },
+        { "-K -U", "leave nothing to sample" },
+        { "-F 99 -c 10", "-F and -c exclude" },
+        { "-u 0 -- ls", "exclude each other" },
+        { "-i f -u 0", "-i opens a file" },
+        { "-i f -C 0", "-i opens a file" },
+        { "-i f -K", "-i opens a file" },
+        { "-i f -- ls", "-i opens a file" },
+        { "--export folded", "--export needs -o" },
+        { "-n 3", "-n goes with -b" },
+        { "--duration 1 -n 3", "-n goes with -b" },
+        { "-b -o f", "leave out -o" },
+        { "-o", "-o: an argument is needed" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (parse(rows[i].line))
+            fail_msg("%s was taken", rows[i].line);
+        if (!strcasestr(error.text, rows[i].says))
+            fail_msg("%s: \"%s\" does not say \"%s\"", rows[i].line, error.text, rows[i].says);
+        assert_int_not_equal(error.class, ERROR_NONE);
+    }
+}
+
+static void too_many_events_are_refused(void **state)
+{
+    char *argv[2 * SESSION_EVENTS_MAX + 4] = { "flametop" };
+    int argc = 1;
+    (void)state;
+    for (int i = 0; i <= SESSION_EVENTS_MAX; i++) {
+        argv[argc++] = "-e";
+        argv[argc++] = "cpu-clock";
+    }
+    assert_false(options_parse(&o, argc, argv, &error));
+    assert_int_equal(error.class, ERROR_LIMIT);
+}
+
+static void the_command_line_stands_above_the_config(void **state)
+{
+    (void)state;
+    write_config("[options]\nfreq = 199\nevent = page-faults\nhistory = 4M\nwindow = 10\nno-color = yes\nidle = no\n"
+                 "group-by = thread\n[keys]\nquit = q x\n");
+    ASSERT_PARSES("");
+    assert_true(o.session.freq_hz == 199 && o.session.freq_named && o.session.event_named);
+    assert_string_equal(o.session.events[0].name, "page-faults");
+    assert_true(o.session.history_bytes == 4 << 20 && o.ui.window_ns == 10 * NS_PER_SEC && o.ui.no_color);
+    assert_false(o.show_idle);
+    assert_int_equal(o.ui.group, VIEW_GROUP_THREAD);
+    assert_int_equal(o.ui.n_keys, 1);
+    assert_string_equal(o.ui.keys[0].action, "quit");
+    assert_string_equal(o.ui.keys[0].keys, "q x");
+    ASSERT_PARSES("-F 49 -e cpu-clock -e cycles --history 8M");
+    assert_true(o.session.freq_hz == 49 && o.session.history_bytes == 8 << 20);
+    assert_int_equal(o.session.n_events, 2);
+    assert_string_equal(o.session.events[0].name, "cpu-clock");
+}
+
+static void a_period_replaces_the_configs_frequency(void **state)
+{
+    (void)state;
+    write_config("[options]\nfreq = 199\n");
+    ASSERT_PARSES("-c 1000");
+    assert_int_equal(o.session.period, 1000);
+    assert_false(o.session.freq_named);
+}
+
+static void what_is_wrong_in_the_config_is_named_with_its_line(void **state)
+{
+    static const struct {
+        const char *text, *says;
+    } rows[] = {
+        { "[options]\n\nfrek = 99\n", "did you mean freq?" }, { "[options]\nfreq = many\n", "many" },
+        { "[option]\nfreq = 9\n", "unknown section" },        { "[options]\nidle = perhaps\n", "yes or no" },
+        { "[options]\npid = 1\n", "unknown option pid" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        write_config(rows[i].text);
+        if (parse(""))
+            fail_msg("%s was taken", rows[i].text);
+        if (!strstr(error.text, rows[i].says) || !strstr(error.text, i ? ":2" : ":3"))
+            fail_msg("%s: %s", rows[i].text, error.text);
+    }
+}
+
+static void help_does_not_need_a_config_that_is_right(void **state)
+{
+    (void)state;
+    write_config("nonsense = here\n");
+    assert_false(parse(""));
+    ASSERT_PARSES("--help");
+    ASSERT_PARSES("--version");
+    ASSERT_PARSES("--generate man");
+}
+
+static void another_config_can_be_named(void **state)
+{
+    char other[80], line[96];
+    (void)state;
+    write_config("nonsense = here\n");
+    ASSERT_PARSES("--config /dev/null");
+    snprintf(other, sizeof other, "%s/other", folder);
+    snprintf(line, sizeof line, "-F 5 --config %s", other);
+    assert_false(parse(line));
+    assert_non_null(strstr(error.text, other));
+    assert_int_equal(rename(config, other), 0);
+    write_config("");
+    FILE *f = fopen(other, "w");
+    fputs("[options]\nfreq = 7\nhistory = 3M\n", f);
+    fclose(f);
+    ASSERT_PARSES(line);
+    assert_true(o.session.freq_hz == 5 && o.session.history_bytes == 3 << 20);
+    unlink(other);
+}
+
+static void the_help_lists_every_option(void **state)
+{
+    struct buf help = { 0 };
+    char name[64];
+    (void)state;
+    options_help(&help);
+    for (int i = 0; i < OPTION_COUNT_ALL; i++) {
+        snprintf(name, sizeof name, "--%s", option_row((enum option_id)i)->name);
+        if (!strstr(buf_str(&help), name))
+            fail_msg("%s is not in --help", name);
+    }
+    for (const char *line = buf_str(&help); *line; line += strcspn(line, "\n") + 1)
+        assert_true(strcspn(line, "\n") <= 110);
+    buf_done(&help);
+}
+
+int main(void)
+{
+#define WITH_SETUP(test) cmocka_unit_test_teardown(test, tear_down)
+    const struct CMUnitTest tests[] = {
+        WITH_SETUP(defaults_are_those_of_the_manual),
+        WITH_SETUP(every_option_sets_what_it_says),
+        WITH_SETUP(a_command_keeps_its_own_options),
+        WITH_SETUP(what_is_wrong_is_named),
+        WITH_SETUP(too_many_events_are_refused),
+        WITH_SETUP(the_command_line_stands_above_the_config),
+        WITH_SETUP(a_period_replaces_the_configs_frequency),
+        WITH_SETUP(what_is_wrong_in_the_config_is_named_with_its_line),
+        WITH_SETUP(help_does_not_need_a_config_that_is_right),
+        WITH_SETUP(another_config_can_be_named),
+        WITH_SETUP(the_help_lists_every_option),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

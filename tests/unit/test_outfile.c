@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+#define SKIPPED 77
+
+static char folder[] = "test_outfile.XXXXXX";
+static char path[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    strcpy(folder + sizeof folder - 7, "XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/out.folded", folder);
+    return 0;
+}
+
+/* The number of names in the folder; `first` gets one of them. */
+static int count_names(char *first, size_t cap)
+{
+    DIR *d = opendir(folder);
+    struct dirent *entry;
+    int n = 0;
+
+    assert_non_null(d);
+    while ((entry = readdir(d))) {
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+            continue;
+        n++;
+        if (first)
+            snprintf(first, cap, "%s", entry->d_name);
+    }
+    closedir(d);
+    return n;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(folder); /* fails when anything was left behind */
+}
+
+static void assert_contents(const char *expected)
+{
+    struct buf b = { 0 };
+
+    assert_true(file_read(path, 1 << 24, &b, NULL));
+    assert_string_equal(buf_str(&b), expected);
+    buf_done(&b);
+}
+
+static void put(const char *name, const char *text)
+{
+    FILE *f = fopen(name, "w");
+
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void the_file_appears_whole_at_commit(void **state)
+{
+    struct outfile o;
+    struct error e = { 0 };
+    char tmp[64];
+    struct stat st;
+
+    (void)state;
+    assert_true(outfile_open(&o, path, &e));
+    assert_true(outfile_write(&o, "main;", 5));
+    assert_true(outfile_write(&o, "work 3\n", 7));
+    assert_int_equal(o.size_bytes, 12);
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(count_names(tmp, sizeof tmp), 1);
+    assert_int_equal(strncmp(tmp, ".out.folded.", 12), 0);
+    assert_int_equal(strlen(tmp), 18);
+    assert_true(outfile_commit(&o, &e));
+    assert_contents("main;work 3\n");
+    assert_int_equal(count_names(NULL, 0), 1);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+}
+
+static void abort_leaves_nothing_behind(void **state)
+{
+    struct outfile o;
+
+    (void)state;
+    assert_true(outfile_open(&o, path, NULL));
+    outfile_write(&o, "x", 1);
+    outfile_abort(&o);
+    assert_int_equal(count_names(NULL, 0), 0);
+    outfile_abort(&o);
+}
+
+static void aborting_what_was_never_opened_closes_nothing(void **state)
+{
+    struct outfile o = { 0 };
+    int fd = dup(STDIN_FILENO);
+
+    (void)state;
+    outfile_abort(&o);
+    assert_int_equal(fcntl(STDIN_FILENO, F_GETFD) >= 0, fd >= 0);
+    if (fd >= 0)
+        close(fd);
+}
+
+static void an_existing_file_is_replaced_only_at_commit(void **state)
+{
+    struct outfile o;
+
+    (void)state;
+    put(path, "old");
+    assert_true(outfile_open(&o, path, NULL));
+    outfile_write(&o, "new", 3);
+    assert_contents("old");
+    assert_true(outfile_commit(&o, NULL));
+    assert_contents("new");
+}
+
+static void large_writes_and_small_ones_keep_their_order(void **state)
+{
+    enum { LARGE = 200000 };
+    struct buf expected = { 0 };
+    char *large = malloc(LARGE + 1);
+    struct outfile o;
+    int i;
+
+    (void)state;
+    memset(large, 'L', LARGE);
+    large[LARGE] = '\0';
+    assert_true(outfile_open(&o, path, NULL));
+    for (i = 0; i < 20000; i++) {
+        char line[32];
+        int n = snprintf(line, sizeof line, "line %d\n", i);
+
+        assert_true(outfile_write(&o, line, (size_t)n));
+        buf_puts(&expected, line);
+        if (i == 15000) {
+            assert_true(outfile_write(&o, large, LARGE));
+            buf_puts(&expected, large);
+        }
+    }
+    assert_int_equal(o.size_bytes, expected.len);
+    assert_true(outfile_commit(&o, NULL));
+    assert_contents(buf_str(&expected));
+    buf_done(&expected);
+    free(large);
+}
+
+static void what_was_written_can_be_mended(void **state)
+{
+    struct outfile o;
+
+    (void)state;
+    assert_true(outfile_open(&o, path, NULL));
+    outfile_write(&o, "size=????;data", 14);
+    assert_true(outfile_rewrite(&o, 5, "1234", 4));
+    assert_true(outfile_write(&o, "...", 3));
+    assert_int_equal(o.size_bytes, 17);
+    assert_true(outfile_commit(&o, NULL));
+    assert_contents("size=1234;data...");
+}
+
+static void mending_what_is_not_there_fails_for_good(void **state)
+{
+    struct outfile o;
+    struct error e = { 0 };
+
+    (void)state;
+    assert_true(outfile_open(&o, path, NULL));
+    outfile_write(&o, "abc", 3);
+    assert_false(outfile_rewrite(&o, 2, "xy", 2));
+    assert_false(outfile_write(&o, "d", 1));
+    assert_false(outfile_commit(&o, &e));
+    assert_int_equal(e.class, ERROR_ARGUMENT);
+    assert_int_equal(count_names(NULL, 0), 0);
+}
+
+static void assert_refused(const char *name, enum error_class class, const char *word)
+{
+    struct outfile o;
+    struct error e = { 0 };
+
+    assert_false(outfile_open(&o, name, &e));
+    assert_int_equal(e.class, class);
+    if (!strstr(e.text, word))
+        fail_msg("'%s' does not say '%s'", e.text, word);
+    outfile_abort(&o);
+}
+
+static void a_symbolic_link_is_refused(void **state)
+{
+    char target[80];
+
+    (void)state;
+    snprintf(target, sizeof target, "%s/target", folder);
+    put(target, "precious");
+    assert_int_equal(symlink("target", path), 0);
+    assert_refused(path, ERROR_ARGUMENT, "symbolic link");
+    assert_int_equal(unlink(target), 0);
+    assert_refused(path, ERROR_ARGUMENT, "symbolic link"); /* dangling as well */
+}
+
+/* Someone puts a link there between open and commit: it is replaced, its target is not touched. */
+static void a_link_that_appears_later_is_not_followed(void **state)
+{
+    char target[80];
+    struct outfile o;
+    struct stat st;
+
+    (void)state;
+    snprintf(target, sizeof target, "%s/target", folder);
+    put(target, "precious");
+    assert_true(outfile_open(&o, path, NULL));
+    outfile_write(&o, "new", 3);
+    assert_int_equal(symlink("target", path), 0);
+    assert_true(outfile_commit(&o, NULL));
+    assert_int_equal(lstat(path, &st), 0);
+    assert_true(S_ISREG(st.st_mode));
+    assert_int_equal(stat(target, &st), 0);
+    assert_int_equal(st.st_size, 8);
+    assert_int_equal(unlink(target), 0);
+}
+
+static void what_is_no_regular_file_is_refused(void **state)
+{
+    (void)state;
+    assert_refused("/dev/null", ERROR_ARGUMENT, "no regular file");
+    assert_refused(folder, ERROR_ARGUMENT, "no regular file");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_refused(path, ERROR_ARGUMENT, "no regular file");
+}
+
+static void what_names_no_file_is_refused(void **state)
+{
+    (void)state;
+    assert_refused("", ERROR_ARGUMENT, "names no file");
+    assert_refused("/", ERROR_ARGUMENT, "names no file");
+    assert_refused("some/folder/", ERROR_ARGUMENT, "names no file");
+    assert_refused("..", ERROR_ARGUMENT, "names no file");
+}
+
+static void a_missing_folder_is_named_with_advice(void **state)
+{
+    (void)state;
+    assert_refused("no/such/folder/out", ERROR_MISSING,
+                   "no/such/folder/out: No such file or directory; create");
+}
+
+static void a_name_of_full_length_works(void **state)
+{
+    char name[300];
+    struct outfile o;
+    int n = snprintf(name, sizeof name, "%s/", folder);
+
+    (void)state;
+    memset(name + n, 'x', 255);
+    name[n + 255] = '\0';
+    assert_true(outfile_open(&o, name, NULL));
+    assert_true(outfile_commit(&o, NULL));
+    assert_int_equal(unlink(name), 0);
+    memset(name + n, 'x', 256);
+    name[n + 256] = '\0';
+    assert_refused(name, ERROR_SYSTEM, "File name too long");
+}
+
+static void the_file_follows_its_folder_when_that_is_renamed(void **state)
+{
+    char elsewhere[64];
+    struct outfile o;
+
+    (void)state;
+    snprintf(elsewhere, sizeof elsewhere, "%s.moved", folder);
+    assert_true(outfile_open(&o, path, NULL));
+    outfile_write(&o, "x", 1);
+    assert_int_equal(rename(folder, elsewhere), 0);
+    assert_true(outfile_commit(&o, NULL));
+    assert_int_equal(rename(elsewhere, folder), 0);
+    assert_contents("x");
+}
+
+static void too_large_a_file_fails_with_advice_and_leaves_nothing(void **state)
+{
+    static char bytes[100000];
+    struct rlimit old, small = { 50000, 0 };
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    struct error e = { 0 };
+    struct outfile o;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small.rlim_max = old.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    assert_true(outfile_open(&o, path, NULL));
+    outfile_write(&o, bytes, sizeof bytes);
+    outfile_write(&o, bytes, sizeof bytes);
+    assert_false(outfile_commit(&o, &e));
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    signal(SIGXFSZ, handler);
+    assert_int_equal(e.class, ERROR_LIMIT);
+    assert_int_equal(e.sys, EFBIG);
+    assert_non_null(strstr(e.text, path));
+    assert_non_null(strstr(e.text, "ulimit -f"));
+    assert_int_equal(count_names(NULL, 0), 0);
+}
+
+static bool write_proc(const char *name, const char *text)
+{
+    int fd = open(name, O_WRONLY);
+    bool ok = fd >= 0 && file_write_all(fd, text, strlen(text), NULL);
+
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+/* A mount namespace; without privilege in a user namespace, where we must be somebody to create files. */
+static bool enter_namespace(void)
+{
+    unsigned uid = geteuid(), gid = getegid();
+    char uids[32], gids[32];
+
+    if (!uid)
+        return unshare(CLONE_NEWNS) == 0;
+    snprintf(uids, sizeof uids, "0 %u 1", uid);
+    snprintf(gids, sizeof gids, "0 %u 1", gid);
+    return unshare(CLONE_NEWNS | CLONE_NEWUSER) == 0 && write_proc("/proc/self/setgroups", "deny") &&
+           write_proc("/proc/self/uid_map", uids) && write_proc("/proc/self/gid_map", gids);
+}
+
+/* Runs body in a child that has a file system of its own in the folder; its return value is the status. */
+static int on_small_disk(int (*body)(void))
+{
+    int status;
+    pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    if (!pid) {
+        if (!enter_namespace() || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+            mount("none", folder, "tmpfs", 0, "size=64k") < 0)
+            _exit(SKIPPED);
+        _exit(body());
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == SKIPPED) {
+        print_message("no mount namespace may be made here\n");
+        skip();
+    }
+    return WEXITSTATUS(status);
+}
+
+static int fill_the_disk(void)
+{
+    static char bytes[300000];
+    struct error e = { 0 };
+    struct outfile o;
+
+    if (!outfile_open(&o, path, &e))
+        return 1;
+    outfile_write(&o, bytes, sizeof bytes);
+    if (outfile_commit(&o, &e))
+        return 2;
+    if (e.sys != ENOSPC || !strstr(e.text, "free some space") || !strstr(e.text, path))
+        return 3;
+    return count_names(NULL, 0) ? 4 : 0;
+}
+
+static void a_full_disk_fails_with_advice_and_leaves_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(on_small_disk(fill_the_disk), 0);
+}
+
+static int write_to_a_read_only_disk(void)
+{
+    struct error e = { 0 };
+    struct outfile o;
+
+    if (mount("none", folder, "tmpfs", MS_REMOUNT | MS_RDONLY, "size=64k") < 0)
+        return SKIPPED;
+    if (outfile_open(&o, path, &e))
+        return 1;
+    return e.sys == EROFS && strstr(e.text, "may write to") ? 0 : 2;
+}
+
+static void a_read_only_disk_is_told_at_once(void **state)
+{
+    (void)state;
+    assert_int_equal(on_small_disk(write_to_a_read_only_disk), 0);
+}
+
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(the_file_appears_whole_at_commit),
+        IN_FOLDER(abort_leaves_nothing_behind),
+        cmocka_unit_test(aborting_what_was_never_opened_closes_nothing),
+        IN_FOLDER(an_existing_file_is_replaced_only_at_commit),
+        IN_FOLDER(large_writes_and_small_ones_keep_their_order),
+        IN_FOLDER(what_was_written_can_be_mended),
+        IN_FOLDER(mending_what_is_not_there_fails_for_good),
+        IN_FOLDER(a_symbolic_link_is_refused),
+        IN_FOLDER(a_link_that_appears_later_is_not_followed),
+        IN_FOLDER(what_is_no_regular_file_is_refused),
+        cmocka_unit_test(what_names_no_file_is_refused),
+        cmocka_unit_test(a_missing_folder_is_named_with_advice),
+        IN_FOLDER(a_name_of_full_length_works),
+        IN_FOLDER(the_file_follows_its_folder_when_that_is_renamed),
+        IN_FOLDER(too_large_a_file_fails_with_advice_and_leaves_nothing),
+        IN_FOLDER(a_full_disk_fails_with_advice_and_leaves_nothing),
+        IN_FOLDER(a_read_only_disk_is_told_at_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

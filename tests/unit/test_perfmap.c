@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "symbols/debugfile.h"
+#include "symbols/perfmap.h"
+#include "symbols/safeopen.h"
+
+static void *parse(const char *text, size_t n, struct table *t)
+{
+    struct table_builder b = { 0 };
+    void *blob;
+    size_t size;
+
+    perfmap_parse(text, n, &b);
+    assert_true(table_build(&b, TABLE_REPLACED, &blob, &size, NULL));
+    assert_true(table_view(t, blob, size, NULL));
+    table_builder_done(&b);
+    return blob;
+}
+
+static const char *name_at(const struct table *t, uint64_t offset)
+{
+    struct table_entry entry;
+
+    return table_find(t, offset, &entry) ? entry.name : "-";
+}
+
+static void lines_of_all_runtimes_are_understood(void **state)
+{
+    static const char text[] = "7f0010000000 40 LazyCompile:*fib /srv/app.js:12\n"
+                               "0x7f0010000100 0x20 [dotnet] System.String::Concat(string, string)\n"
+                               "7F0010000200 AB py::module:/usr/lib/x.py\r\n";
+    struct table t;
+    void *blob = parse(text, sizeof text - 1, &t);
+
+    (void)state;
+    assert_string_equal(name_at(&t, 0x7f001000003f), "LazyCompile:*fib /srv/app.js:12");
+    assert_string_equal(name_at(&t, 0x7f0010000100), "[dotnet] System.String::Concat(string, string)");
+    assert_string_equal(name_at(&t, 0x7f00100002aa), "py::module:/usr/lib/x.py");
+    assert_string_equal(name_at(&t, 0x7f0010000040), "-");
+    mem_free(blob);
+}
+
+static void a_line_still_being_written_waits(void **state)
+{
+    static const char text[] = "1000 10 whole\n2000 10 hal";
+    struct table t;
+    void *blob = parse(text, sizeof text - 1, &t);
+
+    (void)state;
+    assert_int_equal(t.header->n, 1);
+    mem_free(blob);
+}
+
+static void rubbish_is_skipped(void **state)
+{
+    static const char text[] = "\n \n1000\n1000 \n1000 10\n1000 10 \n-1 10 minus\nffffffffffffffff 10 wraps\n"
+                               "11112222333344445 10 too_long\n1000 0 empty\n\0\xff\x1b[31m\n2000 10 good\n";
+    struct table t;
+    void *blob = parse(text, sizeof text - 1, &t);
+
+    (void)state;
+    assert_int_equal(t.header->n, 1);
+    assert_string_equal(name_at(&t, 0x2000), "good");
+    mem_free(blob);
+}
+
+static void a_huge_line_is_one_cut_name(void **state)
+{
+    size_t n = 1 << 20;
+    char *text = mem_alloc(n);
+    struct table t;
+    void *blob;
+
+    (void)state;
+    memset(text, 'x', n);
+    memcpy(text, "1000 10 ", 8);
+    text[n - 1] = '\n';
+    blob = parse(text, n, &t);
+    assert_int_equal(strlen(name_at(&t, 0x1000)), TABLE_NAME_MAX);
+    mem_free(blob);
+    mem_free(text);
+}
+
+static const char *map_path(void)
+{
+    static char path[64];
+
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+    return path;
+}
+
+static int remove_map(void **state)
+{
+    (void)state;
+    unlink(map_path());
+    return 0;
+}
+
+static void write_map(const char *text)
+{
+    int fd = open(map_path(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+}
+
+static int open_map(struct error *e)
+{
+    uint64_t size;
+
+    return perfmap_open((uint32_t)getpid(), &size, e);
+}
+
+static void our_own_map_is_opened(void **state)
+{
+    uint64_t size = 0;
+    struct error e = { 0 };
+    int fd;
+
+    (void)state;
+    write_map("1000 10 f\n");
+    fd = perfmap_open((uint32_t)getpid(), &size, &e);
+    assert_true(fd >= 0);
+    assert_int_equal(size, 10);
+    close(fd);
+}
+
+static void a_missing_map_says_so(void **state)
+{
+    struct error e = { 0 };
+
+    (void)state;
+    assert_int_equal(open_map(&e), -1);
+    assert_int_equal(e.class, ERROR_MISSING);
+    assert_non_null(strstr(e.text, map_path()));
+}
+
+static void a_fifo_neither_blocks_nor_opens(void **state)
+{
+    struct error e = { 0 };
+
+    (void)state;
+    assert_int_equal(mkfifo(map_path(), 0600), 0);
+    assert_int_equal(open_map(&e), -1);
+    assert_non_null(strstr(e.text, "no regular file"));
+}
+
+static void a_link_is_not_followed(void **state)
+{
+    struct error e = { 0 };
+
+    (void)state;
+    assert_int_equal(symlink("/etc/passwd", map_path()), 0);
+    assert_int_equal(open_map(&e), -1);
+    assert_non_null(strstr(e.text, "no regular file"));
+}
+
+static void the_map_of_another_user_is_not_read(void **state)
+{
+    struct error e = { 0 };
+
+    (void)state;
+    if (geteuid()) {
+        print_message("needs root, to give a file to another user\n");
+        skip();
+    }
+    write_map("1000 10 f\n");
+    assert_int_equal(chown(map_path(), 12345, 12345), 0);
+    assert_int_equal(open_map(&e), -1);
+    assert_int_equal(e.class, ERROR_PERMISSION);
+}
+
+static void a_process_that_is_gone_says_so(void **state)
+{
+    struct error e = { 0 };
+    uint64_t size;
+
+    (void)state;
+    assert_int_equal(perfmap_open(0x7fffffff, &size, &e), -1);
+    assert_true(e.text[0] != '\0');
+}
+
+static void nothing_leads_out_of_the_root(void **state)
+{
+    char dir[] = "/tmp/flametop-root-XXXXXX", path[64];
+    int fd;
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/link", dir);
+    assert_int_equal(symlink("../../../../etc/passwd", path), 0);
+    assert_int_equal(safeopen_regular(dir, "link", true, NULL), -1);
+    assert_int_equal(safeopen_regular(dir, "/../../etc/passwd", true, NULL), -1);
+    unlink(path);
+    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    close(fd);
+    fd = safeopen_regular(dir, "/link", false, NULL);
+    assert_true(fd >= 0);
+    close(fd);
+    unlink(path);
+    assert_int_equal(safeopen_regular(dir, "/", true, NULL), -1);
+    rmdir(dir);
+}
+
+static void make_file(const char *dir, const char *path)
+{
+    char full[256];
+    int fd;
+
+    snprintf(full, sizeof full, "%s%s", dir, path);
+    fd = open(full, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, path, strlen(path)), (ssize_t)strlen(path));
+    close(fd);
+}
+
+static void assert_next_is(struct debugfile_search *s, const char *path)
+{
+    char text[256] = "";
+    int fd = debugfile_open_next(s);
+
+    assert_true(fd >= 0);
+    assert_true(read(fd, text, sizeof text - 1) >= 0);
+    assert_string_equal(text, path);
+    close(fd);
+}
+
+static void debug_files_are_looked_for_where_gdb_does(void **state)
+{
+    static const char *const folders[] = { "/bin",
+                                           "/bin/.debug",
+                                           "/usr",
+                                           "/usr/lib",
+                                           "/usr/lib/debug",
+                                           "/usr/lib/debug/bin",
+                                           "/usr/lib/debug/.build-id",
+                                           "/usr/lib/debug/.build-id/ab" };
+    static const char *const files[] = { "/usr/lib/debug/.build-id/ab/cdef.debug", "/bin/prog.debug",
+                                         "/bin/.debug/prog.debug", "/usr/lib/debug/bin/prog.debug" };
+    static const uint8_t id[] = { 0xab, 0xcd, 0xef };
+    char dir[] = "/tmp/flametop-debug-XXXXXX", full[256];
+    struct debugfile_search s = { dir, "/bin/prog", id, sizeof id, "prog.debug", 0 };
+    struct debugfile_search evil = { dir, "/bin/prog", id, 0, "../bin/prog.debug", 0 };
+    int i;
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    for (i = 0; i < 8; i++) {
+        snprintf(full, sizeof full, "%s%s", dir, folders[i]);
+        assert_int_equal(mkdir(full, 0700), 0);
+    }
+    for (i = 0; i < 4; i++)
+        make_file(dir, files[i]);
+    for (i = 0; i < 4; i++)
+        assert_next_is(&s, files[i]);
+    assert_int_equal(debugfile_open_next(&s), -1);
+    assert_int_equal(debugfile_open_next(&evil), -1);
+    for (i = 0; i < 4; i++) {
+        snprintf(full, sizeof full, "%s%s", dir, files[i]);
+        unlink(full);
+    }
+    for (i = 7; i >= 0; i--) {
+        snprintf(full, sizeof full, "%s%s", dir, folders[i]);
+        rmdir(full);
+    }
+    assert_int_equal(rmdir(dir), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_of_all_runtimes_are_understood),
+        cmocka_unit_test(a_line_still_being_written_waits),
+        cmocka_unit_test(rubbish_is_skipped),
+        cmocka_unit_test(a_huge_line_is_one_cut_name),
+        cmocka_unit_test_setup_teardown(our_own_map_is_opened, remove_map, remove_map),
+        cmocka_unit_test_setup_teardown(a_missing_map_says_so, remove_map, remove_map),
+        cmocka_unit_test_setup_teardown(a_fifo_neither_blocks_nor_opens, remove_map, remove_map),
+        cmocka_unit_test_setup_teardown(a_link_is_not_followed, remove_map, remove_map),
+        cmocka_unit_test_setup_teardown(the_map_of_another_user_is_not_read, remove_map, remove_map),
+        cmocka_unit_test(a_process_that_is_gone_says_so),
+        cmocka_unit_test(nothing_leads_out_of_the_root),
+        cmocka_unit_test(debug_files_are_looked_for_where_gdb_does),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "perf/namelist.h"
+#include "perf/pmu.h"
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* A sysfs of our own: PMUs as an Intel server and a POWER machine show them. */
+static char folder[64];
+
+static void put(const char *path, const char *text)
+{
+    char command[512];
+    snprintf(command, sizeof command, "mkdir -p '%s/%s' && rmdir '%s/%s' && printf '%s' >'%s/%s'", folder,
+             path, folder, path, text, folder, path);
+    assert_int_equal(system(command), 0);
+}
+
+static int make_sysfs(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/test_pmu.XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    put("cpu/type", "4\n");
+    put("cpu/format/event", "config:0-7,32-35\n");
+    put("cpu/format/umask", "config:8-15\n");
+    put("cpu/format/inv", "config:23\n");
+    put("cpu/format/cmask", "config:24-31\n");
+    put("cpu/format/ldlat", "config1:0-15\n");
+    put("cpu/format/whole", "config2:0-63\n");
+    put("cpu/format/strange", "config7:0-63\n");
+    put("cpu/format/broken", "config:z\n");
+    put("cpu/events/instructions", "event=0xc0\n");
+    put("cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
+    put("cpu/events/mem-loads.unit", "x\n");
+    put("cpu/events/circle", "circle\n");
+    put("hv_24x7/type", "13\n");
+    put("hv_24x7/format/domain", "config:0-3\n");
+    put("hv_24x7/format/core", "config:16-31\n");
+    put("hv_24x7/events/HPM_0THRD", "domain=0x2,core=?\n");
+    put("uncore_imc/type", "18\n");
+    put("uncore_imc/cpumask", "0,24-25,70\n");
+    put("cpu_atom/type", "10\n");
+    put("cpu_atom/cpus", "16-23\n");
+    put("notype/format/event", "config:0-7\n");
+    pmu_set_root(folder);
+    return 0;
+}
+
+static int remove_sysfs(void **state)
+{
+    (void)state;
+    char command[128];
+    pmu_set_root(NULL);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+static void pmus_have_a_type_and_cpus(void **state)
+{
+    (void)state;
+    struct pmu pmu;
+    assert_true(pmu_find("cpu", &pmu, NULL));
+    assert_string_equal(pmu.name, "cpu");
+    assert_int_equal(pmu.type, 4);
+    assert_true(pmu.core && !pmu.cpus);
+    assert_true(pmu_find("uncore_imc", &pmu, NULL));
+    assert_true(!pmu.core && pmu.cpus == (1 | UINT64_C(3) << 24));
+    assert_true(pmu_find("cpu_atom", &pmu, NULL));
+    assert_true(pmu.core && pmu.cpus == UINT64_C(0xff) << 16);
+    assert_true(pmu_has_core());
+}
+
+static void pmus_that_are_none_are_refused(void **state)
+{
+    static const struct {
+        const char *name, *says;
+    } rows[] = {
+        { "cpo", "'cpu'" },     { "notype", "no PMU" },
+        { "", "no PMU" },       { "uncore", "'uncore_imc'" },
+        { "../cpu", "no PMU" }, { "zzzzzzzzzzzzzzzzzz", "it has cpu, cpu_atom" },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct pmu pmu;
+        struct error e = { 0 };
+        assert_false(pmu_find(rows[i].name, &pmu, &e));
+        if (!strstr(e.text, rows[i].says))
+            fail_msg("'%s': %s", rows[i].name, e.text);
+    }
+}
+
+static void terms_land_in_the_bits_of_their_format(void **state)
+{
+    static const struct {
+        const char *terms;
+        uint64_t config, config1, config2;
+    } rows[] = {
+        { "", 0, 0, 0 },
+        { "event=0x3c", 0x3c, 0, 0 },
+        { "event=60,umask=0x1", 0x13c, 0, 0 },
+        { "event=0xfab", 0xf000000abULL, 0, 0 }, /* the field in two parts */
+        { "inv", 1 << 23, 0, 0 },
+        { "event=1,inv=0,cmask=0xff", 0xff000001, 0, 0 },
+        { "ldlat=30", 0, 30, 0 },
+        { "whole=0xffffffffffffffff", 0, 0, UINT64_MAX },
+        { "config=0x1c2", 0x1c2, 0, 0 },
+        { "config=0x1,config1=0x2,config2=0x3", 1, 2, 3 },
+        { "instructions", 0xc0, 0, 0 },
+        { "mem-loads", 0x1cd, 3, 0 },
+        { "mem-loads,ldlat=16", 0x1cd, 16, 0 }, /* the last counts, bits of the first do not stay */
+        { "event=1,event=2", 2, 0, 0 },
+    };
+    (void)state;
+    struct pmu pmu;
+    assert_true(pmu_find("cpu", &pmu, NULL));
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct perf_event_attr attr = { 0 };
+        struct error e = { 0 };
+        char name[32] = "as it was";
+        if (!pmu_apply(&pmu, rows[i].terms, &attr, name, sizeof name, &e))
+            fail_msg("'%s': %s", rows[i].terms, e.text);
+        assert_int_equal(attr.type, 4);
+        assert_string_equal(name, "as it was");
+        if (attr.config != rows[i].config || attr.config1 != rows[i].config1 ||
+            attr.config2 != rows[i].config2)
+            fail_msg("'%s': config %llx %llx %llx", rows[i].terms, (unsigned long long)attr.config,
+                     (unsigned long long)attr.config1, (unsigned long long)attr.config2);
+    }
+}
+
+static void terms_that_are_wrong_are_named(void **state)
+{
+    static const struct {
+        const char *pmu, *terms, *says;
+    } rows[] = {
+        { "cpu", "umsk=1", "'umask'" },
+        { "cpu", "mem-load", "'mem-loads'" },
+        { "cpu", "zzzzzzzzzzzz", "it has config, config1, config2, " },
+        { "cpu", "inv=2", "1 bits" },
+        { "cpu", "event=0x1000", "12 bits (at most 0xfff)" },
+        { "cpu", "event=", "no number" },
+        { "cpu", "event=1x", "no number" },
+        { "cpu", "event=-1", "no number" },
+        { "cpu", "event=99999999999999999999", "no number" },
+        { "cpu", "strange=1", "not known" },
+        { "cpu", "broken=1", "not known" },
+        { "cpu", "circle", "no term" },
+        { "cpu", "../type=1", "no term" },
+        { "cpu", "freq=99", "-F" },
+        { "hv_24x7", "HPM_0THRD", "wants a value for 'core'" },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct pmu pmu;
+        struct perf_event_attr attr = { 0 };
+        struct error e = { 0 };
+        assert_true(pmu_find(rows[i].pmu, &pmu, NULL));
+        if (pmu_apply(&pmu, rows[i].terms, &attr, NULL, 0, &e))
+            fail_msg("'%s' is taken", rows[i].terms);
+        if (!strstr(e.text, rows[i].says))
+            fail_msg("'%s': %s", rows[i].terms, e.text);
+    }
+}
+
+static void open_parameters_are_given_by_the_user(void **state)
+{
+    (void)state;
+    struct pmu pmu;
+    struct perf_event_attr attr = { 0 };
+    assert_true(pmu_find("hv_24x7", &pmu, NULL));
+    assert_true(pmu_apply(&pmu, "HPM_0THRD,core=5", &attr, NULL, 0, NULL));
+    assert_int_equal(attr.config, 0x50002);
+}
+
+static void a_name_term_names_the_event(void **state)
+{
+    (void)state;
+    struct pmu pmu;
+    struct perf_event_attr attr = { 0 };
+    char name[16] = "";
+    assert_true(pmu_find("cpu", &pmu, NULL));
+    assert_true(pmu_apply(&pmu, "event=1,name=my\033event", &attr, name, sizeof name, NULL));
+    assert_string_equal(name, "my?event");
+}
+
+static bool add_name(void *ctx, const char *name, const char *terms)
+{
+    assert_non_null(terms);
+    namelist_add(ctx, name);
+    return true;
+}
+
+static void named_events_are_listed_without_their_units(void **state)
+{
+    (void)state;
+    struct pmu pmu;
+    struct namelist names = { 0 };
+    assert_true(pmu_find("cpu", &pmu, NULL));
+    assert_true(pmu_each_alias(&pmu, add_name, &names));
+    assert_int_equal(names.n, 3);
+    assert_string_equal(names.items[2], "mem-loads");
+    namelist_done(&names);
+    assert_true(pmu_find_alias("HPM_0THRD", &pmu));
+    assert_string_equal(pmu.name, "hv_24x7");
+    assert_false(pmu_find_alias("HPM_1THRD", &pmu));
+    assert_false(pmu_find_alias("../type", &pmu));
+}
+
+static void a_machine_without_sysfs_has_no_pmus(void **state)
+{
+    (void)state;
+    struct pmu pmu;
+    struct error e = { 0 };
+    pmu_set_root("/there/is/no/such/folder");
+    assert_false(pmu_has_core());
+    assert_false(pmu_find("cpu", &pmu, &e));
+    assert_non_null(strstr(e.text, "/sys"));
+}
+
+static void the_kernels_own_pmus_are_found(void **state)
+{
+    (void)state;
+    struct pmu pmu;
+    if (access("/sys/bus/event_source/devices/software/type", R_OK)) {
+        print_message("no /sys/bus/event_source here\n");
+        skip();
+    }
+    assert_true(pmu_find("software", &pmu, NULL));
+    assert_int_equal(pmu.type, PERF_TYPE_SOFTWARE);
+}
+
+#define IN_SYSFS(test) cmocka_unit_test_setup_teardown(test, make_sysfs, remove_sysfs)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_SYSFS(pmus_have_a_type_and_cpus),
+        IN_SYSFS(pmus_that_are_none_are_refused),
+        IN_SYSFS(terms_land_in_the_bits_of_their_format),
+        IN_SYSFS(terms_that_are_wrong_are_named),
+        IN_SYSFS(open_parameters_are_given_by_the_user),
+        IN_SYSFS(a_name_term_names_the_event),
+        IN_SYSFS(named_events_are_listed_without_their_units),
+        IN_SYSFS(a_machine_without_sysfs_has_no_pmus),
+        cmocka_unit_test(the_kernels_own_pmus_are_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

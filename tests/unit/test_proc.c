@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process/maps.h"
+#include "process/proc.h"
+
+static bool parse(const char *text, struct maps_entry *e)
+{
+    static char line[8192];
+
+    snprintf(line, sizeof line, "%s", text);
+    return maps_parse_line(line, strlen(line), e);
+}
+
+static void a_line_is_read_field_by_field(void **state)
+{
+    struct maps_entry e;
+
+    (void)state;
+    assert_true(parse(
+        "7fa643e93000-7fa643fe9000 r-xp 00026000 fe:1a 332835                     /usr/lib/libc.so.6", &e));
+    assert_int_equal(e.start, 0x7fa643e93000);
+    assert_int_equal(e.end, 0x7fa643fe9000);
+    assert_int_equal(e.pgoff, 0x26000);
+    assert_int_equal(e.maj, 0xfe);
+    assert_int_equal(e.min, 0x1a);
+    assert_int_equal(e.ino, 332835);
+    assert_true(e.exec);
+    assert_string_equal(e.path, "/usr/lib/libc.so.6");
+}
+
+static void anonymous_memory_has_no_path(void **state)
+{
+    struct maps_entry e;
+
+    (void)state;
+    assert_true(parse("1000-2000 rwxp 00000000 00:00 0 ", &e));
+    assert_string_equal(e.path, "");
+    assert_true(parse("1000-2000 rw-p 00000000 00:00 0", &e));
+    assert_string_equal(e.path, "");
+    assert_false(e.exec);
+}
+
+static void escapes_in_paths_are_undone(void **state)
+{
+    struct maps_entry e;
+
+    (void)state;
+    assert_true(parse("1000-2000 r-xp 0 08:01 12   /tmp/a\\012b c (deleted)", &e));
+    assert_string_equal(e.path, "/tmp/a\nb c (deleted)");
+    assert_true(parse("1000-2000 r-xp 0 08:01 12   /tmp/\\01", &e));
+    assert_string_equal(e.path, "/tmp/\\01");
+}
+
+static void what_is_no_line_is_refused(void **state)
+{
+    static const char *const bad[] = {
+        "",
+        "-",
+        "1000",
+        "1000-2000",
+        "1000-2000 r-x",
+        "1000-2000 r-xp",
+        "2000-1000 r-xp 0 08:01 12 /a",
+        "1000-1000 r-xp 0 08:01 12 /a",
+        "10000000000000000-10000000000000001 r-xp 0 08:01 12 /a",
+        "1000-2000 r-xp 0 08:01 99999999999999999999999 /a",
+        "1000-2000 r-xp 0 100000000:01 12 /a",
+        "1000-2000 r-xp 0 08-01 12 /a",
+        "1000-2000  r-xp 0 08:01 12 /a",
+        "g000-2000 r-xp 0 08:01 12 /a",
+        " 1000-2000 r-xp 0 08:01 12 /a",
+    };
+    struct maps_entry e;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(parse(bad[i], &e));
+}
+
+static void lines_cut_anywhere_give_the_same_maps(void **state)
+{
+    static const char text[] = "1000-2000 r-xp 0 08:01 12 /a\n2000-3000 r--p 0 08:01 12 /a\nnonsense\n"
+                               "3000-4000 r-xp 1000 08:01 12 /a\n4000-5000 --xp 0 08:01 13 /b";
+
+    (void)state;
+    for (size_t cut = 0; cut < sizeof text; cut++) {
+        struct maps m = { 0 };
+        char copy[sizeof text], rest[sizeof text];
+        size_t used, left;
+
+        memcpy(copy, text, cut);
+        used = maps_add_text(&m, copy, cut, false);
+        left = sizeof text - 1 - used < sizeof rest ? sizeof text - 1 - used : 0;
+        memcpy(rest, text + used, left);
+        assert_int_equal(maps_add_text(&m, rest, left, true), left);
+        assert_int_equal(m.n, 3);
+        assert_int_equal(m.items[1].start, 0x3000);
+        assert_ptr_equal(m.items[0].path, m.items[1].path);
+        assert_string_equal(m.items[2].path, "/b");
+        maps_done(&m);
+    }
+}
+
+static void a_flood_of_maps_is_cut(void **state)
+{
+    struct maps m = { 0 };
+    int fds[2];
+    pid_t child;
+
+    (void)state;
+    assert_int_equal(pipe(fds), 0);
+    child = fork();
+    if (!child) {
+        FILE *f = fdopen(fds[1], "w");
+
+        close(fds[0]);
+        for (unsigned long i = 1; i <= MAPS_MAX + 10; i++)
+            fprintf(f, "%lx-%lx r-xp 0 08:01 12 /a\n", i << 12, (i + 1) << 12);
+        fclose(f);
+        _exit(0);
+    }
+    close(fds[1]);
+    maps_read_fd(&m, fds[0]);
+    close(fds[0]);
+    waitpid(child, NULL, 0);
+    assert_int_equal(m.n, MAPS_MAX);
+    assert_true(m.cut);
+    assert_int_equal(m.items[MAPS_MAX - 1].end, (uint64_t)(MAPS_MAX + 1) << 12);
+    maps_done(&m);
+}
+
+static void a_line_without_end_is_survived(void **state)
+{
+    struct maps m = { 0 };
+    FILE *f = tmpfile();
+
+    (void)state;
+    assert_non_null(f);
+    fputs("1000-2000 r-xp 0 08:01 12 /", f);
+    for (int i = 0; i < 300000; i++)
+        fputc('x', f);
+    fputs("\n5000-6000 r-xp 0 08:01 12 /b\n", f);
+    rewind(f);
+    maps_read_fd(&m, fileno(f));
+    fclose(f);
+    assert_int_equal(m.n, 2);
+    assert_string_equal(m.items[1].path, "/b");
+    maps_done(&m);
+}
+
+static bool holds(const struct proc_snapshot *p, uint64_t addr)
+{
+    for (uint32_t i = 0; i < p->maps.n; i++)
+        if (addr >= p->maps.items[i].start && addr < p->maps.items[i].end)
+            return true;
+    return false;
+}
+
+static pthread_barrier_t barrier;
+
+static void *named_thread(void *arg)
+{
+    prctl(PR_SET_NAME, "a\033b\nc");
+    *(uint32_t *)arg = (uint32_t)gettid();
+    pthread_barrier_wait(&barrier);
+    pthread_barrier_wait(&barrier);
+    return NULL;
+}
+
+static void our_own_process_is_read(void **state)
+{
+    uint32_t tid = 0, found = 0;
+    struct proc_snapshot *p;
+    pthread_t thread;
+
+    (void)state;
+    pthread_barrier_init(&barrier, NULL, 2);
+    assert_int_equal(pthread_create(&thread, NULL, named_thread, &tid), 0);
+    pthread_barrier_wait(&barrier);
+    p = proc_read((uint32_t)getpid());
+    pthread_barrier_wait(&barrier);
+    pthread_join(thread, NULL);
+    assert_false(p->gone);
+    assert_int_equal(p->uid, geteuid());
+    assert_true(holds(p, (uintptr_t)&our_own_process_is_read));
+    assert_true(holds(p, (uintptr_t)&getpid));
+    for (uint32_t i = 0; i < p->n_threads; i++) {
+        if (p->threads[i].tid == tid) {
+            assert_string_equal(p->threads[i].comm, "a?b?c");
+            found++;
+        } else if (p->threads[i].tid == (uint32_t)getpid()) {
+            assert_non_null(strstr(p->threads[i].comm, "test_proc"));
+            found++;
+        }
+    }
+    assert_int_equal(found, 2);
+    proc_snapshot_free(p);
+}
+
+static void a_process_that_is_gone_is_said_to_be(void **state)
+{
+    pid_t child = fork();
+    struct proc_snapshot *p;
+
+    (void)state;
+    if (!child)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    p = proc_read((uint32_t)child);
+    assert_true(p->gone);
+    assert_int_equal(p->uid, ~0u);
+    assert_int_equal(p->maps.n, 0);
+    proc_snapshot_free(p);
+    proc_snapshot_free(NULL);
+}
+
+static void a_zombie_has_a_name_and_no_maps(void **state)
+{
+    pid_t child = fork();
+    struct proc_snapshot *p;
+    siginfo_t info;
+
+    (void)state;
+    if (!child)
+        _exit(0);
+    assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+    p = proc_read((uint32_t)child);
+    waitpid(child, NULL, 0);
+    assert_false(p->gone);
+    assert_int_equal(p->maps.n, 0);
+    assert_int_equal(p->threads[0].tid, child);
+    proc_snapshot_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_is_read_field_by_field),
+        cmocka_unit_test(anonymous_memory_has_no_path),
+        cmocka_unit_test(escapes_in_paths_are_undone),
+        cmocka_unit_test(what_is_no_line_is_refused),
+        cmocka_unit_test(lines_cut_anywhere_give_the_same_maps),
+        cmocka_unit_test(a_flood_of_maps_is_cut),
+        cmocka_unit_test(a_line_without_end_is_survived),
+        cmocka_unit_test(our_own_process_is_read),
+        cmocka_unit_test(a_process_that_is_gone_is_said_to_be),
+        cmocka_unit_test(a_zombie_has_a_name_and_no_maps),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "ui/prompt.h"
+#include "ui/term.h"
+
+static void type(struct prompt *p, const char *ascii)
+{
+    for (; *ascii; ascii++)
+        assert_int_equal(prompt_key(p, (uint32_t)*ascii), PROMPT_CHANGED);
+}
+
+static void typing_inserts_at_the_cursor(void **state)
+{
+    struct prompt p = { 0 };
+    (void)state;
+    type(&p, "ac");
+    assert_int_equal(prompt_key(&p, TK_LEFT), PROMPT_MOVED);
+    type(&p, "b");
+    assert_string_equal(p.text, "abc");
+    assert_int_equal(p.at, 2);
+}
+
+static void characters_of_several_bytes_move_and_go_whole(void **state)
+{
+    struct prompt p = { 0 };
+    (void)state;
+    prompt_set(&p, "x");
+    assert_int_equal(prompt_key(&p, 0xe9), PROMPT_CHANGED);
+    assert_int_equal(prompt_key(&p, 0x65e5), PROMPT_CHANGED);
+    assert_int_equal(prompt_key(&p, 0x1f525), PROMPT_CHANGED);
+    assert_string_equal(p.text, "xé日🔥");
+    prompt_key(&p, TK_LEFT);
+    prompt_key(&p, TK_BACKSPACE);
+    assert_string_equal(p.text, "xé🔥");
+    prompt_key(&p, TK_DELETE);
+    assert_string_equal(p.text, "xé");
+    prompt_key(&p, TK_BACKSPACE);
+    assert_string_equal(p.text, "x");
+}
+
+static void control_keys_edit_like_a_shell(void **state)
+{
+    struct prompt p = { 0 };
+    (void)state;
+    prompt_set(&p, "one two  ");
+    assert_int_equal(prompt_key(&p, 23), PROMPT_CHANGED); /* ^W */
+    assert_string_equal(p.text, "one ");
+    prompt_key(&p, 1); /* ^A */
+    type(&p, "x");
+    assert_string_equal(p.text, "xone ");
+    prompt_key(&p, 11); /* ^K */
+    assert_string_equal(p.text, "x");
+    prompt_key(&p, 5);  /* ^E */
+    prompt_key(&p, 21); /* ^U */
+    assert_string_equal(p.text, "");
+    assert_int_equal(prompt_key(&p, TK_BACKSPACE), PROMPT_IGNORED);
+}
+
+static void what_may_not_be_shown_may_not_be_typed(void **state)
+{
+    struct prompt p = { 0 };
+    (void)state;
+    assert_int_equal(prompt_key(&p, 0x202e), PROMPT_IGNORED); /* right-to-left override */
+    assert_int_equal(prompt_key(&p, 0x9b), PROMPT_IGNORED);   /* C1: CSI */
+    assert_int_equal(prompt_key(&p, 2), PROMPT_IGNORED);
+    assert_string_equal(p.text, "");
+}
+
+static void the_line_does_not_outgrow_its_room(void **state)
+{
+    struct prompt p = { 0 };
+    (void)state;
+    for (int i = 0; i < 1000; i++)
+        prompt_key(&p, 0x65e5);
+    assert_true(p.len < sizeof p.text);
+    assert_int_equal(p.len % 3, 0);
+    assert_int_equal(strlen(p.text), p.len);
+}
+
+static void enter_accepts_and_escape_cancels(void **state)
+{
+    struct prompt p = { 0 };
+    (void)state;
+    assert_int_equal(prompt_key(&p, TK_ENTER), PROMPT_ACCEPT);
+    assert_int_equal(prompt_key(&p, TK_ESC), PROMPT_CANCEL);
+}
+
+static void what_is_proposed_is_replaced_by_typing(void **state)
+{
+    struct prompt p = { 0 };
+    (void)state;
+    prompt_propose(&p, "99");
+    assert_true(p.selected);
+    type(&p, "4");
+    assert_string_equal(p.text, "4");
+    assert_false(p.selected);
+    type(&p, "97");
+    assert_string_equal(p.text, "497");
+}
+
+static void what_is_proposed_goes_at_once_or_is_edited(void **state)
+{
+    struct prompt p = { 0 };
+    (void)state;
+    prompt_propose(&p, "a.data");
+    assert_int_equal(prompt_key(&p, TK_BACKSPACE), PROMPT_CHANGED);
+    assert_string_equal(p.text, "");
+    prompt_propose(&p, "a.data");
+    assert_int_equal(prompt_key(&p, TK_HOME), PROMPT_MOVED);
+    type(&p, "x");
+    assert_string_equal(p.text, "xa.data");
+    prompt_propose(&p, "");
+    assert_false(p.selected);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(typing_inserts_at_the_cursor),
+        cmocka_unit_test(characters_of_several_bytes_move_and_go_whole),
+        cmocka_unit_test(control_keys_edit_like_a_shell),
+        cmocka_unit_test(what_may_not_be_shown_may_not_be_typed),
+        cmocka_unit_test(the_line_does_not_outgrow_its_room),
+        cmocka_unit_test(enter_accepts_and_escape_cancels),
+        cmocka_unit_test(what_is_proposed_is_replaced_by_typing),
+        cmocka_unit_test(what_is_proposed_goes_at_once_or_is_edited),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

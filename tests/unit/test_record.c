@@ -1,0 +1,693 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perf/record.h"
+
+/* A record put together by hand, in either byte order. */
+struct bytes {
+    uint8_t data[2048];
+    size_t n;
+    bool swap;
+};
+
+static void put16(struct bytes *b, uint16_t v)
+{
+    v = b->swap ? __builtin_bswap16(v) : v;
+    memcpy(b->data + b->n, &v, sizeof v);
+    b->n += sizeof v;
+}
+
+static void put32(struct bytes *b, uint32_t v)
+{
+    v = b->swap ? __builtin_bswap32(v) : v;
+    memcpy(b->data + b->n, &v, sizeof v);
+    b->n += sizeof v;
+}
+
+static void put64(struct bytes *b, uint64_t v)
+{
+    v = b->swap ? __builtin_bswap64(v) : v;
+    memcpy(b->data + b->n, &v, sizeof v);
+    b->n += sizeof v;
+}
+
+/* Padded to 8 bytes with NULs, at least one. */
+static void put_str(struct bytes *b, const char *s)
+{
+    size_t n = strlen(s) / 8 * 8 + 8;
+    memset(b->data + b->n, 0, n);
+    memcpy(b->data + b->n, s, strlen(s));
+    b->n += n;
+}
+
+static void begin(struct bytes *b, bool swap, uint32_t type, uint16_t misc)
+{
+    b->n = 0;
+    b->swap = swap;
+    put32(b, type);
+    put16(b, misc);
+    put16(b, 0);
+}
+
+static void set_size(struct bytes *b, size_t size)
+{
+    size_t n = b->n;
+    b->n = 6;
+    put16(b, (uint16_t)size);
+    b->n = n;
+}
+
+static const struct record_layout usual = {
+    .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                   PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN,
+    .id_all = true,
+};
+
+/* The sample_id of `usual`. */
+static void put_id(struct bytes *b)
+{
+    put32(b, 71);
+    put32(b, 72);
+    put64(b, 5000000001);
+    put32(b, 3);
+    put32(b, 0);
+    put64(b, 99);
+    set_size(b, b->n);
+}
+
+static void check_id(const struct record *r)
+{
+    assert_int_equal(r->id.pid, 71);
+    assert_int_equal(r->id.tid, 72);
+    assert_int_equal(r->id.time_ns, 5000000001);
+    assert_int_equal(r->id.cpu, 3);
+    assert_int_equal(r->id.id, 99);
+}
+
+/* Every shorter length is refused, and every shorter size in the header read without a step beyond it. The
+ * copies are of exact length, so that a sanitizer sees a byte too many. */
+static void check_cuts(const struct bytes *b, const struct record_layout *l)
+{
+    struct record r;
+    struct error e;
+    uint64_t v;
+    for (size_t n = 0; n < b->n; n++) {
+        uint8_t *cut = malloc(n ? n : 1);
+        memcpy(cut, b->data, n);
+        assert_false(record_parse(cut, n, l, &r, &e));
+        assert_int_equal(e.class, ERROR_FORMAT);
+        assert_false(record_time(cut, n, l, &v));
+        assert_false(record_identifier(cut, n, l, &v));
+        if (n >= 8) {
+            uint16_t size = b->swap ? __builtin_bswap16((uint16_t)n) : (uint16_t)n;
+            memcpy(cut + 6, &size, sizeof size);
+            record_parse(cut, n, l, &r, NULL);
+            record_time(cut, n, l, &v);
+            record_identifier(cut, n, l, &v);
+        }
+        free(cut);
+    }
+}
+
+static void parse(const struct bytes *b, struct record *r)
+{
+    struct record_layout l = usual;
+    struct error e = { 0 };
+    uint64_t v;
+    l.swap = b->swap;
+    check_cuts(b, &l);
+    assert_true(record_parse(b->data, b->n, &l, r, &e));
+    assert_int_equal(r->size, b->n);
+    assert_true(record_time(b->data, b->n, &l, &v));
+    assert_int_equal(v, r->id.time_ns);
+    assert_true(record_identifier(b->data, b->n, &l, &v));
+    assert_int_equal(v, r->id.id);
+}
+
+#define BOTH_ORDERS(swap) for (int swap = 0; swap < 2; swap++)
+
+static void sample_gives_its_fields_and_chain(void **state)
+{
+    (void)state;
+    struct bytes b;
+    struct record r;
+    BOTH_ORDERS(swap)
+    {
+        begin(&b, swap, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+        put64(&b, 99);
+        put64(&b, 0xffffffff81000010);
+        put32(&b, 71);
+        put32(&b, 72);
+        put64(&b, 5000000001);
+        put32(&b, 3);
+        put32(&b, 0);
+        put64(&b, 10101010);
+        put64(&b, 3);
+        put64(&b, (uint64_t)PERF_CONTEXT_USER);
+        put64(&b, 0x401000);
+        put64(&b, 0x402000);
+        set_size(&b, b.n);
+        parse(&b, &r);
+        check_id(&r);
+        assert_int_equal(r.sample.ip, 0xffffffff81000010);
+        assert_int_equal(r.sample.period, 10101010);
+        assert_int_equal(r.sample.chain_n, 3);
+        assert_int_equal(record_u64(r.sample.chain, 0, r.swap), (uint64_t)PERF_CONTEXT_USER);
+        assert_int_equal(record_u64(r.sample.chain, 2, r.swap), 0x402000);
+    }
+}
+
+static void chain_longer_than_its_record_is_refused(void **state)
+{
+    (void)state;
+    struct bytes b;
+    struct record r;
+    static const uint64_t lengths[] = { 2, 1 << 20, UINT64_C(1) << 61, UINT64_MAX };
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        begin(&b, false, PERF_RECORD_SAMPLE, 0);
+        for (int k = 0; k < 6; k++)
+            put64(&b, 1);
+        put64(&b, lengths[i]);
+        put64(&b, 0x401000);
+        set_size(&b, b.n);
+        assert_false(record_parse(b.data, b.n, &usual, &r, NULL));
+    }
+}
+
+/* All of a sample's fields that can stand together, in the kernel's order. */
+static const struct record_layout everything = {
+    .sample_type = (PERF_SAMPLE_MAX - 1) & ~(uint64_t)PERF_SAMPLE_WEIGHT_STRUCT,
+    .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_ID | PERF_FORMAT_LOST,
+    .branch_type = PERF_SAMPLE_BRANCH_HW_INDEX,
+    .regs_user = 0x8003,
+    .regs_intr = 1,
+    .id_all = true,
+};
+
+static void put_full_head(struct bytes *b)
+{
+    put64(b, 99);
+    put64(b, 0x1111);
+    put32(b, 71);
+    put32(b, 72);
+    put64(b, 5000000001);
+    put64(b, 0xaddd);
+    put64(b, 98); /* id: the identifier counts */
+    put64(b, 97);
+    put32(b, 3);
+    put32(b, 0);
+    put64(b, 12);
+    put64(b, 2); /* read: two counters of three values */
+    put64(b, 1000);
+    for (int i = 0; i < 6; i++)
+        put64(b, i);
+    put64(b, 1);
+    put64(b, 0x2222);
+    put32(b, 4);
+    put32(b, 0xfeedbeef);
+}
+
+static void put_full_tail(struct bytes *b)
+{
+    put64(b, 1);
+    put64(b, UINT64_MAX);
+    put64(b, 0xf0);
+    put64(b, 0xf1);
+    put64(b, 0);
+    put64(b, PERF_SAMPLE_REGS_ABI_64);
+    put64(b, 0xa0);
+    put64(b, 0xa1);
+    put64(b, 0xaf);
+    put64(b, 16);
+    put64(b, 0x57ac);
+    put64(b, 0x57ad);
+    put64(b, 8);
+    put64(b, 55); /* weight */
+    put64(b, 56); /* data_src */
+    put64(b, 57); /* transaction */
+    put64(b, PERF_SAMPLE_REGS_ABI_64);
+    put64(b, 0xbb);
+    put64(b, 58); /* phys_addr */
+    put64(b, 59); /* cgroup */
+    put64(b, 4096);
+    put64(b, 2097152);
+    put64(b, 8); /* aux */
+    put64(b, 0);
+}
+
+static void sample_with_every_field_is_read_in_the_kernels_order(void **state)
+{
+    (void)state;
+    struct bytes b;
+    struct record r;
+    BOTH_ORDERS(swap)
+    {
+        struct record_layout l = everything;
+        l.swap = swap;
+        begin(&b, swap, PERF_RECORD_SAMPLE, 0);
+        put_full_head(&b);
+        put_full_tail(&b);
+        set_size(&b, b.n);
+        check_cuts(&b, &l);
+        assert_true(record_parse(b.data, b.n, &l, &r, NULL));
+        check_id(&r);
+        const struct record_sample *s = &r.sample;
+        assert_int_equal(r.id.stream_id, 97);
+        assert_int_equal(s->addr, 0xaddd);
+        assert_int_equal(s->period, 12);
+        assert_int_equal(s->read_size, 64);
+        assert_int_equal(record_u64(s->read, 7, swap), 5);
+        assert_int_equal(s->chain_n, 1);
+        assert_int_equal(s->raw_size, 4);
+        assert_int_equal(s->branch_n, 1);
+        assert_int_equal(record_u64(s->branch, 1, swap), 0xf1);
+        assert_int_equal(s->user_abi, PERF_SAMPLE_REGS_ABI_64);
+        assert_int_equal(record_u64(s->user_regs, 2, swap), 0xaf);
+        assert_int_equal(s->stack_size, 16);
+        assert_int_equal(s->stack_dyn_size, 8);
+        assert_int_equal(record_u64(s->stack, 0, swap), 0x57ac);
+        assert_int_equal(s->weight, 55);
+        assert_int_equal(s->data_src, 56);
+        assert_int_equal(s->transaction, 57);
+        assert_int_equal(s->phys_addr, 58);
+        assert_int_equal(s->cgroup, 59);
+        assert_int_equal(s->data_page_size, 4096);
+        assert_int_equal(s->code_page_size, 2097152);
+    }
+}
+
+static void sample_without_registers_and_stack_is_short(void **state)
+{
+    (void)state;
+    struct record_layout l = { .sample_type =
+                                   PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_WEIGHT_STRUCT,
+                               .regs_user = 0xff };
+    struct bytes b;
+    struct record r;
+    begin(&b, false, PERF_RECORD_SAMPLE, 0);
+    put64(&b, PERF_SAMPLE_REGS_ABI_NONE);
+    put64(&b, 0);
+    put64(&b, UINT64_C(0x0003000200000007));
+    set_size(&b, b.n);
+    assert_true(record_parse(b.data, b.n, &l, &r, NULL));
+    assert_null(r.sample.user_regs);
+    assert_null(r.sample.stack);
+    assert_int_equal(r.sample.weight, 7);
+}
+
+static void mmap_is_executable_unless_it_says_data(void **state)
+{
+    (void)state;
+    struct bytes b;
+    struct record r;
+    BOTH_ORDERS(swap)
+    for (int data = 0; data < 2; data++) {
+        begin(&b, swap, PERF_RECORD_MMAP, data ? PERF_RECORD_MISC_MMAP_DATA : 0);
+        put32(&b, 5);
+        put32(&b, 6);
+        put64(&b, 0x7f0000000000);
+        put64(&b, 0x1000);
+        put64(&b, 0x2000);
+        put_str(&b, "/usr/lib/libx.so");
+        put_id(&b);
+        parse(&b, &r);
+        check_id(&r);
+        assert_int_equal(r.mmap.pid, 5);
+        assert_int_equal(r.mmap.addr, 0x7f0000000000);
+        assert_int_equal(r.mmap.len, 0x1000);
+        assert_int_equal(r.mmap.pgoff, 0x2000);
+        assert_int_equal(r.mmap.prot, data ? 0 : 4);
+        assert_string_equal(r.mmap.path, "/usr/lib/libx.so");
+    }
+}
+
+static void begin_mmap2(struct bytes *b, bool swap, uint16_t misc)
+{
+    begin(b, swap, PERF_RECORD_MMAP2, misc);
+    put32(b, 5);
+    put32(b, 6);
+    put64(b, 0x400000);
+    put64(b, 0x1000);
+    put64(b, 0);
+}
+
+static void mmap2_gives_device_and_inode(void **state)
+{
+    (void)state;
+    struct bytes b;
+    struct record r;
+    BOTH_ORDERS(swap)
+    {
+        begin_mmap2(&b, swap, 0);
+        put32(&b, 8);
+        put32(&b, 1);
+        put64(&b, 123456789012);
+        put64(&b, 42);
+        put32(&b, 5);
+        put32(&b, 2);
+        put_str(&b, "/bin/x");
+        put_id(&b);
+        parse(&b, &r);
+        check_id(&r);
+        assert_int_equal(r.mmap.maj, 8);
+        assert_int_equal(r.mmap.min, 1);
+        assert_int_equal(r.mmap.ino, 123456789012);
+        assert_int_equal(r.mmap.ino_generation, 42);
+        assert_int_equal(r.mmap.prot, 5);
+        assert_int_equal(r.mmap.flags, 2);
+        assert_int_equal(r.mmap.build_id_size, 0);
+        assert_string_equal(r.mmap.path, "/bin/x");
+    }
+}
+
+static void mmap2_gives_a_build_id_of_at_most_20_bytes(void **state)
+{
+    (void)state;
+    struct bytes b;
+    struct record r;
+    BOTH_ORDERS(swap)
+    {
+        begin_mmap2(&b, swap, PERF_RECORD_MISC_MMAP_BUILD_ID);
+        b.data[b.n] = 200;
+        memset(b.data + b.n + 1, 0, 3);
+        memset(b.data + b.n + 4, 0xab, 20);
+        b.n += 24;
+        put32(&b, 5);
+        put32(&b, 2);
+        put_str(&b, "/bin/x");
+        put_id(&b);
+        parse(&b, &r);
+        assert_int_equal(r.mmap.build_id_size, 20);
+        assert_int_equal(r.mmap.build_id[19], 0xab);
+        assert_int_equal(r.mmap.ino, 0);
+        assert_int_equal(r.mmap.prot, 5);
+        assert_string_equal(r.mmap.path, "/bin/x");
+    }
+}
+
+static void name_without_an_end_is_refused(void **state)
+{
+    (void)state;
+    struct bytes b;
+    struct record r;
+    begin(&b, false, PERF_RECORD_COMM, 0);
+    put32(&b, 1);
+    put32(&b, 1);
+    put64(&b, 0x4141414141414141);
+    put_id(&b);
+    assert_false(record_parse(b.data, b.n, &usual, &r, NULL));
+}
+
+static void comm_says_whether_it_was_an_exec(void **state)
+{
+    (void)state;
+    struct bytes b;
+    struct record r;
+    BOTH_ORDERS(swap)
+    for (int exec = 0; exec < 2; exec++) {
+        begin(&b, swap, PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
+        put32(&b, 11);
+        put32(&b, 12);
+        put_str(&b, "bash");
+        put_id(&b);
+        parse(&b, &r);
+        check_id(&r);
+        assert_int_equal(r.comm.pid, 11);
+        assert_int_equal(r.comm.tid, 12);
+        assert_int_equal(r.comm.exec, exec);
+        assert_string_equal(r.comm.comm, "bash");
+    }
+}
+
+static void fork_and_exit_give_parents(void **state)
+{
+    (void)state;
+    struct bytes b;
+    struct record r;
+    BOTH_ORDERS(swap)
+    for (int i = 0; i < 2; i++) {
+        begin(&b, swap, i ? PERF_RECORD_EXIT : PERF_RECORD_FORK, 0);
+        put32(&b, 21);
+        put32(&b, 22);
+        put32(&b, 23);
+        put32(&b, 24);
+        put64(&b, 77);
+        put_id(&b);
+        parse(&b, &r);
+        assert_true(r.known);
+        assert_int_equal(r.task.pid, 21);
+        assert_int_equal(r.task.ppid, 22);
+        assert_int_equal(r.task.tid, 23);
+        assert_int_equal(r.task.ptid, 24);
+        assert_int_equal(r.task.time_ns, 77);
+    }
+}
+
+static void lost_is_counted_in_both_kinds(void **state)
+{
+    (void)state;
+    struct bytes b;
+    struct record r;
+    BOTH_ORDERS(swap)
+    {
+        begin(&b, swap, PERF_RECORD_LOST, 0);
+        put64(&b, 9);
+        put64(&b, 1234);
+        put_id(&b);
+        parse(&b, &r);
+        assert_int_equal(r.lost.id, 9);
+        assert_int_equal(r.lost.lost, 1234);
+        begin(&b, swap, PERF_RECORD_LOST_SAMPLES, 0);
+        put64(&b, 4321);
+        put_id(&b);
+        parse(&b, &r);
+        assert_int_equal(r.lost.id, 0);
+        assert_int_equal(r.lost.lost, 4321);
+    }
+}
+
+static void throttle_and_unthrottle_give_the_event(void **state)
+{
+    (void)state;
+    struct bytes b;
+    struct record r;
+    BOTH_ORDERS(swap)
+    for (int i = 0; i < 2; i++) {
+        begin(&b, swap, i ? PERF_RECORD_THROTTLE : PERF_RECORD_UNTHROTTLE, 0);
+        put64(&b, 1);
+        put64(&b, 2);
+        put64(&b, 3);
+        put_id(&b);
+        parse(&b, &r);
+        assert_int_equal(r.throttle.time_ns, 1);
+        assert_int_equal(r.throttle.id, 2);
+        assert_int_equal(r.throttle.stream_id, 3);
+    }
+}
+
+static void ksymbol_gives_address_and_name(void **state)
+{
+    (void)state;
+    struct bytes b;
+    struct record r;
+    BOTH_ORDERS(swap)
+    {
+        begin(&b, swap, PERF_RECORD_KSYMBOL, 0);
+        put64(&b, 0xffffffffc0000000);
+        put32(&b, 300);
+        put16(&b, 1);
+        put16(&b, PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER);
+        put_str(&b, "bpf_prog_x");
+        put_id(&b);
+        parse(&b, &r);
+        assert_int_equal(r.ksymbol.addr, 0xffffffffc0000000);
+        assert_int_equal(r.ksymbol.len, 300);
+        assert_int_equal(r.ksymbol.ksym_type, 1);
+        assert_int_equal(r.ksymbol.flags, 1);
+        assert_string_equal(r.ksymbol.name, "bpf_prog_x");
+    }
+}
+
+static void bpf_gives_the_program(void **state)
+{
+    (void)state;
+    struct bytes b;
+    struct record r;
+    BOTH_ORDERS(swap)
+    {
+        begin(&b, swap, PERF_RECORD_BPF_EVENT, 0);
+        put16(&b, 1);
+        put16(&b, 2);
+        put32(&b, 1000);
+        put64(&b, 0x1234);
+        put_id(&b);
+        parse(&b, &r);
+        assert_int_equal(r.bpf.bpf_type, 1);
+        assert_int_equal(r.bpf.flags, 2);
+        assert_int_equal(r.bpf.prog_id, 1000);
+    }
+}
+
+static void cgroup_gives_id_and_path(void **state)
+{
+    (void)state;
+    struct bytes b;
+    struct record r;
+    BOTH_ORDERS(swap)
+    {
+        begin(&b, swap, PERF_RECORD_CGROUP, 0);
+        put64(&b, 4711);
+        put_str(&b, "/system.slice");
+        put_id(&b);
+        parse(&b, &r);
+        assert_int_equal(r.cgroup.id, 4711);
+        assert_string_equal(r.cgroup.path, "/system.slice");
+    }
+}
+
+static void namespaces_are_no_more_than_there_are(void **state)
+{
+    (void)state;
+    struct bytes b;
+    struct record r;
+    BOTH_ORDERS(swap)
+    {
+        begin(&b, swap, PERF_RECORD_NAMESPACES, 0);
+        put32(&b, 31);
+        put32(&b, 32);
+        put64(&b, 2);
+        for (int i = 0; i < 4; i++)
+            put64(&b, 100 + i);
+        put_id(&b);
+        parse(&b, &r);
+        assert_int_equal(r.namespaces.pid, 31);
+        assert_int_equal(r.namespaces.n, 2);
+        assert_int_equal(record_u64(r.namespaces.links, 3, swap), 103);
+        b.n = 16;
+        put64(&b, UINT64_C(1) << 60);
+        struct record_layout l = usual;
+        l.swap = swap;
+        assert_false(record_parse(b.data, sizeof b.data, &l, &r, NULL));
+    }
+}
+
+static void switches_give_the_other_task(void **state)
+{
+    (void)state;
+    struct bytes b;
+    struct record r;
+    BOTH_ORDERS(swap)
+    {
+        begin(&b, swap, PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT);
+        put_id(&b);
+        parse(&b, &r);
+        assert_true(r.known);
+        check_id(&r);
+        begin(&b, swap, PERF_RECORD_SWITCH_CPU_WIDE, 0);
+        put32(&b, 41);
+        put32(&b, 42);
+        put_id(&b);
+        parse(&b, &r);
+        assert_int_equal(r.cpu_switch.next_prev_pid, 41);
+        assert_int_equal(r.cpu_switch.next_prev_tid, 42);
+    }
+}
+
+static void unknown_kernel_record_keeps_its_body_and_id(void **state)
+{
+    (void)state;
+    struct bytes b;
+    struct record r;
+    begin(&b, false, 63, 0);
+    put64(&b, 1);
+    put_id(&b);
+    parse(&b, &r);
+    assert_false(r.known);
+    check_id(&r);
+    assert_ptr_equal(r.body, b.data + 8);
+}
+
+static void user_space_record_has_no_id(void **state)
+{
+    (void)state;
+    struct bytes b;
+    struct record r;
+    uint64_t v;
+    begin(&b, false, 68, 0); /* PERF_RECORD_FINISHED_ROUND: a header alone */
+    set_size(&b, b.n);
+    assert_true(record_parse(b.data, b.n, &usual, &r, NULL));
+    assert_false(r.known);
+    assert_int_equal(r.id.has, 0);
+    assert_false(record_time(b.data, b.n, &usual, &v));
+    assert_false(record_identifier(b.data, b.n, &usual, &v));
+}
+
+static void record_without_id_all_has_no_time(void **state)
+{
+    (void)state;
+    struct record_layout l = usual;
+    struct bytes b;
+    struct record r;
+    uint64_t v;
+    l.id_all = false;
+    begin(&b, false, PERF_RECORD_COMM, 0);
+    put32(&b, 1);
+    put32(&b, 1);
+    put_str(&b, "x");
+    set_size(&b, b.n);
+    assert_true(record_parse(b.data, b.n, &l, &r, NULL));
+    assert_string_equal(r.comm.comm, "x");
+    assert_false(record_time(b.data, b.n, &l, &v));
+}
+
+static void impossible_sizes_are_refused(void **state)
+{
+    (void)state;
+    struct bytes b;
+    struct record r;
+    struct error e;
+    begin(&b, false, PERF_RECORD_SAMPLE, 0);
+    put_id(&b);
+    for (size_t size = 0; size < 8; size++) {
+        set_size(&b, size);
+        assert_false(record_parse(b.data, b.n, &usual, &r, &e));
+        assert_int_equal(e.class, ERROR_FORMAT);
+    }
+    set_size(&b, 65535);
+    assert_false(record_parse(b.data, b.n, &usual, &r, &e));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sample_gives_its_fields_and_chain),
+        cmocka_unit_test(chain_longer_than_its_record_is_refused),
+        cmocka_unit_test(sample_with_every_field_is_read_in_the_kernels_order),
+        cmocka_unit_test(sample_without_registers_and_stack_is_short),
+        cmocka_unit_test(mmap_is_executable_unless_it_says_data),
+        cmocka_unit_test(mmap2_gives_device_and_inode),
+        cmocka_unit_test(mmap2_gives_a_build_id_of_at_most_20_bytes),
+        cmocka_unit_test(name_without_an_end_is_refused),
+        cmocka_unit_test(comm_says_whether_it_was_an_exec),
+        cmocka_unit_test(fork_and_exit_give_parents),
+        cmocka_unit_test(lost_is_counted_in_both_kinds),
+        cmocka_unit_test(throttle_and_unthrottle_give_the_event),
+        cmocka_unit_test(ksymbol_gives_address_and_name),
+        cmocka_unit_test(bpf_gives_the_program),
+        cmocka_unit_test(cgroup_gives_id_and_path),
+        cmocka_unit_test(namespaces_are_no_more_than_there_are),
+        cmocka_unit_test(switches_give_the_other_task),
+        cmocka_unit_test(unknown_kernel_record_keeps_its_body_and_id),
+        cmocka_unit_test(user_space_record_has_no_id),
+        cmocka_unit_test(record_without_id_all_has_no_time),
+        cmocka_unit_test(impossible_sizes_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perf/ring.h"
+
+/* Rings in plain memory: the kernel's part is played by write_record(). */
+#define RING_BYTES 1024
+#define RINGS_MAX  8
+
+struct fixture {
+    struct ring rings[RINGS_MAX], *all[RINGS_MAX];
+    struct order order;
+    uint64_t out[256]; /* the times that came, in order */
+    uint32_t n_out, stop_after;
+};
+
+static const struct record_layout layout = {
+    .sample_type = PERF_SAMPLE_TIME,
+    .id_all = true,
+};
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    for (int i = 0; i < RINGS_MAX; i++) {
+        f->rings[i] = (struct ring){ .page = calloc(1, sizeof *f->rings[i].page),
+                                     .data = calloc(1, RING_BYTES),
+                                     .size_bytes = RING_BYTES };
+        f->all[i] = &f->rings[i];
+    }
+    f->stop_after = UINT32_MAX;
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    for (int i = 0; i < RINGS_MAX; i++) {
+        free(f->rings[i].page);
+        free((void *)(uintptr_t)f->rings[i].data);
+    }
+    order_done(&f->order);
+    free(f);
+    return 0;
+}
+
+static void write_bytes(struct ring *r, const void *bytes, size_t n)
+{
+    uint8_t *data = (uint8_t *)(uintptr_t)r->data;
+    for (size_t i = 0; i < n; i++)
+        data[(r->page->data_head + i) % RING_BYTES] = ((const uint8_t *)bytes)[i];
+    r->page->data_head += n;
+}
+
+/* A sample of 8 * words bytes whose only field is its time. */
+static void write_record(struct ring *r, uint64_t time_ns, uint16_t words)
+{
+    uint64_t record[64] = { 0 };
+    struct perf_event_header h = { .type = PERF_RECORD_SAMPLE, .size = (uint16_t)(8 * words) };
+    memcpy(record, &h, sizeof h);
+    record[1] = time_ns;
+    for (int i = 2; i < words; i++)
+        record[i] = time_ns;
+    write_bytes(r, record, h.size);
+}
+
+static bool collect(void *ctx, const void *bytes, uint32_t size)
+{
+    struct fixture *f = ctx;
+    uint64_t t = 0, v;
+    if (!record_time(bytes, size, &layout, &t))
+        t = 0;
+    for (uint32_t i = 16; i < size; i += 8) { /* in one piece, all of it */
+        memcpy(&v, (const char *)bytes + i, sizeof v);
+        assert_int_equal(v, t);
+    }
+    assert_true(f->n_out < 256);
+    f->out[f->n_out++] = t;
+    return f->n_out < f->stop_after;
+}
+
+static uint32_t drain(struct fixture *f, uint32_t rings, uint64_t until_ns)
+{
+    struct order_rule rule = { .layout = &layout, .until_ns = until_ns, .absurd_ns = 1000000 };
+    f->n_out = 0;
+    order_drain(&f->order, f->all, rings, &rule, collect, f);
+    return f->n_out;
+}
+
+static void records_of_many_rings_come_in_order_of_time(void **state)
+{
+    struct fixture *f = *state;
+    for (uint64_t t = 1; t <= 200; t++)
+        write_record(&f->rings[(t * 7919) % RINGS_MAX], t, 2);
+    assert_int_equal(drain(f, RINGS_MAX, 1000), 200);
+    for (uint32_t i = 0; i < 200; i++)
+        assert_int_equal(f->out[i], i + 1);
+    for (int i = 0; i < RINGS_MAX; i++)
+        assert_int_equal(f->rings[i].page->data_tail, f->rings[i].page->data_head);
+}
+
+static void what_is_too_new_stays_for_the_next_drain(void **state)
+{
+    struct fixture *f = *state;
+    write_record(&f->rings[0], 10, 2);
+    write_record(&f->rings[0], 30, 2);
+    write_record(&f->rings[1], 20, 2);
+    write_record(&f->rings[1], 40, 2);
+    assert_int_equal(drain(f, 2, 25), 2);
+    assert_int_equal(f->out[1], 20);
+    assert_int_equal(f->rings[0].page->data_tail, 16);
+    assert_int_equal(drain(f, 2, 100), 2);
+    assert_int_equal(f->out[0], 30);
+    assert_int_equal(f->out[1], 40);
+}
+
+static void record_across_the_rings_end_comes_in_one_piece(void **state)
+{
+    struct fixture *f = *state;
+    for (uint64_t t = 1; t < 300; t++) {
+        write_record(&f->rings[0], t, 13); /* 1024 is no multiple of 104 */
+        write_record(&f->rings[1], t, 7);
+        assert_int_equal(drain(f, 2, 1000), 2);
+        assert_int_equal(f->out[0], t);
+    }
+    assert_int_equal(f->order.errors, 0);
+}
+
+static void full_ring_is_emptied_whatever_the_time(void **state)
+{
+    struct fixture *f = *state;
+    for (int i = 0; i < 7; i++)
+        write_record(&f->rings[0], 500 + i, 16);
+    write_record(&f->rings[1], 500, 2);
+    assert_int_equal(drain(f, 2, 100), 7);
+    assert_true(f->order.fill > 0.8);
+    assert_int_equal(f->rings[1].page->data_tail, 0);
+}
+
+static void size_of_zero_drops_the_rest_of_that_ring_only(void **state)
+{
+    struct fixture *f = *state;
+    static const uint16_t sizes[] = { 0, 7, 12, 2048 };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct perf_event_header bad = { .type = PERF_RECORD_SAMPLE, .size = sizes[i] };
+        write_record(&f->rings[0], 1, 2);
+        write_bytes(&f->rings[0], &bad, sizeof bad);
+        write_record(&f->rings[0], 2, 2);
+        write_record(&f->rings[1], 3, 2);
+        assert_int_equal(drain(f, 2, 100), 2);
+        assert_int_equal(f->out[1], 3);
+        assert_int_equal(f->order.errors, i + 1);
+        assert_int_equal(f->rings[0].page->data_tail, f->rings[0].page->data_head);
+    }
+}
+
+static void head_beyond_the_ring_is_an_error_not_a_read(void **state)
+{
+    struct fixture *f = *state;
+    f->rings[0].page->data_head = UINT64_C(1) << 40;
+    write_record(&f->rings[1], 3, 2);
+    assert_int_equal(drain(f, 2, 100), 1);
+    assert_int_equal(f->order.errors, 1);
+    write_record(&f->rings[0], 5, 2);
+    assert_int_equal(drain(f, 2, 100), 1);
+    assert_int_equal(f->out[0], 5);
+}
+
+static void older_record_behind_a_newer_one_does_not_stall(void **state)
+{
+    struct fixture *f = *state;
+    write_record(&f->rings[0], 20, 2);
+    write_record(&f->rings[0], 10, 2); /* an NMI came in between */
+    write_record(&f->rings[0], 30, 2);
+    write_record(&f->rings[1], 25, 2);
+    assert_int_equal(drain(f, 2, 100), 4);
+    assert_int_equal(f->out[0], 20);
+    assert_int_equal(f->out[1], 10);
+    assert_int_equal(f->out[3], 30);
+}
+
+static void absurd_time_does_not_stall(void **state)
+{
+    struct fixture *f = *state;
+    write_record(&f->rings[0], UINT64_MAX - 5, 2);
+    write_record(&f->rings[0], 10, 2);
+    assert_int_equal(drain(f, 1, 100), 2);
+}
+
+static void record_without_time_goes_out_at_once(void **state)
+{
+    struct fixture *f = *state;
+    struct perf_event_header h = { .type = 70, .size = 8 };
+    write_record(&f->rings[0], 50, 2);
+    write_bytes(&f->rings[1], &h, sizeof h);
+    assert_int_equal(drain(f, 2, 10), 1);
+    assert_int_equal(f->out[0], 0);
+}
+
+static void stopping_early_keeps_the_rest(void **state)
+{
+    struct fixture *f = *state;
+    for (uint64_t t = 1; t <= 5; t++)
+        write_record(&f->rings[t % 2], t, 2);
+    f->stop_after = 2;
+    assert_int_equal(drain(f, 2, 100), 2);
+    f->stop_after = UINT32_MAX;
+    assert_int_equal(drain(f, 2, 100), 3);
+    assert_int_equal(f->out[0], 3);
+}
+
+static void foreign_clock_holds_back_one_drain(void **state)
+{
+    struct fixture *f = *state;
+    struct order_rule rule = { .layout = &layout, .foreign_clock = true };
+    write_record(&f->rings[0], 10, 2);
+    write_record(&f->rings[1], 20, 2);
+    order_drain(&f->order, f->all, 2, &rule, collect, f);
+    assert_int_equal(f->n_out, 0);
+    write_record(&f->rings[0], 15, 2);
+    write_record(&f->rings[0], 30, 2);
+    order_drain(&f->order, f->all, 2, &rule, collect, f);
+    assert_int_equal(f->n_out, 3);
+    assert_int_equal(f->out[1], 15);
+    assert_int_equal(f->out[2], 20);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(records_of_many_rings_come_in_order_of_time),
+        CASE(what_is_too_new_stays_for_the_next_drain),
+        CASE(record_across_the_rings_end_comes_in_one_piece),
+        CASE(full_ring_is_emptied_whatever_the_time),
+        CASE(size_of_zero_drops_the_rest_of_that_ring_only),
+        CASE(head_beyond_the_ring_is_an_error_not_a_read),
+        CASE(older_record_behind_a_newer_one_does_not_stall),
+        CASE(absurd_time_does_not_stall),
+        CASE(record_without_time_goes_out_at_once),
+        CASE(stopping_early_keeps_the_rest),
+        CASE(foreign_clock_holds_back_one_drain),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

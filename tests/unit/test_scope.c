@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "perf/cpus.h"
+#include "perf/scope.h"
+#include "perf/targets.h"
+
+static struct scope scope;
+static struct error error;
+
+static int setup(void **state)
+{
+    (void)state;
+    scope_init(&scope);
+    error_clear(&error);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    scope_done(&scope);
+    return 0;
+}
+
+static void check_error(enum error_class class, const char *word)
+{
+    assert_int_equal(error.class, class);
+    assert_non_null(strstr(error.text, word));
+}
+
+static void check_described(const char *expected)
+{
+    char text[128];
+    scope_describe(&scope, text, sizeof text);
+    assert_string_equal(text, expected);
+}
+
+static void pids_are_read_once_each(void **state)
+{
+    (void)state;
+    char list[64], expected[32];
+    snprintf(list, sizeof list, "%d, %d,%d", getpid(), getppid(), getpid());
+    assert_true(scope_set_pids(&scope, list, false, &error));
+    assert_int_equal(scope.kind, SCOPE_PIDS);
+    assert_int_equal(scope.n_ids, 2);
+    assert_int_equal(scope.ids[0], getpid());
+    check_described("2 processes");
+    snprintf(list, sizeof list, "%d", getpid());
+    assert_true(scope_set_pids(&scope, list, true, &error));
+    assert_int_equal(scope.kind, SCOPE_TIDS);
+    snprintf(expected, sizeof expected, "thread %d", getpid());
+    check_described(expected);
+}
+
+static void wrong_pids_are_named_and_change_nothing(void **state)
+{
+    (void)state;
+    static const char *const bad[] = { "", "abc", "12x", "-5", "0", "1,,2", "99999999999", "1;2" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_false(scope_set_pids(&scope, bad[i], false, &error));
+        check_error(ERROR_ARGUMENT, "process id");
+    }
+    assert_int_equal(scope.kind, SCOPE_ALL);
+}
+
+static void pid_that_ended_is_named(void **state)
+{
+    (void)state;
+    char list[32], text[32];
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(0);
+    waitpid(pid, NULL, 0);
+    snprintf(list, sizeof list, "%d,%d", getpid(), pid);
+    snprintf(text, sizeof text, "no process %d", pid);
+    assert_false(scope_set_pids(&scope, list, false, &error));
+    check_error(ERROR_MISSING, text);
+}
+
+static void users_go_by_name_or_number(void **state)
+{
+    (void)state;
+    assert_true(scope_set_user(&scope, "root", &error));
+    assert_int_equal(scope.kind, SCOPE_USER);
+    assert_int_equal(scope.uid, 0);
+    check_described("user root");
+    assert_true(scope_set_user(&scope, "4123456789", &error));
+    assert_int_equal(scope.uid, 4123456789u);
+    check_described("user 4123456789");
+    assert_false(scope_set_user(&scope, "no-such-user", &error));
+    check_error(ERROR_MISSING, "no-such-user");
+    assert_false(scope_set_user(&scope, "", &error));
+    assert_int_equal(scope.uid, 4123456789u);
+}
+
+static void cpu_lists_have_ranges(void **state)
+{
+    (void)state;
+    struct cpus c;
+    assert_true(cpus_parse("0-3,8\n", &c));
+    assert_int_equal(c.n, 9);
+    for (uint32_t i = 0; i < 12; i++)
+        assert_int_equal(cpus_has(&c, i), i <= 3 || i == 8);
+    cpus_done(&c);
+    static const char *const bad[] = { "", "a", "1-", "-1", "3-1", "1,,2", "1,", "0-99999999", "1 2" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_false(cpus_parse(bad[i], &c));
+        cpus_done(&c);
+    }
+}
+
+static void cpus_must_exist(void **state)
+{
+    (void)state;
+    struct cpus possible;
+    char list[32], text[32];
+    assert_true(scope_set_cpus(&scope, "0", &error));
+    assert_true(scope.cpus[0]);
+    assert_int_equal(scope.kind, SCOPE_ALL);
+    cpus_read("possible", &possible);
+    snprintf(list, sizeof list, "0-%u", possible.n);
+    snprintf(text, sizeof text, "no CPU %u", possible.n);
+    cpus_done(&possible);
+    assert_false(scope_set_cpus(&scope, list, &error));
+    check_error(ERROR_MISSING, text);
+    assert_false(scope_set_cpus(&scope, "0-", &error));
+    check_error(ERROR_ARGUMENT, "0-3,8");
+    assert_int_equal(scope.n_cpus, 1);
+}
+
+static void cgroups_are_found_by_either_path(void **state)
+{
+    (void)state;
+    char root[512];
+    bool v2;
+    if (!scope_cgroup_root(root, sizeof root, &v2, &error)) {
+        print_message("skipped: no cgroup hierarchy for perf is mounted here\n");
+        skip();
+    }
+    assert_int_equal(root[0], '/');
+    assert_true(scope_set_cgroup(&scope, root, &error));
+    assert_int_equal(scope.kind, SCOPE_CGROUP);
+    check_described("cgroup /");
+    assert_true(scope_set_cgroup(&scope, "/", &error));
+    assert_string_equal(scope.cgroup, "/");
+    assert_false(scope_set_cgroup(&scope, "/no/such//group/", &error));
+    check_error(ERROR_MISSING, "/no/such/group");
+    static const char *const bad[] = { "", "../..", "/a/../..", "/./x" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_false(scope_set_cgroup(&scope, bad[i], &error));
+        check_error(ERROR_ARGUMENT, root);
+    }
+    assert_string_equal(scope.cgroup, "/");
+}
+
+static void copies_share_nothing(void **state)
+{
+    (void)state;
+    struct scope copy;
+    char list[16];
+    snprintf(list, sizeof list, "%d", getpid());
+    assert_true(scope_set_pids(&scope, list, false, &error));
+    assert_true(scope_set_cpus(&scope, "0", &error));
+    scope_init(&copy);
+    assert_true(scope_copy(&copy, &scope));
+    assert_ptr_not_equal(copy.ids, scope.ids);
+    assert_ptr_not_equal(copy.cpus, scope.cpus);
+    assert_int_equal(copy.ids[0], getpid());
+    assert_true(copy.cpus[0]);
+    scope_done(&copy);
+    assert_int_equal(scope.ids[0], getpid());
+}
+
+/* Targets: who belongs to a scope as time goes by. */
+
+static struct record fork_of(uint32_t pid, uint32_t tid, uint32_t ppid, uint32_t ptid)
+{
+    return (struct record){ .type = PERF_RECORD_FORK,
+                            .task = { .pid = pid, .tid = tid, .ppid = ppid, .ptid = ptid } };
+}
+
+static struct record sample_of(uint32_t pid, uint32_t tid)
+{
+    return (struct record){ .type = PERF_RECORD_SAMPLE, .id = { .pid = pid, .tid = tid } };
+}
+
+/* Numbers above pid_max: no such process can exist. */
+#define GHOST 4194400
+
+static void targets_follow_forks(void **state)
+{
+    (void)state;
+    uint32_t id = GHOST;
+    struct scope s = { .kind = SCOPE_PIDS, .ids = &id, .n_ids = 1 };
+    struct targets t;
+    struct record r;
+    targets_init(&t, &s, true);
+    r = sample_of(GHOST, GHOST + 5); /* any thread of it */
+    assert_true(targets_take(&t, &r));
+    r = sample_of(GHOST + 1, GHOST + 1);
+    assert_false(targets_take(&t, &r));
+    r = fork_of(GHOST + 1, GHOST + 1, GHOST, GHOST);
+    assert_true(targets_take(&t, &r));
+    r = sample_of(GHOST + 1, GHOST + 1);
+    assert_true(targets_take(&t, &r));
+    r.type = PERF_RECORD_EXIT;
+    r.task.pid = r.task.tid = GHOST + 1;
+    assert_true(targets_take(&t, &r));
+    r = sample_of(GHOST + 1, GHOST + 1);
+    assert_false(targets_take(&t, &r));
+    r = sample_of(0, 0);
+    assert_false(targets_take(&t, &r));
+    assert_false(targets_alive(&t));
+    targets_done(&t);
+}
+
+static void targets_without_follow_leave_children_out(void **state)
+{
+    (void)state;
+    uint32_t id = GHOST;
+    struct scope s = { .kind = SCOPE_TIDS, .ids = &id, .n_ids = 1 };
+    struct targets t;
+    struct record r;
+    targets_init(&t, &s, false);
+    r = sample_of(7, GHOST);
+    assert_true(targets_take(&t, &r));
+    r = sample_of(GHOST, 7);
+    assert_false(targets_take(&t, &r));
+    r = fork_of(GHOST + 1, GHOST + 1, GHOST, GHOST);
+    targets_take(&t, &r);
+    r = sample_of(GHOST + 1, GHOST + 1);
+    assert_false(targets_take(&t, &r));
+    targets_done(&t);
+}
+
+static void a_users_tasks_are_told_from_others(void **state)
+{
+    (void)state;
+    struct scope s = { .kind = SCOPE_USER, .uid = geteuid() };
+    struct targets t;
+    struct record r = sample_of((uint32_t)getpid(), (uint32_t)getpid());
+    targets_init(&t, &s, true);
+    assert_true(targets_take(&t, &r));
+    r = sample_of(0, 0);
+    assert_false(targets_take(&t, &r));
+    r = fork_of(GHOST, GHOST, (uint32_t)getpid(), (uint32_t)getpid()); /* too short-lived for /proc */
+    assert_true(targets_take(&t, &r));
+    r = sample_of(GHOST, GHOST);
+    assert_true(targets_take(&t, &r));
+    targets_done(&t);
+    s.uid = geteuid() + 12345;
+    targets_init(&t, &s, true);
+    r = sample_of((uint32_t)getpid(), (uint32_t)getpid());
+    assert_false(targets_take(&t, &r));
+    targets_done(&t);
+}
+
+static void targets_stay_bounded_in_a_fork_storm(void **state)
+{
+    (void)state;
+    uint32_t id = (uint32_t)getpid();
+    struct scope s = { .kind = SCOPE_PIDS, .ids = &id, .n_ids = 1 };
+    struct targets t;
+    targets_init(&t, &s, true);
+    for (uint32_t i = 0; i < 50000; i++) {
+        struct record r = fork_of(GHOST + i, GHOST + i, id, id);
+        assert_true(targets_take(&t, &r));
+        assert_true(t.known.n <= 8192);
+    }
+    assert_true(targets_alive(&t));
+    targets_done(&t);
+}
+
+static void zombie_is_not_alive(void **state)
+{
+    (void)state;
+    struct targets t;
+    siginfo_t info;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(0);
+    uint32_t id = (uint32_t)pid;
+    struct scope s = { .kind = SCOPE_PIDS, .ids = &id, .n_ids = 1 };
+    assert_int_equal(waitid(P_PID, id, &info, WEXITED | WNOWAIT), 0);
+    targets_init(&t, &s, true);
+    assert_false(targets_alive(&t));
+    targets_done(&t);
+    waitpid(pid, NULL, 0);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(pids_are_read_once_each),
+        CASE(wrong_pids_are_named_and_change_nothing),
+        CASE(pid_that_ended_is_named),
+        CASE(users_go_by_name_or_number),
+        CASE(cpu_lists_have_ranges),
+        CASE(cpus_must_exist),
+        CASE(cgroups_are_found_by_either_path),
+        CASE(copies_share_nothing),
+        CASE(targets_follow_forks),
+        CASE(targets_without_follow_leave_children_out),
+        CASE(a_users_tasks_are_told_from_others),
+        CASE(targets_stay_bounded_in_a_fork_storm),
+        CASE(zombie_is_not_alive),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

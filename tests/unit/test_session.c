@@ -1,0 +1,646 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sessions over real rings of the real kernel. What the kernel refuses here is skipped, and says so. */
+#include "session_fixture.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <sys/resource.h>
+
+#include "base/log.h"
+#include "session/state.h"
+
+static void a_childs_function_is_found_by_name(void **state)
+{
+    (void)state;
+    open_on(session_test_spin);
+    WAIT_UNTIL(ask() >= 50 && share_of("session_test_spin") > 90);
+    assert_true(view.weight_is_time);
+    assert_int_equal(view.all_samples, view.result.samples + view.idle_samples);
+}
+
+static void groups_divide_the_samples_by_what_they_say(void **state)
+{
+    char comm[16] = "", label[64];
+    (void)state;
+    open_on(session_test_spin);
+    WAIT_UNTIL(ask() >= 20);
+    prctl(PR_GET_NAME, comm);
+    query.group = VIEW_GROUP_COMM;
+    uint64_t samples = ask();
+    assert_int_equal(samples_of_group(comm), samples);
+    query.group = VIEW_GROUP_COMM_SYMBOL;
+    samples = ask();
+    assert_int_equal(samples_of_group(comm), samples);
+    snprintf(label, sizeof label, "%s/%d", comm, (int)children[0]);
+    query.group = VIEW_GROUP_PROCESS;
+    samples = ask();
+    assert_int_equal(samples_of_group(label), samples);
+    query.group = VIEW_GROUP_THREAD;
+    samples = ask();
+    assert_int_equal(samples_of_group(label), samples);
+    query.group = VIEW_GROUP_CPU;
+    samples = ask();
+    uint64_t sum = 0;
+    for (uint32_t i = 1; i < view.n_groups; i++) {
+        assert_int_equal(strncmp(view.groups[i].label, "cpu ", 4), 0);
+        sum += samples_of_group(view.groups[i].label);
+    }
+    assert_int_equal(sum, samples);
+    query.group = VIEW_GROUP_CGROUP;
+    samples = ask();
+    assert_int_equal(samples_of_group("all"), 0);
+    query.group = VIEW_GROUP_MODULE;
+    ask();
+    assert_int_equal(function_named("session_test_spin"), 0);
+}
+
+static void zooms_keep_what_they_name(void **state)
+{
+    (void)state;
+    open_on(session_test_spin);
+    WAIT_UNTIL(ask() >= 20 && share_of("session_test_spin") > 50);
+    struct view_function spin = view.funcs[function_named("session_test_spin")];
+    char module[128];
+    snprintf(module, sizeof module, "%s", spin.module);
+    uint64_t key = spin.key;
+    zoom_to(ZOOM_FUNCTION, key, "session_test_spin");
+    assert_true(ask() > 0);
+    assert_true(share_of("session_test_spin") == 100);
+    zoom_to(ZOOM_FUNCTION, key + 1, "another");
+    assert_int_equal(ask(), 0);
+    zoom_to(ZOOM_MODULE, 0, module);
+    assert_true(ask() > 0);
+    zoom_to(ZOOM_MODULE, 0, "no-such-module");
+    assert_int_equal(ask(), 0);
+    zoom_to(ZOOM_PROCESS, (uint64_t)children[0], "");
+    assert_true(ask() > 0);
+    zoom_to(ZOOM_PROCESS, (uint64_t)getpid(), "");
+    assert_int_equal(ask(), 0);
+    zoom_to(ZOOM_THREAD, (uint64_t)children[0], "");
+    assert_true(ask() > 0);
+    zoom_to(ZOOM_COMM, 0, "no such comm");
+    assert_int_equal(ask(), 0);
+    zoom_to(ZOOM_CPU, 65000, "");
+    assert_int_equal(ask(), 0);
+}
+
+static void cpu_zooms_add_up(void **state)
+{
+    (void)state;
+    open_on(session_test_spin);
+    WAIT_UNTIL(ask() >= 20);
+    session_freeze(session, true);
+    uint64_t all = ask(), sum = 0;
+    for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
+        zoom_to(ZOOM_CPU, (uint64_t)cpu, "");
+        sum += ask();
+    }
+    assert_int_equal(sum, all);
+}
+
+static void a_filter_keeps_stacks_with_a_matching_name(void **state)
+{
+    (void)state;
+    open_on(session_test_spin);
+    WAIT_UNTIL(ask() >= 20 && share_of("session_test_spin") > 50);
+    snprintf(query.filter, sizeof query.filter, "TEST_SPIN");
+    assert_true(ask() > 0);
+    assert_true(share_of("session_test_spin") == 100);
+    snprintf(query.filter, sizeof query.filter, "no such function");
+    assert_int_equal(ask(), 0);
+}
+
+static void modes_tell_kernel_and_user_apart(void **state)
+{
+    (void)state;
+    open_on(session_test_spin_and_call);
+    session_get_status(session, &status);
+    if (status.no_kernel) {
+        print_message("skipped: the kernel lets us see user space only\n");
+        skip();
+    }
+    WAIT_UNTIL(ask() >= 200);
+    session_freeze(session, true);
+    uint64_t all = ask();
+    query.mode = VIEW_MODE_USER;
+    uint64_t user = ask();
+    query.mode = VIEW_MODE_KERNEL;
+    uint64_t kernel = ask();
+    assert_true(user > 0 && kernel > 0);
+    assert_int_equal(user + kernel, all);
+}
+
+static void idle_time_is_kept_apart_until_it_is_asked_for(void **state)
+{
+    (void)state;
+    open_or_skip();
+    if (session_running_scope(session)->own) {
+        print_message("skipped: the kernel lets us see our own processes only\n");
+        skip();
+    }
+    for (int i = 0; i < 100 && !(ask(), view.idle_samples); i++)
+        pause_ms(50);
+    if (!view.idle_samples) {
+        print_message("skipped: this machine never idles, or its idle CPUs are not sampled\n");
+        skip();
+    }
+    session_freeze(session, true);
+    session_settle(session, NS_PER_SEC);
+    uint64_t busy = ask(), idle = view.idle_samples;
+    query.show_idle = true;
+    assert_int_equal(ask(), busy + idle);
+    assert_int_equal(view.idle_samples, idle);
+    assert_int_equal(view.all_samples, busy + idle);
+}
+
+static void a_frozen_moment_stands_while_sampling_goes_on(void **state)
+{
+    (void)state;
+    open_on(session_test_spin);
+    WAIT_UNTIL(ask() >= 20);
+    session_freeze(session, true);
+    session_get_status(session, &status);
+    uint64_t frozen = ask(), taken = status.samples, elapsed_ns = status.elapsed_ns;
+    assert_true(status.frozen);
+    WAIT_UNTIL((session_get_status(session, &status), status.samples > taken + 100));
+    assert_int_equal(ask(), frozen);
+    assert_int_equal(status.elapsed_ns, elapsed_ns);
+    session_freeze(session, false);
+    assert_true(ask() >= frozen + 100);
+}
+
+static void clearing_forgets_and_thaws(void **state)
+{
+    (void)state;
+    open_on(session_test_spin);
+    WAIT_UNTIL(ask() >= 200);
+    session_freeze(session, true);
+    session_clear(session);
+    uint64_t cleared_ns = clock_now_ns();
+    session_get_status(session, &status);
+    assert_false(status.frozen);
+    assert_true(status.elapsed_ns < NS_PER_SEC);
+    WAIT_UNTIL(ask() > 0);
+    assert_true(view.result.first_ns + 50 * NS_PER_MS > cleared_ns);
+}
+
+static void an_explicit_range_gives_the_samples_in_it(void **state)
+{
+    (void)state;
+    open_on(session_test_spin);
+    WAIT_UNTIL(ask() >= 200);
+    session_freeze(session, true);
+    uint64_t all = ask(), first = view.result.first_ns, last = view.result.last_ns, sum = 0;
+    for (int i = 0; i < 4; i++) {
+        query.from_ns = first + (last + 1 - first) / 4 * (uint64_t)i;
+        query.to_ns = i == 3 ? last : first + (last + 1 - first) / 4 * (uint64_t)(i + 1) - 1;
+        sum += ask();
+    }
+    assert_int_equal(sum, all);
+    query.from_ns = last + 1, query.to_ns = last + NS_PER_SEC;
+    assert_int_equal(ask(), 0);
+    query.from_ns = query.to_ns = 0;
+    query.window_ns = (last - first) / 2;
+    uint64_t half = ask();
+    assert_true(half > 0 && half < all);
+}
+
+static void the_status_tells_what_runs(void **state)
+{
+    (void)state;
+    open_on(session_test_spin);
+    WAIT_UNTIL((session_get_status(session, &status), status.samples >= 20 && status.user_percent >= 0));
+    assert_string_equal(status.event, "cpu-clock");
+    assert_string_equal(status.stacks, "fp");
+    assert_int_equal(status.freq_hz, 499);
+    assert_int_equal(status.period, 0);
+    assert_int_equal(status.n_events, 1);
+    assert_int_equal(status.history_bytes, 16 << 20);
+    assert_true(status.history_samples > 0 && status.history_samples <= status.samples);
+    assert_true(status.history_used_bytes > 0 && status.cpus > 0);
+    assert_true(*status.host && *status.release && strstr(status.scope, "pid"));
+    assert_false(status.file || status.frozen || status.targets_gone || *status.fatal);
+    uint64_t spark = 0;
+    for (int i = 0; i < SESSION_SPARK; i++)
+        spark += status.spark[i];
+    assert_true(spark > 0 && spark <= status.samples);
+    double cpu = status.user_percent + status.system_percent + status.idle_percent + status.iowait_percent;
+    assert_true(cpu > 50 && cpu < 101);
+}
+
+static void a_target_that_ends_is_told(void **state)
+{
+    (void)state;
+    open_on(session_test_spin);
+    WAIT_UNTIL(ask() > 0);
+    end_child(0);
+    session_wait(session, 5 * NS_PER_SEC, NULL);
+    session_get_status(session, &status);
+    assert_true(status.targets_gone);
+    assert_true(ask() > 0);
+}
+
+static void processes_are_listed_by_their_share(void **state)
+{
+    struct session_process *list;
+    (void)state;
+    open_on(session_test_spin);
+    WAIT_UNTIL(ask() >= 20);
+    uint32_t n = session_processes(session, &list);
+    assert_true(n >= 2);
+    assert_int_equal(list[0].pid, children[0]);
+    assert_true(list[0].samples > 0 && list[0].percent > 99);
+    assert_true(*list[0].comm && *list[0].user && *list[0].cmdline);
+    bool self = false;
+    for (uint32_t i = 0; i < n; i++)
+        self |= list[i].pid == (uint32_t)getpid();
+    assert_true(self);
+    free(list);
+}
+
+static void cgroups_are_a_tree_with_the_samples_below(void **state)
+{
+    struct session_cgroup *list;
+    (void)state;
+    open_on(session_test_spin);
+    WAIT_UNTIL(ask() >= 20);
+    uint32_t n = session_cgroups(session, &list, &error);
+    if (!n) {
+        print_message("skipped: %s\n", error.text);
+        skip();
+    }
+    assert_string_equal(list[0].path, "/");
+    assert_int_equal(list[0].depth, 0);
+    for (uint32_t i = 1; i < n; i++) {
+        assert_true(list[i].depth > 0 && list[i].depth <= list[i - 1].depth + 1);
+        assert_true(list[i].samples <= list[0].samples);
+    }
+    free(list);
+}
+
+static void a_window_ends_now_though_nothing_runs(void **state)
+{
+    (void)state;
+    open_on(session_test_spin);
+    WAIT_UNTIL(ask() >= 20);
+    kill(children[0], SIGSTOP);
+    pause_ms(1500);
+    query.window_ns = NS_PER_SEC;
+    assert_int_equal(ask(), 0);
+    query.window_ns = 0;
+    assert_true(ask() >= 20);
+    session_freeze(session, true);
+    query.window_ns = NS_PER_SEC;
+    assert_int_equal(ask(), 0);
+}
+
+/* As when /proc of a process that hangs in the kernel is read. */
+static void leaving_does_not_wait_for_a_collector_that_hangs(void **state)
+{
+    (void)state;
+    scope_to(&cfg.scope, start_child(session_test_spin));
+    pid_t pid = fork();
+    if (pid == 0) {
+        session = session_open(&cfg, &error);
+        if (!session)
+            _exit(77);
+        pthread_mutex_lock(&session->source_lock);
+        pause_ms(500); /* longer than it ever sleeps */
+        alarm(20);
+        session_close(session);
+        _exit(0);
+    }
+    int ended;
+    waitpid(pid, &ended, 0);
+    if (WIFEXITED(ended) && WEXITSTATUS(ended) == 77)
+        skip();
+    assert_int_equal(ended, 0);
+}
+
+/* ---- switches ---- */
+
+static char *const *shell(const char *script)
+{
+    static char *argv[] = { "sh", "-c", NULL, NULL };
+    argv[2] = (char *)(uintptr_t)script;
+    return argv;
+}
+
+static void events_that_were_named_can_be_switched_through(void **state)
+{
+    (void)state;
+    assert_true(event_parse("task-clock", &cfg.events[1], &error));
+    cfg.n_events = 2;
+    open_on(session_test_spin);
+    WAIT_UNTIL(ask() >= 20);
+    session_get_status(session, &status);
+    assert_int_equal(status.n_events, 2);
+    assert_string_equal(status.event, "cpu-clock");
+    assert_true(session_select_event(session, 1, &error));
+    session_get_status(session, &status);
+    assert_string_equal(status.event, "task-clock");
+    assert_int_equal(ask(), 0);
+    WAIT_UNTIL(ask() > 0);
+    assert_true(session_select_event(session, 1, &error));
+    assert_true(ask() >= 20);
+    assert_true(session_set_event(session, "page-faults", &error));
+    session_get_status(session, &status);
+    assert_int_equal(status.n_events, 3);
+}
+
+static void switches_keep_what_was_sampled(void **state)
+{
+    (void)state;
+    open_on(session_test_spin);
+    WAIT_UNTIL(ask() >= 100);
+    struct scope scope;
+    scope_init(&scope);
+    scope_to(&scope, children[0]);
+    assert_true(session_set_freq(session, 999, &error));
+    assert_true(ask() >= 100);
+    assert_true(session_set_callchain(session, CALLCHAIN_NONE, &error));
+    assert_true(ask() >= 100);
+    assert_true(session_set_scope(session, &scope, &error));
+    scope_done(&scope);
+    uint64_t kept = ask();
+    assert_true(kept >= 100);
+    session_get_status(session, &status);
+    assert_int_equal(status.freq_hz, 999);
+    assert_string_equal(status.stacks, "none");
+    WAIT_UNTIL(ask() > kept + 100);
+}
+
+static void a_switch_that_fails_leaves_what_ran(void **state)
+{
+    (void)state;
+    open_on(session_test_spin);
+    WAIT_UNTIL(ask() >= 20);
+    assert_false(session_set_event(session, "no-such-event", &error));
+    assert_false(session_set_event(session, "cpu/no-such-term=1/", &error));
+    struct scope scope;
+    scope_init(&scope);
+    pid_t gone = start_child(session_test_spin);
+    scope_to(&scope, gone);
+    end_child(1);
+    assert_false(session_set_scope(session, &scope, &error));
+    assert_int_equal(error.class, ERROR_MISSING);
+    assert_int_equal(session_scope(session)->ids[0], children[0]);
+    scope_done(&scope);
+    session_get_status(session, &status);
+    assert_string_equal(status.event, "cpu-clock");
+    assert_string_equal(status.fatal, "");
+    uint64_t before = ask();
+    WAIT_UNTIL(ask() > before + 20);
+}
+
+static void a_scope_shows_what_it_means_of_the_past_too(void **state)
+{
+    (void)state;
+    pid_t first = start_child(session_test_spin), second = start_child(session_test_spin);
+    open_or_skip();
+    if (session_running_scope(session)->own) {
+        print_message("skipped: the kernel lets us see our own processes only\n");
+        skip();
+    }
+    struct view_query of_first = { 0 }, all = { 0 };
+    (void)second;
+    query = of_first;
+    zoom_to(ZOOM_PROCESS, (uint64_t)first, "");
+    of_first = query;
+    WAIT_UNTIL(ask() >= 20);
+    struct scope scope;
+    scope_init(&scope);
+    scope_to(&scope, first);
+    assert_true(session_set_scope(session, &scope, &error));
+    scope_done(&scope);
+    session_freeze(session, true);
+    uint64_t mine = ask();
+    assert_true(mine >= 20);
+    query = all;
+    assert_int_equal(ask(), mine);
+}
+
+static void children_that_ended_are_shown_after_a_change_of_rate(void **state)
+{
+    (void)state;
+    cfg.command = shell("i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done;"
+                        "(while [ $i -lt 200000 ]; do i=$((i+1)); done); sleep 60");
+    open_or_skip();
+    query.group = VIEW_GROUP_PROCESS;
+    WAIT_UNTIL(ask() >= 10 && view.n_groups > 2);
+    uint64_t before;
+    do {
+        before = ask();
+        pause_ms(1000);
+    } while (ask() > before);
+    assert_true(session_set_freq(session, 99, &error));
+    assert_true(ask() >= before);
+}
+
+/* By default locked memory does for one source and no more, for whoever is not root. */
+static void a_switch_does_not_shrink_the_rings_for_good(void **state)
+{
+    (void)state;
+    pid_t spinning = start_child(session_test_spin);
+    if (geteuid() == 0) {
+        end_child(0);
+        pid_t pid = fork();
+        if (pid) {
+            int ended;
+            waitpid(pid, &ended, 0);
+            if (WEXITSTATUS(ended) == 77) {
+                print_message("skipped: another user cannot sample itself here\n");
+                skip();
+            }
+            assert_int_equal(ended, 0);
+            return;
+        }
+        if (setgroups(0, NULL) || setgid(65534) || setuid(65534))
+            _exit(77);
+        prctl(PR_SET_DUMPABLE, 1);
+        n_children = 0;
+        spinning = start_child(session_test_spin);
+    }
+    setrlimit(RLIMIT_MEMLOCK, &(struct rlimit){ 0, 0 });
+    scope_to(&cfg.scope, spinning);
+    cfg.scope.no_kernel = true;
+    session = session_open(&cfg, &error);
+    int result = session ? 0 : 77;
+    for (int i = 0; i < 3 && !result; i++) {
+        session_get_status(session, &status);
+        for (uint32_t k = 0; k < status.n_notes; k++)
+            result |= strstr(status.notes[k].what, "locked memory") ? i ? 1 : 77 : 0;
+        result |= !result && !session_set_freq(session, 100 + (uint64_t)i, &error) ? 2 : 0;
+    }
+    if (getppid() && geteuid() == 65534) {
+        kill(spinning, SIGKILL);
+        _exit(result);
+    }
+    if (result == 77)
+        skip();
+    assert_int_equal(result, 0);
+}
+
+/* ---- a command ---- */
+
+static int run_command(const char *script)
+{
+    cfg.command = shell(script);
+    open_or_skip();
+    session_wait(session, 60 * NS_PER_SEC, NULL);
+    return session_command_status(session);
+}
+
+static void a_command_is_measured_until_it_ends(void **state)
+{
+    (void)state;
+    assert_int_equal(run_command("i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; exit 3"), 3);
+    session_stop(session);
+    assert_true(ask() > 0);
+    query.group = VIEW_GROUP_COMM;
+    uint64_t samples = ask();
+    assert_int_equal(samples_of_group("sh") + samples_of_group("dash") + samples_of_group("bash"), samples);
+}
+
+static void all_that_a_short_command_did_is_shown(void **state)
+{
+    (void)state;
+    run_command("i=0; while [ $i -lt 10000 ]; do i=$((i+1)); done");
+    session_stop(session);
+    session_get_status(session, &status);
+    query.show_idle = true;
+    assert_int_equal(ask(), status.samples);
+}
+
+static void a_command_that_is_not_there_is_an_error(void **state)
+{
+    static char *argv[] = { "/no/such/command", NULL };
+    (void)state;
+    cfg.command = argv;
+    session = session_open(&cfg, &error);
+    assert_null(session);
+    if (error.class == ERROR_PERMISSION)
+        skip();
+    assert_non_null(strstr(error.text, "/no/such/command"));
+    assert_int_equal(error.class, ERROR_MISSING);
+}
+
+static void a_command_has_the_signals_of_any_other(void **state)
+{
+    (void)state;
+    void (*before)(int) = signal(SIGPIPE, SIG_IGN);
+    int ended = run_command("kill -PIPE $$; exit 1");
+    signal(SIGPIPE, before);
+    assert_int_equal(ended, 128 + SIGPIPE);
+}
+
+static bool in_the_log(const char *text)
+{
+    char line[512];
+    for (uint64_t n = log_count(); n-- > 0 && log_get(n, line, sizeof line, NULL);)
+        if (strstr(line, text))
+            return true;
+    return false;
+}
+
+static void a_screens_command_prints_to_the_log(void **state)
+{
+    (void)state;
+    cfg.command_to_log = true;
+    run_command("printf one-; sleep 0.3; echo two; printf three; read nothing || exit 4");
+    assert_int_equal(session_command_status(session), 4);
+    WAIT_UNTIL(in_the_log("sh: three"));
+    assert_true(in_the_log("sh: one-two"));
+}
+
+/* Without a bound on what is read at a time the collector would do nothing else. */
+static void a_command_that_never_stops_to_print_is_sampled(void **state)
+{
+    (void)state;
+    cfg.command_to_log = true;
+    cfg.command = shell("exec yes");
+    open_or_skip();
+    WAIT_UNTIL(ask() > 10);
+    session_close(session);
+    session = NULL;
+}
+
+/* Its time comes to us when it is reaped, at once. */
+static void what_the_command_took_is_not_our_cost(void **state)
+{
+    (void)state;
+    assert_int_equal(run_command("i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done"), 0);
+    double most = 0;
+    for (int i = 0; i < 15; i++) {
+        session_get_status(session, &status);
+        most = status.self_percent > most ? status.self_percent : most;
+        pause_ms(100);
+    }
+    assert_true(most < 50);
+}
+
+static int open_fds(void)
+{
+    int n = 0;
+    for (int fd = 0; fd < 256; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+static void whatever_fails_leaves_no_descriptors(void **state)
+{
+    struct rlimit before, low;
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    int open_before = open_fds();
+    cfg.command = shell("exit 0");
+    cfg.command_to_log = true;
+    for (rlim_t n = (rlim_t)open_before; n < (rlim_t)open_before + 12; n++) {
+        low = (struct rlimit){ n, before.rlim_max };
+        setrlimit(RLIMIT_NOFILE, &low);
+        session_close(session_open(&cfg, NULL));
+        setrlimit(RLIMIT_NOFILE, &before);
+        assert_int_equal(open_fds(), open_before);
+    }
+}
+
+int main(int argc, char **argv)
+{
+#define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        WITH_SETUP(a_childs_function_is_found_by_name),
+        WITH_SETUP(groups_divide_the_samples_by_what_they_say),
+        WITH_SETUP(zooms_keep_what_they_name),
+        WITH_SETUP(cpu_zooms_add_up),
+        WITH_SETUP(a_filter_keeps_stacks_with_a_matching_name),
+        WITH_SETUP(modes_tell_kernel_and_user_apart),
+        WITH_SETUP(idle_time_is_kept_apart_until_it_is_asked_for),
+        WITH_SETUP(a_frozen_moment_stands_while_sampling_goes_on),
+        WITH_SETUP(clearing_forgets_and_thaws),
+        WITH_SETUP(an_explicit_range_gives_the_samples_in_it),
+        WITH_SETUP(the_status_tells_what_runs),
+        WITH_SETUP(a_target_that_ends_is_told),
+        WITH_SETUP(processes_are_listed_by_their_share),
+        WITH_SETUP(cgroups_are_a_tree_with_the_samples_below),
+        WITH_SETUP(a_window_ends_now_though_nothing_runs),
+        WITH_SETUP(leaving_does_not_wait_for_a_collector_that_hangs),
+        WITH_SETUP(events_that_were_named_can_be_switched_through),
+        WITH_SETUP(switches_keep_what_was_sampled),
+        WITH_SETUP(a_switch_that_fails_leaves_what_ran),
+        WITH_SETUP(a_scope_shows_what_it_means_of_the_past_too),
+        WITH_SETUP(children_that_ended_are_shown_after_a_change_of_rate),
+        WITH_SETUP(a_switch_does_not_shrink_the_rings_for_good),
+        WITH_SETUP(a_command_is_measured_until_it_ends),
+        WITH_SETUP(all_that_a_short_command_did_is_shown),
+        WITH_SETUP(a_command_that_is_not_there_is_an_error),
+        WITH_SETUP(a_command_has_the_signals_of_any_other),
+        WITH_SETUP(a_screens_command_prints_to_the_log),
+        WITH_SETUP(a_command_that_never_stops_to_print_is_sampled),
+        WITH_SETUP(what_the_command_took_is_not_our_cost),
+        WITH_SETUP(whatever_fails_leaves_no_descriptors),
+    };
+
+    if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
+        symbol_worker_main(3);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "profile/stacks.h"
+
+static void a_frame_is_interned_by_module_and_offset(void **state)
+{
+    struct stacks *s = stacks_new();
+    uint32_t a = stacks_frame(s, 1, 0x1000);
+
+    (void)state;
+    assert_int_not_equal(a, 0);
+    assert_int_equal(stacks_frame(s, 1, 0x1000), a);
+    assert_int_not_equal(stacks_frame(s, 2, 0x1000), a);
+    assert_int_not_equal(stacks_frame(s, 1, 0x1001), a);
+    assert_int_equal(stacks_frame_count(s), 4);
+    assert_int_equal(stacks_frame_modules(s)[a], 1);
+    assert_int_equal(stacks_frame_offsets(s)[a], 0x1000);
+    stacks_free(s);
+}
+
+static void no_module_and_offset_zero_is_a_frame_too(void **state)
+{
+    struct stacks *s = stacks_new();
+    uint32_t a = stacks_frame(s, 0, 0);
+
+    (void)state;
+    assert_int_not_equal(a, 0);
+    assert_int_equal(stacks_frame(s, 0, 0), a);
+    assert_int_equal(stacks_frame(s, UINT32_MAX, UINT64_MAX), stacks_frame(s, UINT32_MAX, UINT64_MAX));
+    stacks_free(s);
+}
+
+static void a_child_is_interned_by_parent_and_frame(void **state)
+{
+    struct stacks *s = stacks_new();
+    uint32_t f = stacks_frame(s, 1, 1), g = stacks_frame(s, 1, 2);
+    uint32_t a = stacks_child(s, 0, f);
+    uint32_t b = stacks_child(s, a, f);
+
+    (void)state;
+    assert_int_not_equal(a, 0);
+    assert_int_not_equal(b, a);
+    assert_int_equal(stacks_child(s, 0, f), a);
+    assert_int_equal(stacks_child(s, a, f), b);
+    assert_int_not_equal(stacks_child(s, 0, g), a);
+    assert_int_equal(stacks_parents(s)[b], a);
+    assert_int_equal(stacks_frames(s)[b], f);
+    assert_int_equal(stacks_parents(s)[a], 0);
+    assert_int_equal(stacks_node_count(s), 4);
+    stacks_free(s);
+}
+
+#define MANY 20000
+
+static void many_frames_and_nodes_keep_their_ids_when_the_tables_grow(void **state)
+{
+    struct stacks *s = stacks_new();
+    uint32_t *node = mem_array(MANY, sizeof *node), *frame = mem_array(MANY, sizeof *frame);
+
+    (void)state;
+    for (uint32_t i = 0; i < MANY; i++) {
+        frame[i] = stacks_frame(s, i % 7, (uint64_t)i << 32 | i);
+        node[i] = stacks_child(s, i ? node[i / 3] : 0, frame[i]);
+        assert_int_equal(frame[i], i + 1);
+        assert_int_equal(node[i], i + 1);
+    }
+    for (uint32_t i = 0; i < MANY; i++) {
+        assert_int_equal(stacks_frame(s, i % 7, (uint64_t)i << 32 | i), frame[i]);
+        assert_int_equal(stacks_child(s, i ? node[i / 3] : 0, frame[i]), node[i]);
+        assert_true(stacks_parents(s)[node[i]] < node[i]);
+    }
+    mem_free(node);
+    mem_free(frame);
+    stacks_free(s);
+}
+
+static void compacting_keeps_what_is_marked_and_its_ancestors_in_order(void **state)
+{
+    struct stacks *s = stacks_new();
+    uint32_t f[5];
+    uint8_t keep[6] = { 0 };
+    uint32_t *to;
+
+    (void)state;
+    for (uint32_t i = 0; i < 5; i++)
+        f[i] = stacks_frame(s, 9, 100 + i);
+    stacks_child(s, 0, f[0]); /* 1: goes */
+    stacks_child(s, 0, f[1]); /* 2: stays for 4 */
+    stacks_child(s, 1, f[2]); /* 3: goes */
+    stacks_child(s, 2, f[3]); /* 4: marked */
+    stacks_child(s, 4, f[4]); /* 5: goes */
+    keep[4] = 1;
+    to = stacks_compact(s, keep);
+    assert_int_equal(to[0], 0);
+    assert_int_equal(to[1], 0);
+    assert_int_equal(to[2], 1);
+    assert_int_equal(to[3], 0);
+    assert_int_equal(to[4], 2);
+    assert_int_equal(to[5], 0);
+    assert_int_equal(stacks_node_count(s), 3);
+    assert_int_equal(stacks_frame_count(s), 3);
+    assert_int_equal(stacks_parents(s)[2], 1);
+    assert_int_equal(stacks_frame_offsets(s)[stacks_frames(s)[1]], 101);
+    assert_int_equal(stacks_frame_offsets(s)[stacks_frames(s)[2]], 103);
+    assert_int_equal(stacks_frame_modules(s)[stacks_frames(s)[2]], 9);
+    mem_free(to);
+    stacks_free(s);
+}
+
+static void what_was_kept_is_found_again_after_compacting(void **state)
+{
+    struct stacks *s = stacks_new();
+    uint8_t keep[3] = { 0, 0, 1 };
+    uint32_t *to;
+
+    (void)state;
+    stacks_child(s, 0, stacks_frame(s, 1, 10));
+    stacks_child(s, 0, stacks_frame(s, 1, 20));
+    to = stacks_compact(s, keep);
+    assert_int_equal(stacks_child(s, 0, stacks_frame(s, 1, 20)), 1);
+    assert_int_equal(stacks_child(s, 0, stacks_frame(s, 1, 10)), 2); /* forgotten, so new */
+    mem_free(to);
+    stacks_free(s);
+}
+
+static void compacting_all_away_gives_the_memory_back(void **state)
+{
+    struct stacks *s = stacks_new();
+    size_t empty = stacks_bytes(s), full;
+    uint8_t *keep = mem_array(MANY + 1, 1);
+    uint32_t *to;
+
+    (void)state;
+    for (uint32_t i = 0; i < MANY; i++)
+        stacks_child(s, i, stacks_frame(s, 1, i)); /* one chain, as deep as it is long */
+    full = stacks_bytes(s);
+    assert_true(full > MANY * 20);
+    to = stacks_compact(s, keep);
+    assert_int_equal(stacks_node_count(s), 1);
+    assert_int_equal(stacks_frame_count(s), 1);
+    assert_true(stacks_bytes(s) <= empty);
+    assert_int_equal(stacks_child(s, 0, stacks_frame(s, 1, 5)), 1);
+    mem_free(to);
+    mem_free(keep);
+    stacks_free(s);
+}
+
+static void keeping_the_tip_of_a_deep_chain_keeps_all_of_it(void **state)
+{
+    struct stacks *s = stacks_new();
+    uint8_t *keep = mem_array(MANY + 1, 1);
+    uint32_t *to;
+
+    (void)state;
+    for (uint32_t i = 0; i < MANY; i++)
+        stacks_child(s, i, stacks_frame(s, 1, i % 5));
+    keep[MANY] = 1;
+    to = stacks_compact(s, keep);
+    assert_int_equal(stacks_node_count(s), MANY + 1);
+    for (uint32_t i = 0; i <= MANY; i++)
+        assert_int_equal(to[i], i);
+    mem_free(to);
+    mem_free(keep);
+    stacks_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_frame_is_interned_by_module_and_offset),
+        cmocka_unit_test(no_module_and_offset_zero_is_a_frame_too),
+        cmocka_unit_test(a_child_is_interned_by_parent_and_frame),
+        cmocka_unit_test(many_frames_and_nodes_keep_their_ids_when_the_tables_grow),
+        cmocka_unit_test(compacting_keeps_what_is_marked_and_its_ancestors_in_order),
+        cmocka_unit_test(what_was_kept_is_found_again_after_compacting),
+        cmocka_unit_test(compacting_all_away_gives_the_memory_back),
+        cmocka_unit_test(keeping_the_tip_of_a_deep_chain_keeps_all_of_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,849 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "elf_maker.h"
+#include "symbols/symbolizer.h"
+#include "symbols/worker.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+#define LONG_ENOUGH (60 * NS_PER_SEC)
+
+struct setup {
+    struct symbolizer *sy;
+    pthread_t thread;
+    char dir[64];
+};
+
+static void *run(void *sy)
+{
+    symbolizer_run(sy);
+    return NULL;
+}
+
+static void start(struct setup *s, const struct symbolizer_config *cfg)
+{
+    struct error e = { 0 };
+
+    s->sy = symbolizer_new(cfg, &e);
+    if (!s->sy)
+        fail_msg("%s", e.text);
+    assert_int_equal(pthread_create(&s->thread, NULL, run, s->sy), 0);
+}
+
+static void stop(struct setup *s)
+{
+    symbolizer_stop(s->sy);
+    pthread_join(s->thread, NULL);
+    symbolizer_free(s->sy);
+}
+
+static int set_up(void **state)
+{
+    struct setup *s = mem_zalloc(sizeof *s);
+    struct symbolizer_config cfg = { .live = true };
+
+    strcpy(s->dir, "/tmp/flametop-test-XXXXXX");
+    if (!mkdtemp(s->dir))
+        return -1;
+    start(s, &cfg);
+    *state = s;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct setup *s = *state;
+    struct dirent *d;
+    DIR *dir = opendir(s->dir);
+
+    stop(s);
+    while (dir && (d = readdir(dir)))
+        if (d->d_name[0] != '.')
+            unlinkat(dirfd(dir), d->d_name, 0);
+    if (dir)
+        closedir(dir);
+    rmdir(s->dir);
+    mem_free(s);
+    return 0;
+}
+
+static struct module *make_module(enum module_kind kind, const char *path, const char *name)
+{
+    static uint32_t next_id = MODULE_ID_FIRST;
+    struct module like = { .id = next_id++, .kind = kind, .path = path, .name = name, .live = true };
+
+    if (kind == MODULE_KERNEL)
+        like.id = MODULE_ID_KERNEL;
+    if (kind == MODULE_BROKEN)
+        like.id = MODULE_ID_BROKEN;
+    if (kind == MODULE_UNKNOWN)
+        like.id = MODULE_ID_UNKNOWN;
+    like.pid = kind == MODULE_JIT ? (uint32_t)getpid() : 0;
+    return module_new(&like);
+}
+
+static struct module *make_file_module(const struct setup *s, const char *name, const void *bytes, size_t n)
+{
+    char path[128];
+    int fd;
+
+    snprintf(path, sizeof path, "%s/%s", s->dir, name);
+    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, n), (ssize_t)n);
+    close(fd);
+    return make_module(MODULE_FILE, path, name);
+}
+
+static struct module *make_elf_module(const struct setup *s, const char *name, const struct elf_maker *m)
+{
+    struct elf_maker_file f;
+
+    elf_maker_fill(&f, m);
+    return make_file_module(s, name, &f, sizeof f);
+}
+
+static struct symbol settled(struct setup *s, struct module *m, uint64_t offset)
+{
+    struct symbol symbol;
+
+    symbolizer_lookup(s->sy, m, offset, &symbol);
+    assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
+    symbolizer_lookup(s->sy, m, offset, &symbol);
+    assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
+    symbolizer_lookup(s->sy, m, offset, &symbol);
+    return symbol;
+}
+
+static const char *trouble(struct setup *s, const struct module *m)
+{
+    static char text[512];
+
+    symbolizer_trouble(s->sy, m, text, sizeof text);
+    return text;
+}
+
+static struct module *own_module(const void *p, uint64_t *offset)
+{
+    unsigned long long start, end, pgoff;
+    char line[4096], path[2048] = "", found[2048] = "";
+    FILE *maps = fopen("/proc/self/maps", "r");
+
+    assert_non_null(maps);
+    while (fgets(line, sizeof line, maps))
+        if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %2047s", &start, &end, &pgoff, path) == 4 &&
+            (uintptr_t)p >= start && (uintptr_t)p < end) {
+            *offset = (uintptr_t)p - start + pgoff;
+            strcpy(found, path);
+        }
+    fclose(maps);
+    return make_module(MODULE_FILE, found, "self");
+}
+
+/* The child of one of our threads; 0: none. */
+static pid_t find_worker(void)
+{
+    char path[64], text[64] = "";
+    struct dirent *d;
+    DIR *tasks = opendir("/proc/self/task");
+
+    while (tasks && (d = readdir(tasks)) && !text[0]) {
+        FILE *f;
+        snprintf(path, sizeof path, "/proc/self/task/%.20s/children", d->d_name);
+        f = fopen(path, "r");
+        if (f && !fgets(text, sizeof text, f))
+            text[0] = '\0';
+        if (f)
+            fclose(f);
+    }
+    if (tasks)
+        closedir(tasks);
+    return (pid_t)atol(text);
+}
+
+/* Waits a while for it to be started. */
+static pid_t worker_pid(void)
+{
+    uint64_t end = clock_now_ns() + NS_PER_SEC;
+    pid_t pid;
+
+    while (!(pid = find_worker()) && clock_now_ns() < end)
+        usleep(500);
+    return pid;
+}
+
+static const struct elf_maker_symbol plain = { "plain_function", ELF_MAKER_VADDR + 0x10, 0x10, 0 };
+static const struct elf_maker_symbol mangled = { "_ZN3foo3barEi", ELF_MAKER_VADDR + 0x10, 0x10, 0 };
+static const struct elf_maker plain_elf = { &plain, 1, SHT_SYMTAB, 9, NULL, 0 };
+
+static void a_function_of_ours_gets_its_name(void **state)
+{
+    struct setup *s = *state;
+    uint64_t offset = 0;
+    struct module *m = own_module((void *)(uintptr_t)symbolizer_lookup, &offset);
+    struct symbol symbol;
+
+    symbolizer_lookup(s->sy, m, offset + 1, &symbol);
+    assert_int_equal(symbol.state, SYMBOL_PENDING);
+    assert_non_null(strstr(symbol.name, "self+0x"));
+    symbol = settled(s, m, offset + 1);
+    assert_int_equal(symbol.state, SYMBOL_FOUND);
+    assert_string_equal(symbol.name, "symbolizer_lookup");
+    assert_int_equal(symbol.start, offset);
+    assert_true(symbol.size > 1);
+    assert_int_equal(symbol.class, SYMBOL_CLASS_USER);
+    assert_false(symbol.idle);
+    module_put(m);
+}
+
+static void the_generation_moves_when_names_come(void **state)
+{
+    struct setup *s = *state;
+    struct module *m = make_elf_module(s, "a", &plain_elf);
+    uint32_t before = symbolizer_generation(s->sy);
+
+    symbolizer_request(s->sy, m);
+    assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
+    assert_int_not_equal(symbolizer_generation(s->sy), before);
+    module_put(m);
+}
+
+static void a_gap_shows_module_and_offset(void **state)
+{
+    struct setup *s = *state;
+    struct module *m = make_elf_module(s, "a", &plain_elf);
+    struct symbol symbol = settled(s, m, ELF_MAKER_OFFSET + 0x800);
+
+    assert_int_equal(symbol.state, SYMBOL_NONE);
+    assert_string_equal(symbol.name, "a+0x1800");
+    assert_int_equal(symbol.class, SYMBOL_CLASS_UNKNOWN);
+    assert_string_equal(trouble(s, m), "");
+    module_put(m);
+}
+
+static void cxx_names_come_demangled(void **state)
+{
+    struct setup *s = *state;
+    struct elf_maker maker = { &mangled, 1, SHT_SYMTAB, 9, NULL, 0 };
+    struct module *m = make_elf_module(s, "a", &maker);
+    struct symbol symbol = settled(s, m, ELF_MAKER_OFFSET + 0x10);
+
+    assert_int_equal(symbol.class, SYMBOL_CLASS_CXX);
+#ifdef HAVE_LIBIBERTY
+    assert_string_equal(symbol.name, "foo::bar");
+#else
+    assert_string_equal(symbol.name, "_ZN3foo3barEi");
+#endif
+    module_put(m);
+}
+
+static void escapes_in_names_never_come_out(void **state)
+{
+    static const struct elf_maker_symbol evil = { "evil\x1b[31m\n\xe2\x80\xae", ELF_MAKER_VADDR, 0x10, 0 };
+    struct setup *s = *state;
+    struct elf_maker maker = { &evil, 1, SHT_SYMTAB, 9, NULL, 0 };
+    struct module *m = make_elf_module(s, "a", &maker);
+
+    assert_string_equal(settled(s, m, ELF_MAKER_OFFSET).name, "evil?[31m??");
+    module_put(m);
+}
+
+static void keys_depend_on_names_only(void **state)
+{
+    struct setup *s = *state;
+    struct module *a = make_elf_module(s, "a", &plain_elf);
+    struct elf_maker other = { &plain, 1, SHT_SYMTAB, 10, NULL, 0 };
+    struct module *a_again = make_elf_module(s, "a", &other), *b = make_elf_module(s, "b", &plain_elf);
+    uint64_t key = settled(s, a, ELF_MAKER_OFFSET + 0x10).key;
+
+    assert_true(key == settled(s, a, ELF_MAKER_OFFSET + 0x1f).key);
+    assert_true(key == settled(s, a_again, ELF_MAKER_OFFSET + 0x10).key);
+    assert_true(key != settled(s, b, ELF_MAKER_OFFSET + 0x10).key);
+    assert_true(key != settled(s, a, ELF_MAKER_OFFSET + 0x20).key);
+    module_put(a);
+    module_put(a_again);
+    module_put(b);
+}
+
+static void pseudo_modules_have_fixed_names(void **state)
+{
+    struct setup *s = *state;
+    struct module *broken = make_module(MODULE_BROKEN, "[broken]", "[broken]");
+    struct module *unknown = make_module(MODULE_UNKNOWN, "[unknown]", "[unknown]");
+    struct module *bpf = make_module(MODULE_KSYM, "bpf_prog_1\x1b", "[bpf]");
+    struct symbol symbol;
+
+    symbolizer_lookup(s->sy, broken, 0, &symbol);
+    assert_int_equal(symbol.state, SYMBOL_NONE);
+    assert_string_equal(symbol.name, "[broken]");
+    symbolizer_lookup(s->sy, unknown, 0x1234, &symbol);
+    assert_string_equal(symbol.name, "[unknown] 0x1234");
+    symbolizer_lookup(s->sy, bpf, 0x1234, &symbol);
+    assert_int_equal(symbol.state, SYMBOL_FOUND);
+    assert_string_equal(symbol.name, "bpf_prog_1?");
+    assert_int_equal(symbol.class, SYMBOL_CLASS_KERNEL);
+    module_put(broken);
+    module_put(unknown);
+    module_put(bpf);
+}
+
+static void a_stripped_file_says_what_is_missing(void **state)
+{
+    struct setup *s = *state;
+    struct elf_maker maker = { &plain, 1, SHT_DYNSYM, 0xab, NULL, 0 };
+    struct module *m = make_elf_module(s, "a", &maker);
+    uint8_t id[20];
+
+    assert_string_equal(settled(s, m, ELF_MAKER_OFFSET + 0x10).name, "plain_function");
+    assert_non_null(strstr(trouble(s, m), "stripped"));
+    assert_non_null(strstr(trouble(s, m), "abababab"));
+    assert_int_equal(symbolizer_build_id(s->sy, m, id), 20);
+    assert_int_equal(id[0], 0xab);
+    module_put(m);
+}
+
+static void a_debug_file_beside_the_module_is_found(void **state)
+{
+    static const struct elf_maker_symbol secret = { "secret", ELF_MAKER_VADDR + 0x40, 0x10, 0 };
+    struct setup *s = *state;
+    struct elf_maker maker = { &plain, 1, SHT_DYNSYM, 0x3e, "a.debug", 0 };
+    struct elf_maker debug = { &secret, 1, SHT_SYMTAB, 0x3e, NULL, 0 };
+    struct module *m = make_elf_module(s, "a", &maker);
+
+    module_put(make_elf_module(s, "a.debug", &debug));
+    assert_string_equal(settled(s, m, ELF_MAKER_OFFSET + 0x40).name, "secret");
+    assert_string_equal(settled(s, m, ELF_MAKER_OFFSET + 0x10).name, "plain_function");
+    assert_string_equal(trouble(s, m), "");
+    module_put(m);
+}
+
+static void a_file_of_another_build_gives_no_names(void **state)
+{
+    struct setup *s = *state;
+    struct module *on_disk = make_elf_module(s, "a", &plain_elf);
+    struct module like = *on_disk;
+    struct module *m;
+
+    like.id = 5000;
+    like.build_id_size = 20;
+    memset(like.build_id, 8, sizeof like.build_id);
+    m = module_new(&like);
+    assert_int_equal(settled(s, m, ELF_MAKER_OFFSET + 0x10).state, SYMBOL_NONE);
+    assert_non_null(strstr(trouble(s, m), "another build"));
+    module_put(m);
+    module_put(on_disk);
+}
+
+static void files_that_are_missing_or_no_elf_say_so(void **state)
+{
+    struct setup *s = *state;
+    struct module *gone = make_module(MODULE_FILE, "/nonexistent/lib.so", "lib.so");
+    struct module *text = make_file_module(s, "script", "#!/bin/sh\n", 10);
+    struct symbolizer_stats stats;
+
+    assert_int_equal(settled(s, gone, 0x10).state, SYMBOL_NONE);
+    assert_int_equal(settled(s, text, 0x10).state, SYMBOL_NONE);
+    assert_non_null(strstr(trouble(s, gone), "No such file"));
+    assert_non_null(strstr(trouble(s, text), "not an ELF file"));
+    symbolizer_stats(s->sy, &stats);
+    assert_int_equal(stats.failed, 2);
+    assert_int_equal(stats.modules, 2);
+    assert_int_equal(stats.pending, 0);
+    module_put(gone);
+    module_put(text);
+}
+
+/* Whenever the worker goes, what it had not answered is asked again. */
+static void names_come_though_the_worker_is_killed(void **state)
+{
+    struct setup *s = *state;
+    struct module *modules[40];
+    struct symbolizer_stats stats;
+    char name[16];
+    unsigned i, kills = 0;
+
+    for (i = 0; i < 40; i++) {
+        struct elf_maker maker = { &mangled, 1, SHT_SYMTAB, (unsigned char)(i + 1), NULL, 0 };
+        snprintf(name, sizeof name, "m%u", i);
+        modules[i] = make_elf_module(s, name, &maker);
+        symbolizer_request(s->sy, modules[i]);
+        if (i % 4 == 3) {
+            pid_t pid = worker_pid();
+            if (pid > 0 && !kill(pid, SIGKILL))
+                kills++;
+        }
+    }
+    for (i = 0; i < 40; i++) {
+        struct symbol symbol = settled(s, modules[i], ELF_MAKER_OFFSET + 0x10);
+        assert_int_equal(symbol.state, SYMBOL_FOUND);
+#ifdef HAVE_LIBIBERTY
+        assert_string_equal(symbol.name, "foo::bar");
+#endif
+        module_put(modules[i]);
+    }
+    symbolizer_stats(s->sy, &stats);
+    assert_int_equal(stats.failed, 0);
+    if (!kills) {
+        print_message("this kernel does not tell a thread's children\n");
+        skip();
+    }
+    assert_true(stats.worker_starts > 1);
+}
+
+struct asker {
+    struct setup *s;
+    struct module *m;
+    unsigned found;
+};
+
+static void *ask_often(void *arg)
+{
+    struct asker *a = arg;
+    struct symbol symbol;
+    unsigned i;
+
+    for (i = 0; i < 20000; i++) {
+        symbolizer_lookup(a->s->sy, a->m, ELF_MAKER_OFFSET + i % 0x40, &symbol);
+        a->found += symbol.state == SYMBOL_FOUND && symbol.name[0];
+    }
+    return NULL;
+}
+
+static void a_profile_may_ask_from_many_threads(void **state)
+{
+    struct setup *s = *state;
+    struct elf_maker maker = { &mangled, 1, SHT_SYMTAB, 9, NULL, 0 };
+    struct module *m = make_elf_module(s, "a", &maker);
+    struct asker askers[3] = { { s, m, 0 }, { s, m, 0 }, { s, m, 0 } };
+    pthread_t threads[3];
+    int i;
+
+    for (i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_often, &askers[i]), 0);
+    for (i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    settled(s, m, ELF_MAKER_OFFSET + 0x10);
+    ask_often(&askers[0]);
+    assert_true(askers[0].found >= 20000 / 0x40 * 0x10);
+    module_put(m);
+}
+
+static void a_trim_forgets_unmarked_modules_and_they_come_back(void **state)
+{
+    struct setup *s = *state;
+    struct module *a = make_elf_module(s, "a", &plain_elf), *b = make_elf_module(s, "b", &plain_elf);
+    struct symbolizer_stats stats;
+    uint8_t *keep = mem_zalloc(b->id + 1);
+
+    settled(s, a, ELF_MAKER_OFFSET + 0x10);
+    settled(s, b, ELF_MAKER_OFFSET + 0x10);
+    keep[b->id] = 1;
+    symbolizer_trim(s->sy, keep, b->id + 1);
+    symbolizer_stats(s->sy, &stats);
+    assert_int_equal(stats.modules, 1);
+    assert_string_equal(settled(s, a, ELF_MAKER_OFFSET + 0x10).name, "plain_function");
+    assert_string_equal(settled(s, b, ELF_MAKER_OFFSET + 0x10).name, "plain_function");
+    mem_free(keep);
+    module_put(a);
+    module_put(b);
+}
+
+static void a_trim_while_names_are_under_way_is_survived(void **state)
+{
+    struct setup *s = *state;
+    struct elf_maker maker = { &mangled, 1, SHT_SYMTAB, 9, NULL, 0 };
+    struct symbol symbol;
+    char name[16];
+    int i;
+
+    for (i = 0; i < 50; i++) {
+        struct module *m;
+        maker.id = (unsigned char)(i + 1);
+        snprintf(name, sizeof name, "t%d", i);
+        m = make_elf_module(s, name, &maker);
+        symbolizer_lookup(s->sy, m, ELF_MAKER_OFFSET + 0x10, &symbol);
+        module_put(m);
+        if (i % 3 == 0)
+            symbolizer_trim(s->sy, NULL, 0);
+    }
+    assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
+    symbolizer_trim(s->sy, NULL, 0);
+}
+
+static char *map_path(void)
+{
+    static char path[64];
+
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+    return path;
+}
+
+static void append_map(const char *text)
+{
+    int fd = open(map_path(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+}
+
+static void a_jits_map_is_read_again_when_it_has_grown(void **state)
+{
+    struct setup *s = *state;
+    struct module *m = make_module(MODULE_JIT, "//anon", "[JIT]");
+    struct symbol symbol = { .state = SYMBOL_NONE };
+    uint64_t end = clock_now_ns() + LONG_ENOUGH;
+
+    unlink(map_path());
+    assert_int_equal(settled(s, m, 0x5000).state, SYMBOL_NONE);
+    assert_non_null(strstr(trouble(s, m), map_path()));
+    append_map("1000 100 fib\n");
+    while (settled(s, m, 0x1010).state != SYMBOL_FOUND && clock_now_ns() < end)
+        usleep(100000);
+    symbol = settled(s, m, 0x1010);
+    assert_string_equal(symbol.name, "fib");
+    assert_int_equal(symbol.class, SYMBOL_CLASS_JIT);
+    append_map("2000 100 fact\n");
+    while (settled(s, m, 0x2010).state != SYMBOL_FOUND && clock_now_ns() < end)
+        usleep(100000);
+    assert_string_equal(settled(s, m, 0x2010).name, "fact");
+    assert_string_equal(settled(s, m, 0x1010).name, "fib");
+    assert_string_equal(trouble(s, m), "");
+    unlink(map_path());
+    module_put(m);
+}
+
+static void write_text(const struct setup *s, const char *name, const char *text, char *path, size_t cap)
+{
+    FILE *f;
+
+    snprintf(path, cap, "%s/%s", s->dir, name);
+    f = fopen(path, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    fclose(f);
+}
+
+static void kernel_names_come_from_kallsyms(void **state)
+{
+    struct setup *s = *state, offline;
+    struct module like = {
+        .id = MODULE_ID_KERNEL, .kind = MODULE_KERNEL, .path = "[kernel]", .name = "[kernel]"
+    };
+    struct module *m = module_new(&like);
+    struct symbolizer_stats stats;
+    struct symbol symbol;
+    char path[128];
+    struct symbolizer_config cfg = { .kallsyms = path };
+
+    write_text(s, "kallsyms",
+               "ffffffff81000000 T _text\nffffffff81000100 T default_idle\nffffffff81000200 T vfs_read\n",
+               path, sizeof path);
+    start(&offline, &cfg);
+    symbol = settled(&offline, m, UINT64_C(0xffffffff81000108));
+    assert_string_equal(symbol.name, "default_idle");
+    assert_true(symbol.idle);
+    assert_int_equal(symbol.class, SYMBOL_CLASS_KERNEL);
+    symbol = settled(&offline, m, UINT64_C(0xffffffff81000208));
+    assert_string_equal(symbol.name, "vfs_read");
+    assert_false(symbol.idle);
+    symbolizer_stats(offline.sy, &stats);
+    assert_false(stats.kernel_hidden);
+    assert_string_equal(stats.kernel_note, "");
+    stop(&offline);
+    module_put(m);
+}
+
+static void a_kernel_of_another_boot_is_shifted(void **state)
+{
+    struct setup *s = *state, offline;
+    struct module like = { .id = MODULE_ID_KERNEL,
+                           .kind = MODULE_KERNEL,
+                           .path = "[kernel]",
+                           .name = "[kernel]",
+                           .start = UINT64_C(0xffffffff9a000000),
+                           .size = 0x1000000 };
+    struct module *m = module_new(&like);
+    struct symbol symbol;
+    char path[128];
+    struct symbolizer_config cfg = { .kallsyms = path };
+
+    write_text(s, "kallsyms", "ffffffff81000000 T _text\nffffffff81000200 T vfs_read\n", path, sizeof path);
+    start(&offline, &cfg);
+    symbol = settled(&offline, m, UINT64_C(0xffffffff9a000208));
+    assert_string_equal(symbol.name, "vfs_read");
+    assert_int_equal(symbol.start, UINT64_C(0xffffffff9a000200));
+    stop(&offline);
+    module_put(m);
+}
+
+static void hidden_kernel_addresses_are_noted_with_the_remedy(void **state)
+{
+    struct setup *s = *state, offline;
+    struct module like = {
+        .id = MODULE_ID_KERNEL, .kind = MODULE_KERNEL, .path = "[kernel]", .name = "[kernel]"
+    };
+    struct module *m = module_new(&like);
+    struct symbolizer_stats stats;
+    char path[128];
+    struct symbolizer_config cfg = { .kallsyms = path };
+
+    write_text(s, "kallsyms", "0000000000000000 T _text\n0000000000000000 T vfs_read\n", path, sizeof path);
+    start(&offline, &cfg);
+    assert_int_equal(settled(&offline, m, UINT64_C(0xffffffff81000208)).state, SYMBOL_NONE);
+    symbolizer_stats(offline.sy, &stats);
+    assert_true(stats.kernel_hidden);
+    assert_non_null(strstr(stats.kernel_note, "root"));
+    stop(&offline);
+    module_put(m);
+}
+
+static void another_machines_kernel_has_no_names_here(void **state)
+{
+    struct setup offline;
+    struct module like = {
+        .id = MODULE_ID_KERNEL, .kind = MODULE_KERNEL, .path = "[kernel]", .name = "[kernel]"
+    };
+    struct module *m = module_new(&like);
+    struct symbolizer_config cfg = { .kernel_build_id = { 1, 2, 3 }, .kernel_build_id_size = 20 };
+
+    (void)state;
+    start(&offline, &cfg);
+    assert_int_equal(settled(&offline, m, UINT64_C(0xffffffff81000208)).state, SYMBOL_NONE);
+    assert_non_null(strstr(trouble(&offline, m), "another kernel"));
+    stop(&offline);
+    module_put(m);
+}
+
+static void this_machines_kernel_has_names(void **state)
+{
+    struct setup *s = *state;
+    struct module *m = make_module(MODULE_KERNEL, "[kernel]", "[kernel]");
+    FILE *f = fopen("/proc/kallsyms", "r");
+    unsigned long long addr = 0;
+    char name[256] = "", type;
+    struct symbolizer_stats stats;
+
+    while (f && fscanf(f, "%llx %c %255s%*[^\n]", &addr, &type, name) == 3 && strcmp(name, "schedule"))
+        ;
+    if (f)
+        fclose(f);
+    if (!addr || strcmp(name, "schedule")) {
+        module_put(m);
+        print_message("/proc/kallsyms shows no addresses here\n");
+        skip();
+    }
+    assert_string_equal(settled(s, m, addr + 4).name, "schedule");
+    symbolizer_stats(s->sy, &stats);
+    assert_false(stats.kernel_hidden);
+    module_put(m);
+}
+
+static void a_worker_that_cannot_start_leaves_offsets(void **state)
+{
+    struct setup *s = *state, other;
+    struct symbolizer_config cfg = { .live = true, .worker_path = "/nonexistent/worker" };
+    struct symbolizer_config dying = { .live = true, .worker_path = "/bin/true" };
+    struct module *m = make_elf_module(s, "a", &plain_elf);
+
+    start(&other, &cfg);
+    assert_int_equal(settled(&other, m, ELF_MAKER_OFFSET + 0x10).state, SYMBOL_NONE);
+    assert_non_null(strstr(trouble(&other, m), "cannot start the symbol worker"));
+    stop(&other);
+    start(&other, &dying);
+    assert_int_equal(settled(&other, m, ELF_MAKER_OFFSET + 0x10).state, SYMBOL_NONE);
+    assert_non_null(strstr(trouble(&other, m), "worker"));
+    stop(&other);
+    module_put(m);
+}
+
+/* A worker that neither answers nor dies: `sleep --symbol-worker` would end at once, `cat` waits for ever only on a
+ * terminal; a shell script stays. */
+static void stopping_does_not_wait_for_a_worker_that_hangs(void **state)
+{
+    struct setup *s = *state, other;
+    struct module *m = make_elf_module(s, "a", &plain_elf);
+    char path[128];
+    struct symbolizer_config cfg = { .live = true, .worker_path = path };
+    uint64_t began;
+
+    write_text(s, "worker", "#!/bin/sh\nexec sleep 30\n", path, sizeof path);
+    chmod(path, 0700);
+    start(&other, &cfg);
+    symbolizer_request(other.sy, m);
+    assert_false(symbolizer_settle(other.sy, NS_PER_SEC / 5));
+    began = clock_now_ns();
+    stop(&other);
+    assert_true(clock_now_ns() - began < 2 * NS_PER_SEC);
+    module_put(m);
+}
+
+static void the_worker_has_no_privileges(void **state)
+{
+    struct setup *s = *state;
+    struct module *m = make_elf_module(s, "a", &plain_elf);
+    char path[64], line[256];
+    unsigned seen = 0;
+    FILE *f;
+
+    settled(s, m, ELF_MAKER_OFFSET + 0x10);
+    snprintf(path, sizeof path, "/proc/%d/status", (int)worker_pid());
+    if (!find_worker()) {
+        module_put(m);
+        print_message("this kernel does not tell a thread's children\n");
+        skip();
+    }
+    f = fopen(path, "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) {
+        if (!strncmp(line, "NoNewPrivs:", 11))
+            seen += strstr(line, "1") != NULL;
+#ifdef HAVE_LIBCAP_NG
+        if (!strncmp(line, "CapEff:", 7) || !strncmp(line, "CapPrm:", 7))
+            seen += strspn(strchr(line, '\t') + 1, "0") == 16;
+#else
+        seen += !strncmp(line, "CapEff:", 7) || !strncmp(line, "CapPrm:", 7);
+#endif
+    }
+    fclose(f);
+    assert_int_equal(seen, 3);
+    module_put(m);
+}
+
+static enum worker_result ask_worker(struct worker *w, enum worker_kind kind, int fd, const char *payload,
+                                     size_t n, struct worker_answer *a, struct error *e)
+{
+    struct worker_request r = {
+        .kind = kind, .fds = { fd, -1 }, .n_fds = fd >= 0, .payload = payload, .payload_n = n
+    };
+
+    return worker_ask(w, &r, a, e);
+}
+
+static void the_worker_refuses_what_it_does_not_know_and_lives(void **state)
+{
+    static struct worker_answer a;
+    struct worker w = WORKER_INIT;
+    struct error e = { 0 };
+    int fd = elf_maker_open(&plain_elf);
+
+    (void)state;
+    assert_int_equal(ask_worker(&w, 999, -1, NULL, 0, &a, &e), WORKER_REFUSED);
+    assert_int_equal(ask_worker(&w, WORKER_ELF, -1, NULL, 0, &a, &e), WORKER_REFUSED);
+    assert_int_equal(ask_worker(&w, WORKER_DEMANGLE, -1, "main\0_ZN3foo3barEi\0", 19, &a, &e), WORKER_DONE);
+#ifdef HAVE_LIBIBERTY
+    assert_int_equal(a.payload_n, 10);
+    assert_memory_equal(a.payload, "\0foo::bar", 10);
+#endif
+    assert_int_equal(ask_worker(&w, WORKER_ELF, fd, NULL, 0, &a, &e), WORKER_DONE);
+    assert_non_null(a.blob);
+    assert_int_equal(w.starts, 1);
+    munmap((void *)(uintptr_t)a.blob, a.blob_size);
+    close(fd);
+    worker_end(&w);
+}
+
+/* Each part names the one before three times: the whole would be 3^32 parts long. */
+/* f<A<int>, A<x, x, x>, …>: every argument holds the one before it three times. */
+static void make_bomb(char *dst)
+{
+    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    int i;
+
+    dst += sprintf(dst, "_Z1fI1AIiE");
+    for (i = 1; i <= 32; i++)
+        dst += sprintf(dst, "S0_IS%c_S%c_S%c_E", digits[i], digits[i], digits[i]);
+    sprintf(dst, "Evv");
+}
+
+static void a_demangler_bomb_costs_no_other_name(void **state)
+{
+    static char bomb[900];
+    struct elf_maker_symbol symbols[] = { { bomb, ELF_MAKER_VADDR, 0x10, 0 }, mangled };
+    struct elf_maker maker = { symbols, 2, SHT_SYMTAB, 9, NULL, 0 };
+    struct setup *s = *state;
+    struct module *m;
+    struct symbol symbol;
+
+    if (SANITIZED) {
+        print_message("under a sanitizer the worker's memory has no limit\n");
+        skip();
+    }
+    make_bomb(bomb);
+    m = make_elf_module(s, "a", &maker);
+    symbolizer_request(s->sy, m);
+    assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
+    symbolizer_lookup(s->sy, m, ELF_MAKER_OFFSET, &symbol);
+    symbol = settled(s, m, ELF_MAKER_OFFSET + 0x10);
+#ifdef HAVE_LIBIBERTY
+    assert_string_equal(symbol.name, "foo::bar");
+#endif
+    symbol = settled(s, m, ELF_MAKER_OFFSET);
+    assert_int_equal(symbol.state, SYMBOL_FOUND);
+    assert_string_equal(symbol.name, bomb);
+    module_put(m);
+}
+
+int main(int argc, char **argv)
+{
+#define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        WITH_SETUP(a_function_of_ours_gets_its_name),
+        WITH_SETUP(the_generation_moves_when_names_come),
+        WITH_SETUP(a_gap_shows_module_and_offset),
+        WITH_SETUP(cxx_names_come_demangled),
+        WITH_SETUP(escapes_in_names_never_come_out),
+        WITH_SETUP(keys_depend_on_names_only),
+        WITH_SETUP(pseudo_modules_have_fixed_names),
+        WITH_SETUP(a_stripped_file_says_what_is_missing),
+        WITH_SETUP(a_debug_file_beside_the_module_is_found),
+        WITH_SETUP(a_file_of_another_build_gives_no_names),
+        WITH_SETUP(files_that_are_missing_or_no_elf_say_so),
+        WITH_SETUP(names_come_though_the_worker_is_killed),
+        WITH_SETUP(a_profile_may_ask_from_many_threads),
+        WITH_SETUP(a_trim_forgets_unmarked_modules_and_they_come_back),
+        WITH_SETUP(a_trim_while_names_are_under_way_is_survived),
+        WITH_SETUP(a_jits_map_is_read_again_when_it_has_grown),
+        WITH_SETUP(kernel_names_come_from_kallsyms),
+        WITH_SETUP(a_kernel_of_another_boot_is_shifted),
+        WITH_SETUP(hidden_kernel_addresses_are_noted_with_the_remedy),
+        WITH_SETUP(another_machines_kernel_has_no_names_here),
+        WITH_SETUP(this_machines_kernel_has_names),
+        WITH_SETUP(a_worker_that_cannot_start_leaves_offsets),
+        WITH_SETUP(stopping_does_not_wait_for_a_worker_that_hangs),
+        WITH_SETUP(the_worker_has_no_privileges),
+        WITH_SETUP(the_worker_refuses_what_it_does_not_know_and_lives),
+        WITH_SETUP(a_demangler_bomb_costs_no_other_name),
+    };
+
+    if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
+        symbol_worker_main(3);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

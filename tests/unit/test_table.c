@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "symbols/table.h"
+
+static void add(struct table_builder *b, uint64_t start, uint64_t size, const char *name,
+                enum table_rank rank)
+{
+    table_add(b, start, size, UINT64_MAX, name, strlen(name), rank);
+}
+
+static void *build(struct table_builder *b, enum table_overlap overlap, struct table *t, size_t *size)
+{
+    void *blob = NULL;
+    struct error e = { 0 };
+
+    assert_true(table_build(b, overlap, &blob, size, &e));
+    assert_true(table_view(t, blob, *size, &e));
+    table_builder_done(b);
+    return blob;
+}
+
+static const char *name_at(const struct table *t, uint64_t offset)
+{
+    struct table_entry entry;
+
+    return table_find(t, offset, &entry) ? entry.name : "-";
+}
+
+static void entries_cover_their_range_and_nothing_else(void **state)
+{
+    struct table_builder b = { 0 };
+    struct table_entry entry;
+    struct table t;
+    size_t size;
+    void *blob;
+
+    (void)state;
+    add(&b, 0x2000, 0x10, "second", TABLE_GLOBAL);
+    add(&b, 0x1000, 0x20, "first", TABLE_GLOBAL);
+    blob = build(&b, TABLE_NESTED, &t, &size);
+    assert_string_equal(name_at(&t, 0xfff), "-");
+    assert_string_equal(name_at(&t, 0x1000), "first");
+    assert_string_equal(name_at(&t, 0x101f), "first");
+    assert_string_equal(name_at(&t, 0x1020), "-");
+    assert_string_equal(name_at(&t, 0x2010), "-");
+    assert_true(table_find(&t, 0x200f, &entry));
+    assert_int_equal(entry.start, 0x2000);
+    assert_int_equal(entry.size, 0x10);
+    assert_string_equal(entry.name, "second");
+    mem_free(blob);
+}
+
+static void an_empty_table_finds_nothing(void **state)
+{
+    struct table_builder b = { 0 };
+    struct table_entry entry;
+    struct table t;
+    uint32_t crc;
+    size_t size;
+    void *blob = build(&b, TABLE_NESTED, &t, &size);
+
+    (void)state;
+    assert_false(table_find(&t, 0, &entry));
+    assert_false(table_find(&t, UINT64_MAX, &entry));
+    assert_null(table_debuglink(&t, &crc));
+    mem_free(blob);
+    t = (struct table){ 0 };
+    assert_false(table_find(&t, 0, &entry));
+}
+
+static void the_best_alias_is_chosen_whatever_the_order(void **state)
+{
+    static const struct {
+        const char *name;
+        enum table_rank rank;
+        uint64_t size;
+    } aliases[] = { { "__libc_malloc", TABLE_GLOBAL, 16 },   { "malloc_is_weak_here", TABLE_WEAK, 16 },
+                    { "malloc", TABLE_GLOBAL, 16 },          { "mal", TABLE_GLOBAL, 16 },
+                    { "malloc_local_one", TABLE_LOCAL, 16 }, { "malloc_without_size", TABLE_GLOBAL, 0 } };
+    size_t n = sizeof aliases / sizeof *aliases, first, i, size;
+
+    (void)state;
+    for (first = 0; first < n; first++) {
+        struct table_builder b = { 0 };
+        struct table t;
+        void *blob;
+        for (i = 0; i < n; i++)
+            add(&b, 64, aliases[(first + i) % n].size, aliases[(first + i) % n].name,
+                aliases[(first + i) % n].rank);
+        blob = build(&b, TABLE_NESTED, &t, &size);
+        assert_int_equal(t.header->n, 1);
+        assert_string_equal(name_at(&t, 64), "malloc");
+        mem_free(blob);
+    }
+}
+
+static void an_entry_without_size_reaches_to_the_next_or_its_limit(void **state)
+{
+    struct table_builder b = { 0 };
+    struct table t;
+    size_t size;
+    void *blob;
+
+    (void)state;
+    table_add(&b, 0x1000, 0, 0x9000, "_start", 6, TABLE_GLOBAL);
+    table_add(&b, 0x1100, 0x10, 0x9000, "main", 4, TABLE_GLOBAL);
+    table_add(&b, 0x1200, 0, 0x1234, "last", 4, TABLE_GLOBAL);
+    blob = build(&b, TABLE_NESTED, &t, &size);
+    assert_string_equal(name_at(&t, 0x10ff), "_start");
+    assert_string_equal(name_at(&t, 0x1100), "main");
+    assert_string_equal(name_at(&t, 0x1110), "-");
+    assert_string_equal(name_at(&t, 0x1233), "last");
+    assert_string_equal(name_at(&t, 0x1234), "-");
+    mem_free(blob);
+}
+
+static void an_outer_function_goes_on_behind_an_inner_one(void **state)
+{
+    struct table_builder b = { 0 };
+    struct table t;
+    size_t size;
+    void *blob;
+
+    (void)state;
+    add(&b, 100, 100, "outer", TABLE_GLOBAL);
+    add(&b, 110, 10, "inner", TABLE_GLOBAL);
+    add(&b, 112, 2, "innermost", TABLE_GLOBAL);
+    add(&b, 115, 30, "across", TABLE_GLOBAL);
+    blob = build(&b, TABLE_NESTED, &t, &size);
+    assert_string_equal(name_at(&t, 109), "outer");
+    assert_string_equal(name_at(&t, 111), "inner");
+    assert_string_equal(name_at(&t, 113), "innermost");
+    assert_string_equal(name_at(&t, 114), "inner");
+    assert_string_equal(name_at(&t, 120), "across");
+    assert_string_equal(name_at(&t, 144), "across");
+    assert_string_equal(name_at(&t, 145), "outer");
+    assert_string_equal(name_at(&t, 199), "outer");
+    assert_string_equal(name_at(&t, 200), "-");
+    mem_free(blob);
+}
+
+static void later_code_of_a_jit_replaces_what_it_overlaps(void **state)
+{
+    struct table_builder b = { 0 };
+    struct table t;
+    size_t size;
+    void *blob;
+
+    (void)state;
+    add(&b, 100, 50, "old", TABLE_GLOBAL);
+    add(&b, 300, 10, "same place, old", TABLE_GLOBAL);
+    add(&b, 140, 20, "new", TABLE_GLOBAL);
+    add(&b, 300, 10, "same place, new", TABLE_GLOBAL);
+    add(&b, 500, 10, "untouched", TABLE_GLOBAL);
+    blob = build(&b, TABLE_REPLACED, &t, &size);
+    assert_string_equal(name_at(&t, 110), "-");
+    assert_string_equal(name_at(&t, 140), "new");
+    assert_string_equal(name_at(&t, 159), "new");
+    assert_string_equal(name_at(&t, 305), "same place, new");
+    assert_string_equal(name_at(&t, 505), "untouched");
+    mem_free(blob);
+}
+
+static void starts_far_apart_are_kept_whole(void **state)
+{
+    struct table_builder b = { 0 };
+    struct table t;
+    size_t size;
+    void *blob;
+
+    (void)state;
+    add(&b, 0x1000, 16, "low", TABLE_GLOBAL);
+    add(&b, UINT64_C(0xffffffff81000000), 16, "high", TABLE_GLOBAL);
+    add(&b, UINT64_MAX - 8, 100, "top", TABLE_GLOBAL);
+    blob = build(&b, TABLE_NESTED, &t, &size);
+    assert_true(t.header->flags & TABLE_WIDE);
+    assert_string_equal(name_at(&t, 0x100f), "low");
+    assert_string_equal(name_at(&t, UINT64_C(0xffffffff8100000f)), "high");
+    assert_string_equal(name_at(&t, UINT64_MAX - 1), "top");
+    mem_free(blob);
+}
+
+static void identity_and_debug_link_travel_along(void **state)
+{
+    struct table_builder b = {
+        .header = { .build_id_size = 3, .build_id = { 1, 2, 3 }, .link_crc = 77, .flags = TABLE_FULL }
+    };
+    struct table t;
+    uint32_t crc = 0;
+    size_t size;
+    void *blob;
+
+    (void)state;
+    strcpy(b.debuglink, "x.debug");
+    add(&b, 1, 1, "f", TABLE_GLOBAL);
+    blob = build(&b, TABLE_NESTED, &t, &size);
+    assert_string_equal(table_debuglink(&t, &crc), "x.debug");
+    assert_int_equal(crc, 77);
+    assert_int_equal(t.header->build_id_size, 3);
+    assert_int_equal(t.header->build_id[2], 3);
+    assert_int_equal(t.header->flags, TABLE_FULL);
+    assert_string_equal(name_at(&t, 1), "f");
+    mem_free(blob);
+}
+
+static void overlong_names_are_cut(void **state)
+{
+    struct table_builder b = { 0 };
+    static char name[TABLE_NAME_MAX + 100];
+    struct table t;
+    size_t size;
+    void *blob;
+
+    (void)state;
+    memset(name, 'x', sizeof name - 1);
+    add(&b, 1, 1, name, TABLE_GLOBAL);
+    blob = build(&b, TABLE_NESTED, &t, &size);
+    assert_int_equal(strlen(name_at(&t, 1)), TABLE_NAME_MAX);
+    mem_free(blob);
+}
+
+/* Every entry found must be the one that a plain scan of the input finds. */
+static void a_random_table_agrees_with_a_scan(void **state)
+{
+    enum { N = 3000, SPAN = 100000 };
+    static uint64_t starts[N], sizes[N];
+    struct table_builder b = { 0 };
+    struct table t;
+    char name[16];
+    size_t size, i;
+    void *blob;
+    uint64_t at;
+
+    (void)state;
+    for (i = 0; i < N; i++) {
+        starts[i] = i * 32 + map_mix(i) % 16;
+        sizes[i] = 1 + map_mix(i + N) % 16;
+        snprintf(name, sizeof name, "f%zu", i);
+        add(&b, starts[i], sizes[i], name, TABLE_GLOBAL);
+    }
+    blob = build(&b, TABLE_NESTED, &t, &size);
+    for (at = 0; at < SPAN; at++) {
+        i = at / 32;
+        snprintf(name, sizeof name, "f%zu", i);
+        if (i < N && at >= starts[i] && at < starts[i] + sizes[i])
+            assert_string_equal(name_at(&t, at), name);
+        else
+            assert_string_equal(name_at(&t, at), "-");
+    }
+    mem_free(blob);
+}
+
+/* The copy has exactly the blob's size, so that a sanitizer sees any read beside it. */
+static void a_damaged_blob_never_leads_outside(void **state)
+{
+    struct table_builder b = { 0 };
+    struct table_entry entry;
+    struct table t;
+    size_t size, i, cut, found = 0;
+    uint32_t crc;
+    char *blob, *copy;
+
+    (void)state;
+    strcpy(b.debuglink, "l");
+    add(&b, 16, 16, "a", TABLE_GLOBAL);
+    add(&b, 64, 16, "b", TABLE_GLOBAL);
+    add(&b, 128, 16, "c", TABLE_GLOBAL);
+    blob = build(&b, TABLE_NESTED, &t, &size);
+    for (cut = 0; cut < size; cut++) {
+        copy = mem_alloc(cut);
+        memcpy(copy, blob, cut);
+        assert_false(table_view(&t, copy, cut, NULL));
+        mem_free(copy);
+    }
+    for (i = 0; i < size * 8; i++) {
+        copy = mem_alloc(size);
+        memcpy(copy, blob, size);
+        copy[i / 8] ^= (char)(1 << i % 8);
+        if (table_view(&t, copy, size, NULL)) {
+            for (cut = 0; cut < 200; cut += 8)
+                found += table_find(&t, cut, &entry) && strlen(entry.name) < size;
+            table_debuglink(&t, &crc);
+        }
+        mem_free(copy);
+    }
+    assert_true(found > 0);
+    mem_free(blob);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(entries_cover_their_range_and_nothing_else),
+        cmocka_unit_test(an_empty_table_finds_nothing),
+        cmocka_unit_test(the_best_alias_is_chosen_whatever_the_order),
+        cmocka_unit_test(an_entry_without_size_reaches_to_the_next_or_its_limit),
+        cmocka_unit_test(an_outer_function_goes_on_behind_an_inner_one),
+        cmocka_unit_test(later_code_of_a_jit_replaces_what_it_overlaps),
+        cmocka_unit_test(starts_far_apart_are_kept_whole),
+        cmocka_unit_test(identity_and_debug_link_travel_along),
+        cmocka_unit_test(overlong_names_are_cut),
+        cmocka_unit_test(a_random_table_agrees_with_a_scan),
+        cmocka_unit_test(a_damaged_blob_never_leads_outside),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

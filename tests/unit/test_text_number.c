@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <locale.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static char dst[64];
+
+static void thousands_are_grouped(void **state)
+{
+    (void)state;
+    assert_string_equal(text_thousands(dst, sizeof dst, 0), "0");
+    assert_string_equal(text_thousands(dst, sizeof dst, 999), "999");
+    assert_string_equal(text_thousands(dst, sizeof dst, 1000), "1,000");
+    assert_string_equal(text_thousands(dst, sizeof dst, 11204), "11,204");
+    assert_string_equal(text_thousands(dst, sizeof dst, UINT64_MAX), "18,446,744,073,709,551,615");
+    assert_ptr_equal(text_thousands(dst, 4, 11204), dst);
+    assert_string_equal(dst, "11,");
+}
+
+static void si_numbers_have_three_digits_and_a_unit(void **state)
+{
+    static const struct {
+        double v;
+        const char *text;
+    } cases[] = {
+        { 0, "0" },         { 1.66, "1.66" },   { 1.5, "1.5" },      { 312, "312" },       { 12.34, "12.3" },
+        { 9.996, "10" },    { 99.96, "100" },   { 999.4, "999" },    { 999.6, "1 K" },     { 1000, "1 K" },
+        { 7516, "7.52 K" }, { 7500, "7.5 K" },  { 12432, "12.4 K" }, { 5.32e9, "5.32 G" }, { 999999, "1 M" },
+        { 1.8e19, "18 E" }, { 1e30, ">999 E" }, { -2500, "-2.5 K" }, { 0.004, "0" },       { -0.001, "0" },
+        { 0.25, "0.25" },   { 1.05, "1.05" },   { NAN, "n/a" },      { INFINITY, "n/a" },
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(text_si(dst, sizeof dst, cases[i].v), cases[i].text);
+}
+
+static void bytes_are_short(void **state)
+{
+    (void)state;
+    assert_string_equal(text_bytes(dst, sizeof dst, 0), "0B");
+    assert_string_equal(text_bytes(dst, sizeof dst, 1023), "1023B");
+    assert_string_equal(text_bytes(dst, sizeof dst, 1024), "1.0K");
+    assert_string_equal(text_bytes(dst, sizeof dst, 4 << 20), "4.0M");
+    assert_string_equal(text_bytes(dst, sizeof dst, 64 << 20), "64M");
+    assert_string_equal(text_bytes(dst, sizeof dst, 1536), "1.5K");
+    assert_string_equal(text_bytes(dst, sizeof dst, (1 << 20) - 1), "1.0M");
+    assert_string_equal(text_bytes(dst, sizeof dst, UINT64_MAX), "16E");
+}
+
+static void durations_are_hours_minutes_seconds(void **state)
+{
+    (void)state;
+    assert_string_equal(text_duration(dst, sizeof dst, 0), "00:00:00");
+    assert_string_equal(text_duration(dst, sizeof dst, 102), "00:01:42");
+    assert_string_equal(text_duration(dst, sizeof dst, 360000), "100:00:00");
+}
+
+static void sizes_are_parsed(void **state)
+{
+    static const struct {
+        const char *s;
+        uint64_t bytes;
+    } cases[] = {
+        { "0", 0 },
+        { "4096", 4096 },
+        { "64M", 64 << 20 },
+        { "64m", 64 << 20 },
+        { "1.5G", 3 << 29 },
+        { "8KiB", 8192 },
+        { "8KB", 8192 },
+        { "312B", 312 },
+        { "1.0", 1 },
+        { "15E", UINT64_C(15) << 60 },
+        { "18446744073709551615", UINT64_MAX },
+        { "0.25K", 256 },
+    };
+    uint64_t bytes;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(text_parse_bytes(cases[i].s, &bytes));
+        assert_true(bytes == cases[i].bytes);
+    }
+}
+
+static void what_is_no_size_is_refused(void **state)
+{
+    static const char *const bad[] = { "",
+                                       "M",
+                                       "-1",
+                                       "+1",
+                                       " 1",
+                                       "1 M",
+                                       "1.5",
+                                       "1..5G",
+                                       "1.",
+                                       "64Mx",
+                                       "64iB",
+                                       "64MiB ",
+                                       "16E",
+                                       "0x10",
+                                       "1.5B",
+                                       "18446744073709551616",
+                                       "15.99999999999999999999E1" };
+    uint64_t bytes = 77;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (text_parse_bytes(bad[i], &bytes))
+            fail_msg("'%s' was taken for a size", bad[i]);
+    assert_int_equal(bytes, 77);
+}
+
+static void whole_numbers_are_parsed_within_their_range(void **state)
+{
+    uint64_t v = 77;
+
+    (void)state;
+    assert_true(text_parse_u64("99", 1, 100, &v));
+    assert_int_equal(v, 99);
+    assert_true(text_parse_u64("18446744073709551615", 0, UINT64_MAX, &v));
+    assert_true(v == UINT64_MAX);
+    v = 77;
+    assert_false(text_parse_u64("18446744073709551616", 0, UINT64_MAX, &v));
+    assert_false(text_parse_u64("0", 1, 100, &v));
+    assert_false(text_parse_u64("101", 1, 100, &v));
+    assert_false(text_parse_u64("", 0, 100, &v));
+    assert_false(text_parse_u64("5x", 0, 100, &v));
+    assert_false(text_parse_u64(" 5", 0, 100, &v));
+    assert_false(text_parse_u64("-5", 0, UINT64_MAX, &v));
+    assert_int_equal(v, 77);
+}
+
+static void seconds_are_positive_decimals(void **state)
+{
+    double s = 77;
+
+    (void)state;
+    assert_true(text_parse_seconds("2", &s));
+    assert_true(s == 2);
+    assert_true(text_parse_seconds("0.5", &s));
+    assert_true(s == 0.5);
+    assert_true(text_parse_seconds(".25", &s));
+    assert_true(s == 0.25);
+    s = 77;
+    assert_false(text_parse_seconds("0", &s));
+    assert_false(text_parse_seconds("0.0", &s));
+    assert_false(text_parse_seconds("-1", &s));
+    assert_false(text_parse_seconds("", &s));
+    assert_false(text_parse_seconds(".", &s));
+    assert_false(text_parse_seconds("1.", &s));
+    assert_false(text_parse_seconds("1,5", &s));
+    assert_false(text_parse_seconds("nan", &s));
+    assert_false(text_parse_seconds("inf", &s));
+    assert_false(text_parse_seconds("1e3", &s));
+    assert_false(text_parse_seconds("99999999999999999999999", &s));
+    assert_true(s == 77);
+}
+
+static void the_decimal_point_is_a_point_in_every_locale(void **state)
+{
+    double s = 0;
+
+    (void)state;
+    if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "fr_FR.UTF-8")) {
+        print_message("no locale with a decimal comma is installed\n");
+        skip();
+    }
+    assert_true(text_parse_seconds("0.5", &s) && s == 0.5);
+    assert_string_equal(text_si(dst, sizeof dst, 1.66), "1.66");
+    assert_string_equal(text_bytes(dst, sizeof dst, 1536), "1.5K");
+    setlocale(LC_NUMERIC, "C");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(thousands_are_grouped),
+        cmocka_unit_test(si_numbers_have_three_digits_and_a_unit),
+        cmocka_unit_test(bytes_are_short),
+        cmocka_unit_test(durations_are_hours_minutes_seconds),
+        cmocka_unit_test(sizes_are_parsed),
+        cmocka_unit_test(what_is_no_size_is_refused),
+        cmocka_unit_test(whole_numbers_are_parsed_within_their_range),
+        cmocka_unit_test(seconds_are_positive_decimals),
+        cmocka_unit_test(the_decimal_point_is_a_point_in_every_locale),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "ui/theme.h"
+
+static void expect_refused(const char *text, const char *words)
+{
+    struct theme t;
+    struct error e = { 0 };
+    assert_false(theme_parse(&t, "my.theme", text, &e));
+    if (!strstr(e.text, words))
+        print_message("\"%s\" does not say \"%s\"\n", e.text, words);
+    assert_non_null(strstr(e.text, words));
+}
+
+static void styles_are_colours_and_attributes(void **state)
+{
+    struct theme t;
+    struct error e = { 0 };
+    (void)state;
+    assert_true(
+        theme_parse(&t, "t", "[styles]\ncursor = bright-red on 238 bold underline\nspark = #ff8700\n", &e));
+    struct theme_style s = t.styles[THEME_256][STYLE_CURSOR];
+    assert_int_equal(s.fg, 9);
+    assert_int_equal(s.bg, 238);
+    assert_int_equal(s.attributes, THEME_BOLD | THEME_UNDERLINE);
+    assert_int_equal(t.styles[THEME_256][STYLE_SPARK].fg, 208);
+}
+
+static void what_is_said_once_reaches_terminals_with_fewer_colours(void **state)
+{
+    struct theme t;
+    struct error e = { 0 };
+    (void)state;
+    assert_true(theme_parse(
+        &t, "t", "[styles]\nlabel = bright-red\ncursor = 16 on 51\nmatch = 46\n[styles.8]\nmatch = blue\n",
+        &e));
+    assert_int_equal(t.styles[THEME_8][STYLE_LABEL].fg, 1);
+    assert_int_equal(t.styles[THEME_8][STYLE_LABEL].attributes, THEME_BOLD);
+    assert_int_equal(t.styles[THEME_8][STYLE_CURSOR].bg, 6);
+    assert_int_equal(t.styles[THEME_8][STYLE_MATCH].fg, 4);
+    assert_int_equal(t.styles[THEME_MONO][STYLE_CURSOR].fg, -1);
+    assert_int_equal(t.styles[THEME_MONO][STYLE_CURSOR].attributes & THEME_REVERSE, THEME_REVERSE);
+}
+
+static void no_style_hides_its_text_with_8_colours(void **state)
+{
+    struct theme t;
+    (void)state;
+    theme_builtin(&t);
+    for (int i = 0; i < STYLE_COUNT; i++) {
+        const struct theme_style *s = &t.styles[THEME_8][i];
+        assert_true(s->fg < 8 && s->bg < 8);
+        assert_false(s->fg >= 0 && s->fg == s->bg);
+        assert_int_equal(t.styles[THEME_MONO][i].fg, -1);
+        assert_int_equal(t.styles[THEME_MONO][i].bg, -1);
+    }
+}
+
+static void what_a_file_leaves_out_is_built_in(void **state)
+{
+    struct theme t, builtin;
+    struct error e = { 0 };
+    (void)state;
+    theme_builtin(&builtin);
+    assert_true(theme_parse(&t, "t", "[theme]\nname = mine\n", &e));
+    assert_string_equal(t.name, "mine");
+    assert_memory_equal(t.styles, builtin.styles, sizeof t.styles);
+}
+
+static void a_printed_theme_reads_back_the_same(void **state)
+{
+    struct theme t, back;
+    struct buf out = { 0 };
+    struct error e = { 0 };
+    (void)state;
+    theme_builtin(&t);
+    theme_print(&t, &out);
+    assert_true(theme_parse(&back, "t", buf_str(&out), &e));
+    assert_memory_equal(&t, &back, sizeof t);
+    buf_done(&out);
+}
+
+static void mistakes_are_named_with_file_and_line(void **state)
+{
+    (void)state;
+    expect_refused("[styles]\ncursr = red\n", "my.theme:2");
+    expect_refused("[styles]\ncursr = red\n", "\"cursor\"");
+    expect_refused("[styles]\ncursor = rde\n", "\"rde\"");
+    expect_refused("[styles]\ncursor = 256\n", "\"256\"");
+    expect_refused("[styles]\ncursor = red on blue on green\n", "\"on\"");
+    expect_refused("[style]\ncursor = red\n", "[style]");
+    expect_refused("[theme]\nauthor = me\n", "author");
+}
+
+static void an_unknown_name_lists_the_themes_there_are(void **state)
+{
+    char dir[] = "/tmp/flametop-theme-XXXXXX", path[128];
+    struct theme t;
+    struct error e = { 0 };
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    (void)setenv("XDG_CONFIG_HOME", dir, 1);
+    (void)snprintf(path, sizeof path, "%s/flametop", dir);
+    assert_int_equal(mkdir(path, 0700), 0);
+    (void)snprintf(path, sizeof path, "%s/flametop/themes", dir);
+    assert_int_equal(mkdir(path, 0700), 0);
+    (void)snprintf(path, sizeof path, "%s/flametop/themes/mine.theme", dir);
+    struct outfile o;
+    assert_true(outfile_open(&o, path, &e));
+    outfile_write(&o, "[styles]\nspark = blue\n", 22);
+    assert_true(outfile_commit(&o, &e));
+
+    assert_true(theme_load(&t, "mine", &e));
+    assert_string_equal(t.name, "mine");
+    assert_int_equal(t.styles[THEME_256][STYLE_SPARK].fg, 4);
+    assert_false(theme_load(&t, "nope", &e));
+    assert_non_null(strstr(e.text, "default"));
+    assert_non_null(strstr(e.text, "mine"));
+    char(*names)[64];
+    assert_true(theme_list(&names) >= 2);
+    assert_string_equal(names[0], "default");
+    mem_free(names);
+
+    (void)unlink(path);
+    (void)snprintf(path, sizeof path, "%s/flametop/themes", dir);
+    (void)rmdir(path);
+    (void)snprintf(path, sizeof path, "%s/flametop", dir);
+    (void)rmdir(path);
+    (void)rmdir(dir);
+}
+
+/* themes/default.theme is the table in style.def, as a file to copy from. */
+static void the_default_file_is_the_built_in_theme(void **state)
+{
+    const char *top = getenv("FLAMETOP_SOURCE");
+    char path[4096];
+    struct theme builtin, file;
+    struct error e = { 0 };
+    (void)state;
+    (void)snprintf(path, sizeof path, "%s/themes/default.theme", top ? top : ".");
+    if (access(path, R_OK) != 0) {
+        print_message("%s is not there: run this at the top of the source, or set FLAMETOP_SOURCE\n", path);
+        skip();
+    }
+    theme_builtin(&builtin);
+    struct buf text = { 0 };
+    assert_true(file_read(path, 1 << 20, &text, &e));
+    assert_true(theme_parse(&file, path, buf_str(&text), &e));
+    assert_memory_equal(&file, &builtin, sizeof file);
+    buf_done(&text);
+}
+
+/* Neither installed nor in the source tree: a single copied program has them all. */
+static void all_themes_are_in_the_program(void **state)
+{
+#if __has_include("theme_text.h")
+    static const char *const wanted[] = { "default", "light", "mono", "solarized" };
+    struct theme t, builtin;
+    struct error e = { 0 };
+    char(*names)[64];
+    (void)state;
+    (void)setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
+    uint32_t n = theme_list(&names);
+    theme_builtin(&builtin);
+    for (size_t i = 0; i < 4; i++) {
+        uint32_t at = 0;
+        while (at < n && strcmp(names[at], wanted[i]) != 0)
+            at++;
+        assert_true(at < n);
+        if (!theme_load(&t, wanted[i], &e))
+            fail_msg("%s", e.text);
+        assert_string_equal(t.name, wanted[i]);
+        assert_int_equal(memcmp(t.styles, builtin.styles, sizeof t.styles) == 0, i == 0);
+    }
+    assert_false(theme_load(&t, "nope", &e));
+    assert_non_null(strstr(e.text, "default, light, mono, solarized"));
+    mem_free(names);
+#else
+    (void)state;
+    print_message("compiled without theme_text.h, which make writes\n");
+    skip();
+#endif
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(styles_are_colours_and_attributes),
+        cmocka_unit_test(what_is_said_once_reaches_terminals_with_fewer_colours),
+        cmocka_unit_test(no_style_hides_its_text_with_8_colours),
+        cmocka_unit_test(what_a_file_leaves_out_is_built_in),
+        cmocka_unit_test(a_printed_theme_reads_back_the_same),
+        cmocka_unit_test(mistakes_are_named_with_file_and_line),
+        cmocka_unit_test(an_unknown_name_lists_the_themes_there_are),
+        cmocka_unit_test(the_default_file_is_the_built_in_theme),
+        cmocka_unit_test(all_themes_are_in_the_program),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

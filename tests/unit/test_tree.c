@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ui/tree.h"
+
+/* A model of bare numbers: node i has a parent and a key; children in the order of their numbers. */
+struct nodes {
+    uint32_t n; /* with the root, 0 */
+    uint32_t parent[16];
+    uint64_t key[16];
+    uint32_t hidden;
+};
+
+static uint32_t child_after(const struct nodes *t, uint32_t parent, uint32_t after)
+{
+    for (uint32_t i = after + 1; i < t->n; i++)
+        if (t->parent[i] == parent)
+            return i;
+    return 0;
+}
+
+static uint32_t first_child(const void *ctx, uint32_t node)
+{
+    return child_after(ctx, node, 0);
+}
+
+static uint32_t next_sibling(const void *ctx, uint32_t node)
+{
+    return child_after(ctx, ((const struct nodes *)ctx)->parent[node], node);
+}
+
+static uint32_t parent_of(const void *ctx, uint32_t node)
+{
+    return ((const struct nodes *)ctx)->parent[node];
+}
+
+static uint64_t key_of(const void *ctx, uint32_t node)
+{
+    return ((const struct nodes *)ctx)->key[node];
+}
+
+static bool is_hidden(const void *ctx, uint32_t node)
+{
+    return ((const struct nodes *)ctx)->hidden == node;
+}
+
+static const struct tree_model model = { first_child, next_sibling, parent_of, key_of, NULL };
+static const struct tree_model model_with_hidden = { first_child, next_sibling, parent_of, key_of,
+                                                     is_hidden };
+
+/* 1 { 2 { 3 4 } 5 } 6 { 7 } */
+static const struct nodes sample = { 8, { 0, 0, 1, 2, 2, 1, 0, 6 }, { 0, 10, 20, 30, 40, 50, 60, 70 }, 0 };
+
+static void expect_rows(const struct tree *t, uint32_t n, const uint32_t *nodes)
+{
+    assert_int_equal(t->n, n);
+    for (uint32_t i = 0; i < n; i++)
+        assert_int_equal(t->rows[i].node, nodes[i]);
+}
+#define EXPECT_ROWS(t, ...)                                                                                  \
+    do {                                                                                                     \
+        const uint32_t expected_[] = { __VA_ARGS__ };                                                        \
+        expect_rows(t, sizeof expected_ / sizeof *expected_, expected_);                                     \
+    } while (0)
+
+static void a_new_tree_shows_its_top_level(void **state)
+{
+    struct tree t = { 0 };
+    (void)state;
+    tree_update(&t, &model, &sample);
+    EXPECT_ROWS(&t, 1, 6);
+    assert_false(t.rows[0].open);
+    assert_false(t.rows[0].leaf);
+    tree_done(&t);
+}
+
+static void opening_shows_children_one_level_deep(void **state)
+{
+    struct tree t = { 0 };
+    (void)state;
+    tree_update(&t, &model, &sample);
+    assert_true(tree_act(&t, ACTION_EXPAND, &model, &sample));
+    EXPECT_ROWS(&t, 1, 2, 5, 6);
+    assert_int_equal(t.rows[1].depth, 1);
+    assert_true(t.rows[2].leaf);
+    tree_act(&t, ACTION_COLLAPSE, &model, &sample);
+    EXPECT_ROWS(&t, 1, 6);
+    tree_done(&t);
+}
+
+static void the_hot_path_opens_down_to_the_leaf(void **state)
+{
+    struct tree t = { 0 };
+    (void)state;
+    tree_update(&t, &model, &sample);
+    tree_act(&t, ACTION_EXPAND_HOT, &model, &sample);
+    EXPECT_ROWS(&t, 1, 2, 3, 4, 5, 6);
+    tree_done(&t);
+}
+
+static void all_opens_and_closes(void **state)
+{
+    struct tree t = { 0 };
+    (void)state;
+    tree_update(&t, &model, &sample);
+    tree_act(&t, ACTION_EXPAND_ALL, &model, &sample);
+    tree_act(&t, ACTION_END, &model, &sample);
+    tree_act(&t, ACTION_EXPAND_ALL, &model, &sample);
+    EXPECT_ROWS(&t, 1, 2, 3, 4, 5, 6, 7);
+    tree_act(&t, ACTION_END, &model, &sample);
+    tree_act(&t, ACTION_COLLAPSE_ALL, &model, &sample);
+    EXPECT_ROWS(&t, 1, 6);
+    assert_int_equal(tree_cursor(&t)->node, 6); /* the branch the cursor was in */
+    tree_done(&t);
+}
+
+static void expansion_and_cursor_survive_a_rebuilt_and_resorted_model(void **state)
+{
+    /* The same paths, other numbers, 6 now before 1: 1 { 2 } 3 { 4 { 5 6 } 7 } */
+    const struct nodes later = { 8, { 0, 0, 1, 0, 3, 4, 4, 3 }, { 0, 60, 70, 10, 20, 40, 30, 50 }, 0 };
+    struct tree t = { 0 };
+    (void)state;
+    tree_update(&t, &model, &sample);
+    tree_act(&t, ACTION_EXPAND_HOT, &model, &sample);
+    tree_act(&t, ACTION_DOWN, &model, &sample);
+    tree_act(&t, ACTION_DOWN, &model, &sample);
+    assert_int_equal(tree_cursor(&t)->node, 3);
+    tree_update(&t, &model, &later);
+    EXPECT_ROWS(&t, 1, 3, 4, 5, 6, 7);
+    assert_int_equal(tree_cursor(&t)->node, 6); /* key 30 */
+    tree_done(&t);
+}
+
+static void left_closes_then_goes_to_the_parent(void **state)
+{
+    struct tree t = { 0 };
+    (void)state;
+    tree_update(&t, &model, &sample);
+    tree_act(&t, ACTION_EXPAND_HOT, &model, &sample);
+    tree_reveal(&t, 3, &model, &sample);
+    tree_act(&t, ACTION_LEFT, &model, &sample);
+    assert_int_equal(tree_cursor(&t)->node, 2);
+    tree_act(&t, ACTION_LEFT, &model, &sample);
+    EXPECT_ROWS(&t, 1, 2, 5, 6);
+    tree_act(&t, ACTION_RIGHT, &model, &sample);
+    EXPECT_ROWS(&t, 1, 2, 3, 4, 5, 6);
+    tree_act(&t, ACTION_RIGHT, &model, &sample);
+    assert_int_equal(tree_cursor(&t)->node, 3);
+    tree_done(&t);
+}
+
+static void reveal_opens_what_is_above(void **state)
+{
+    struct tree t = { 0 };
+    (void)state;
+    tree_reveal(&t, 7, &model, &sample);
+    EXPECT_ROWS(&t, 1, 6, 7);
+    assert_int_equal(tree_cursor(&t)->node, 7);
+    tree_done(&t);
+}
+
+static void what_a_person_closed_stays_closed_though_open_by_depth(void **state)
+{
+    struct tree t = { .open_depth = 9 };
+    (void)state;
+    tree_update(&t, &model, &sample);
+    EXPECT_ROWS(&t, 1, 2, 3, 4, 5, 6, 7);
+    tree_act(&t, ACTION_COLLAPSE, &model, &sample);
+    tree_update(&t, &model, &sample);
+    EXPECT_ROWS(&t, 1, 6, 7);
+    tree_done(&t);
+}
+
+static void a_hidden_node_takes_its_subtree_along(void **state)
+{
+    struct nodes n = sample;
+    struct tree t = { .open_depth = 9 };
+    (void)state;
+    n.hidden = 2;
+    tree_update(&t, &model_with_hidden, &n);
+    EXPECT_ROWS(&t, 1, 5, 6, 7);
+    n.hidden = 7;
+    tree_update(&t, &model_with_hidden, &n);
+    EXPECT_ROWS(&t, 1, 2, 3, 4, 5, 6);
+    assert_true(t.rows[5].leaf); /* nothing below 6 is left to open */
+    tree_done(&t);
+}
+
+static void an_empty_tree_has_no_cursor(void **state)
+{
+    const struct nodes none = { .n = 1 };
+    struct tree t = { 0 };
+    (void)state;
+    tree_update(&t, &model, &none);
+    assert_null(tree_cursor(&t));
+    assert_false(tree_act(&t, ACTION_EXPAND, &model, &none));
+    tree_done(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_new_tree_shows_its_top_level),
+        cmocka_unit_test(opening_shows_children_one_level_deep),
+        cmocka_unit_test(the_hot_path_opens_down_to_the_leaf),
+        cmocka_unit_test(all_opens_and_closes),
+        cmocka_unit_test(expansion_and_cursor_survive_a_rebuilt_and_resorted_model),
+        cmocka_unit_test(left_closes_then_goes_to_the_parent),
+        cmocka_unit_test(reveal_opens_what_is_above),
+        cmocka_unit_test(what_a_person_closed_stays_closed_though_open_by_depth),
+        cmocka_unit_test(a_hidden_node_takes_its_subtree_along),
+        cmocka_unit_test(an_empty_tree_has_no_cursor),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

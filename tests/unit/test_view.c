@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a session says of a perf.data whose every sample is known, against counting them one by one. */
+#include "session_fixture.h"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "perfdata/writer.h"
+
+#define SAMPLES  1000
+#define START_NS UINT64_C(1000000000000)
+#define STEP_NS  NS_PER_MS
+#define KERNEL   UINT64_C(0xffffffff81000000)
+#define LIBA     UINT64_C(0x10000000)
+#define LIBB     UINT64_C(0x20000000)
+
+struct made {
+    uint64_t time_ns, leaf, caller, weight;
+    uint32_t pid, tid, cpu, event, cgroup;
+    bool kernel, idle;
+    const char *comm, *module;
+};
+
+/* Process 100 is "alpha" with a thread 101 "worker", which is seen first; 200 is "beta". */
+static struct made made(uint32_t i)
+{
+    static const uint32_t tids[] = { 101, 100, 200 };
+    static const char *const comms[] = { "worker", "alpha", "beta" };
+    struct made m = { .time_ns = START_NS + i * STEP_NS, .weight = 1000 + i, .cpu = i % 4, .event = i % 7 == 6 };
+    m.idle = i % 20 == 0;
+    m.kernel = m.idle || i % 10 == 5;
+    m.tid = m.idle ? 0 : tids[i % 3];
+    m.pid = m.tid == 101 ? 100 : m.tid;
+    m.comm = m.idle ? "swapper" : comms[i % 3];
+    m.cgroup = m.idle ? 0 : m.pid / 100;
+    m.module = m.kernel ? "[kernel]" : i % 2 ? "liba.so" : "libb.so";
+    m.leaf = m.kernel ? KERNEL + 16 * (i % 5) : (i % 2 ? LIBA : LIBB) + 16 * (i % 11);
+    m.caller = LIBA + 0x1001; /* a return address */
+    return m;
+}
+
+static char folder[] = "/tmp/flametop-view-XXXXXX";
+static char path[64];
+
+static void write_processes(struct perfdata_writer *w)
+{
+    static const struct {
+        uint32_t pid, tid;
+        const char *comm;
+    } tasks[] = { { 100, 100, "alpha" }, { 100, 101, "worker" }, { 200, 200, "beta" } };
+    for (int i = 0; i < 3; i++)
+        perfdata_write_comm(w, START_NS, tasks[i].pid, tasks[i].tid, tasks[i].comm, false);
+    for (uint32_t pid = 100; pid <= 200; pid += 100)
+        for (int lib = 0; lib < 2; lib++)
+            perfdata_write_mmap(w, START_NS, &(struct perfdata_write_map){
+                                                 .pid = pid,
+                                                 .tid = pid,
+                                                 .addr = lib ? LIBB : LIBA,
+                                                 .len = 0x10000,
+                                                 .ino = lib ? 12 : 11,
+                                                 .path = lib ? "/no/such/libb.so" : "/no/such/liba.so",
+                                             });
+    perfdata_write_cgroup(w, START_NS, 1, "/one");
+    perfdata_write_cgroup(w, START_NS, 2, "/one/two");
+}
+
+static void write_sample(struct perfdata_writer *w, const struct made *m)
+{
+    uint64_t chain[] = { m->kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER, m->leaf, m->caller,
+                         PERF_CONTEXT_USER, m->caller };
+    perfdata_write_sample(w, &(struct perfdata_write_sample){
+                                 .time_ns = m->time_ns,
+                                 .ip = m->leaf,
+                                 .period = m->weight,
+                                 .cgroup = m->cgroup,
+                                 .event = m->event,
+                                 .pid = m->pid,
+                                 .tid = m->tid,
+                                 .cpu = m->cpu,
+                                 .misc = m->kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
+                                 .chain = chain,
+                                 .chain_n = m->kernel ? 2 : 3,
+                             });
+}
+
+static void write_file(uint32_t samples)
+{
+    struct perf_event_attr clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1,
+                                     .sample_freq = 99 };
+    struct perf_event_attr faults = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS,
+                                      .sample_period = 1 };
+    struct perfdata_write_event events[] = { { "cpu-clock", &clock }, { "page-faults", &faults } };
+    struct perfdata_writer *w = perfdata_writer_open(path, events, 2, true, true, &error);
+    assert_non_null(w);
+    write_processes(w);
+    for (uint32_t i = 0; i < samples; i++) {
+        struct made m = made(i);
+        write_sample(w, &m);
+    }
+    assert_true(perfdata_writer_commit(w, NULL, &error));
+}
+
+static void open_file(uint32_t samples)
+{
+    write_file(samples);
+    cfg.input = path;
+    session = session_open(&cfg, &error);
+    assert_non_null(session);
+    session_wait(session, 60 * NS_PER_SEC, NULL);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/perf.data", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(folder);
+}
+
+/* Samples of the first event that are not idle and pass. */
+#define COUNT(condition)                                                                                               \
+    ({                                                                                                                 \
+        uint64_t count_ = 0;                                                                                           \
+        for (uint32_t i_ = 0; i_ < SAMPLES; i_++) {                                                                    \
+            struct made m = made(i_);                                                                                  \
+            count_ += !m.event && !m.idle && (condition);                                                              \
+        }                                                                                                              \
+        count_;                                                                                                        \
+    })
+
+static void samples_are_counted_and_idle_ones_apart(void **state)
+{
+    uint64_t idle = 0, weight = 0, idle_weight = 0;
+    (void)state;
+    open_file(SAMPLES);
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        struct made m = made(i);
+        if (m.event)
+            continue;
+        *(m.idle ? &idle_weight : &weight) += m.weight;
+        idle += m.idle;
+    }
+    assert_int_equal(ask(), COUNT(true));
+    assert_int_equal(view.result.weight, weight);
+    assert_int_equal(view.idle_samples, idle);
+    assert_int_equal(view.idle_weight, idle_weight);
+    assert_int_equal(view.all_samples, COUNT(true) + idle);
+    query.show_idle = true;
+    assert_int_equal(ask(), COUNT(true) + idle);
+    assert_int_equal(view.result.weight, weight + idle_weight);
+}
+
+static void groups_have_their_samples_and_names(void **state)
+{
+    char label[32];
+    (void)state;
+    open_file(SAMPLES);
+    query.group = VIEW_GROUP_COMM;
+    ask();
+    assert_int_equal(samples_of_group("worker"), COUNT(m.tid == 101));
+    assert_int_equal(samples_of_group("beta"), COUNT(m.tid == 200));
+    query.group = VIEW_GROUP_THREAD;
+    ask();
+    assert_int_equal(samples_of_group("worker/101"), COUNT(m.tid == 101));
+    assert_int_equal(samples_of_group("alpha/100"), COUNT(m.tid == 100));
+    query.group = VIEW_GROUP_CGROUP;
+    ask();
+    assert_int_equal(samples_of_group("/one"), COUNT(m.cgroup == 1));
+    assert_int_equal(samples_of_group("/one/two"), COUNT(m.cgroup == 2));
+    query.group = VIEW_GROUP_CPU;
+    ask();
+    for (uint32_t cpu = 0; cpu < 4; cpu++) {
+        snprintf(label, sizeof label, "cpu %u", cpu);
+        assert_int_equal(samples_of_group(label), COUNT(m.cpu == cpu));
+    }
+    query.group = VIEW_GROUP_MODULE;
+    ask();
+    assert_true(function_named("liba.so") && function_named("libb.so"));
+    assert_int_equal(view.n_groups, 1);
+}
+
+static void a_process_is_called_after_its_first_thread(void **state)
+{
+    (void)state;
+    open_file(SAMPLES);
+    query.group = VIEW_GROUP_PROCESS;
+    ask();
+    assert_int_equal(samples_of_group("alpha/100"), COUNT(m.pid == 100));
+    assert_int_equal(samples_of_group("beta/200"), COUNT(m.pid == 200));
+}
+
+static void only_what_is_in_the_window_has_a_group(void **state)
+{
+    (void)state;
+    open_file(SAMPLES);
+    query.group = VIEW_GROUP_THREAD;
+    query.from_ns = query.to_ns = START_NS + 1 * STEP_NS;
+    assert_int_equal(ask(), 1);
+    assert_int_equal(view.n_groups, 2);
+}
+
+static void zooms_and_modes_can_be_combined(void **state)
+{
+    (void)state;
+    open_file(SAMPLES);
+    zoom_to(ZOOM_MODULE, 0, "liba.so");
+    assert_int_equal(ask(), COUNT(!strcmp(m.module, "liba.so")));
+    query.zooms[1] = (struct zoom){ .kind = ZOOM_THREAD, .number = 200 };
+    query.n_zooms = 2;
+    assert_int_equal(ask(), COUNT(!strcmp(m.module, "liba.so") && m.tid == 200));
+    query.zooms[2] = (struct zoom){ .kind = ZOOM_CPU, .number = 3 };
+    query.n_zooms = 3;
+    assert_int_equal(ask(), COUNT(!strcmp(m.module, "liba.so") && m.tid == 200 && m.cpu == 3));
+    zoom_to(ZOOM_CPU, 1, "");
+    assert_int_equal(ask(), COUNT(m.cpu == 1));
+    zoom_to(ZOOM_CGROUP, 1, "/one");
+    assert_int_equal(ask(), COUNT(m.cgroup == 1 || m.cgroup == 2));
+    zoom_to(ZOOM_COMM, 0, "worker");
+    query.mode = VIEW_MODE_KERNEL;
+    assert_int_equal(ask(), COUNT(m.tid == 101 && m.kernel));
+    query.mode = VIEW_MODE_USER;
+    assert_int_equal(ask(), COUNT(m.tid == 101 && !m.kernel));
+}
+
+static void a_function_is_found_by_filter_and_by_zoom(void **state)
+{
+    (void)state;
+    open_file(SAMPLES);
+    snprintf(query.filter, sizeof query.filter, "LIBB.SO+0x30");
+    assert_int_equal(ask(), COUNT(m.leaf == LIBB + 0x30));
+    struct view_function f = view.funcs[function_named("libb.so+0x30")];
+    *query.filter = '\0';
+    zoom_to(ZOOM_FUNCTION, f.key, "");
+    assert_int_equal(ask(), COUNT(m.leaf == LIBB + 0x30));
+    /* one that only calls: user samples have a caller */
+    *query.filter = '\0';
+    snprintf(query.filter, sizeof query.filter, "liba.so+0x1000");
+    query.n_zooms = 0;
+    assert_int_equal(ask(), COUNT(!m.kernel));
+}
+
+static void windows_end_where_the_file_ends(void **state)
+{
+    (void)state;
+    open_file(SAMPLES);
+    query.window_ns = 100 * STEP_NS;
+    assert_int_equal(ask(), COUNT(m.time_ns >= START_NS + (SAMPLES - 1 - 100) * STEP_NS));
+    query.window_ns = UINT64_MAX;
+    assert_int_equal(ask(), COUNT(true));
+    query.from_ns = START_NS + 10 * STEP_NS;
+    query.to_ns = START_NS + 19 * STEP_NS;
+    assert_int_equal(ask(), COUNT(m.time_ns >= query.from_ns && m.time_ns <= query.to_ns));
+    query.from_ns = query.to_ns + 1;
+    assert_int_equal(ask(), 0);
+}
+
+static void the_other_event_is_one_key_away(void **state)
+{
+    uint64_t faults = 0;
+    (void)state;
+    open_file(SAMPLES);
+    for (uint32_t i = 0; i < SAMPLES; i++)
+        faults += made(i).event && !made(i).idle;
+    assert_true(view.n_funcs == 0 && ask() > 0 && view.weight_is_time);
+    assert_true(session_select_event(session, -1, &error));
+    assert_int_equal(ask(), faults);
+    assert_false(view.weight_is_time);
+    session_get_status(session, &status);
+    assert_string_equal(status.event, "page-faults");
+    assert_int_equal(status.period, 1);
+    assert_true(session_select_event(session, -1, &error));
+    assert_int_equal(ask(), COUNT(true));
+}
+
+static void nothing_is_measured_over_a_file(void **state)
+{
+    (void)state;
+    open_file(SAMPLES);
+    uint64_t all = ask();
+    assert_false(session_set_event(session, "cycles", &error));
+    assert_false(session_set_freq(session, 1, &error));
+    session_freeze(session, true);
+    session_clear(session);
+    assert_int_equal(ask(), all);
+    session_get_status(session, &status);
+    assert_true(status.file && !status.frozen);
+    assert_int_equal(status.samples, SAMPLES);
+    assert_int_equal(status.elapsed_ns, (SAMPLES - 1) * STEP_NS);
+    uint64_t spark = 0;
+    for (int i = 0; i < SESSION_SPARK; i++)
+        spark += status.spark[i];
+    assert_int_equal(spark, SAMPLES);
+}
+
+static void a_file_without_samples_is_empty(void **state)
+{
+    (void)state;
+    open_file(0);
+    for (int g = 0; g < VIEW_GROUP_COUNT; g++) {
+        query.group = (enum view_group)g;
+        query.window_ns = g % 2 ? NS_PER_SEC : 0;
+        assert_int_equal(ask(), 0);
+        assert_int_equal(view.result.n_entries, 0);
+    }
+    session_get_status(session, &status);
+    assert_int_equal(status.elapsed_ns, 0);
+}
+
+/* What is written of a file has the same samples as the file. */
+static void what_is_written_reads_the_same(void **state)
+{
+    char copy[80];
+    uint64_t written;
+    (void)state;
+    open_file(SAMPLES);
+    query.show_idle = true;
+    snprintf(copy, sizeof copy, "%s/copy.data", folder);
+    assert_true(session_write(session, &query, copy, &written, &error));
+    uint64_t all = ask(), weight = view.result.weight;
+    assert_int_equal(written, all);
+    session_close(session);
+    cfg.input = copy;
+    session = session_open(&cfg, &error);
+    assert_non_null(session);
+    session_wait(session, 60 * NS_PER_SEC, NULL);
+    unlink(copy);
+    assert_int_equal(ask(), all);
+    assert_int_equal(view.result.weight, weight);
+    query.show_idle = false;
+    query.group = VIEW_GROUP_THREAD;
+    ask();
+    assert_int_equal(samples_of_group("worker/101"), COUNT(m.tid == 101));
+    zoom_to(ZOOM_MODULE, 0, "libb.so");
+    assert_int_equal(ask(), COUNT(!strcmp(m.module, "libb.so")));
+    query.n_zooms = 0;
+    snprintf(query.filter, sizeof query.filter, "liba.so+0x1000");
+    assert_int_equal(ask(), COUNT(!m.kernel));
+}
+
+static void what_cannot_be_written_leaves_nothing(void **state)
+{
+    char other[96];
+    struct rlimit before, low;
+    (void)state;
+    open_file(SAMPLES);
+    snprintf(other, sizeof other, "%s/none.data", folder);
+    zoom_to(ZOOM_PROCESS, 12345, "");
+    assert_false(session_write(session, &query, other, NULL, &error));
+    assert_int_equal(error.class, ERROR_MISSING);
+    assert_int_not_equal(access(other, F_OK), 0);
+    query.n_zooms = 0;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    low = (struct rlimit){ 4096, before.rlim_max };
+    setrlimit(RLIMIT_FSIZE, &low);
+    bool ok = session_write(session, &query, other, NULL, &error);
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, handler);
+    assert_false(ok);
+    assert_non_null(strstr(error.text, "none.data"));
+    unlink(path);
+    assert_int_equal(rmdir(folder), 0); /* no temporary file either */
+    assert_int_equal(mkdir(folder, 0700), 0);
+    snprintf(other, sizeof other, "%s/no/such/folder.data", folder);
+    assert_false(session_write(session, &query, other, NULL, &error));
+}
+
+int main(int argc, char **argv)
+{
+#define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        WITH_SETUP(samples_are_counted_and_idle_ones_apart),
+        WITH_SETUP(groups_have_their_samples_and_names),
+        WITH_SETUP(a_process_is_called_after_its_first_thread),
+        WITH_SETUP(only_what_is_in_the_window_has_a_group),
+        WITH_SETUP(zooms_and_modes_can_be_combined),
+        WITH_SETUP(a_function_is_found_by_filter_and_by_zoom),
+        WITH_SETUP(windows_end_where_the_file_ends),
+        WITH_SETUP(the_other_event_is_one_key_away),
+        WITH_SETUP(nothing_is_measured_over_a_file),
+        WITH_SETUP(a_file_without_samples_is_empty),
+        WITH_SETUP(what_is_written_reads_the_same),
+        WITH_SETUP(what_cannot_be_written_leaves_nothing),
+    };
+
+    if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
+        symbol_worker_main(3);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "ui/window.h"
+
+static struct view_query aligned(uint64_t window_s, uint64_t start_ns, uint64_t elapsed_ns)
+{
+    struct session_status st;
+    struct view_query q = { .window_ns = window_s * NS_PER_SEC };
+    memset(&st, 0, sizeof st);
+    st.now_ns = start_ns + elapsed_ns;
+    st.elapsed_ns = elapsed_ns;
+    window_align(&q, &st);
+    return q;
+}
+
+static void now_is_always_in_the_range(void **state)
+{
+    static const uint64_t windows_s[] = { 0, 5, 10, 60, 300 };
+    (void)state;
+    for (size_t i = 0; i < sizeof windows_s / sizeof *windows_s; i++) {
+        for (uint64_t ms = 0; ms < 700000; ms += 777) {
+            uint64_t start = 123456789123, now = start + ms * NS_PER_MS;
+            struct view_query q = aligned(windows_s[i], start, ms * NS_PER_MS);
+            assert_true(q.from_ns >= start);
+            assert_true(q.from_ns <= now && now <= q.to_ns);
+            if (windows_s[i] && ms >= windows_s[i] * 1000)
+                assert_true(now - q.from_ns >= windows_s[i] * NS_PER_SEC * 7 / 8);
+            if (windows_s[i])
+                assert_true(q.to_ns - q.from_ns <= windows_s[i] * NS_PER_SEC);
+        }
+    }
+}
+
+static void the_range_moves_by_eighths_of_the_window(void **state)
+{
+    struct view_query first = aligned(80, 0, 1000 * NS_PER_SEC), later = aligned(80, 0, 1009 * NS_PER_SEC);
+    struct view_query next = aligned(80, 0, 1010 * NS_PER_SEC);
+    (void)state;
+    assert_int_equal(first.from_ns, later.from_ns);
+    assert_int_equal(first.to_ns, later.to_ns);
+    assert_int_equal(next.from_ns - first.from_ns, 10 * NS_PER_SEC);
+}
+
+static void the_range_begins_where_sampling_did(void **state)
+{
+    const uint64_t start = 5 * NS_PER_SEC;
+    (void)state;
+    assert_int_equal(aligned(60, start, 3 * NS_PER_SEC).from_ns, start);
+    assert_int_equal(aligned(0, start, 500 * NS_PER_SEC).from_ns, start);
+}
+
+static void what_stands_still_is_left_alone(void **state)
+{
+    struct session_status st;
+    struct view_query q = { .window_ns = NS_PER_SEC };
+    (void)state;
+    memset(&st, 0, sizeof st);
+    st.now_ns = 100 * NS_PER_SEC;
+    st.elapsed_ns = 50 * NS_PER_SEC;
+    st.frozen = true;
+    window_align(&q, &st);
+    assert_int_equal(q.from_ns | q.to_ns, 0);
+    st.frozen = false;
+    st.file = true;
+    window_align(&q, &st);
+    assert_int_equal(q.from_ns | q.to_ns, 0);
+}
+
+static void windows_have_names(void **state)
+{
+    char name[32];
+    (void)state;
+    window_name(10 * NS_PER_SEC, name, sizeof name);
+    assert_string_equal(name, "10s");
+    window_name(300 * NS_PER_SEC, name, sizeof name);
+    assert_string_equal(name, "5min");
+    window_name(0, name, sizeof name);
+    assert_string_equal(name, "since start");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(now_is_always_in_the_range),
+        cmocka_unit_test(the_range_moves_by_eighths_of_the_window),
+        cmocka_unit_test(the_range_begins_where_sampling_did),
+        cmocka_unit_test(what_stands_still_is_left_alone),
+        cmocka_unit_test(windows_have_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
