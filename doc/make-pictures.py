@@ -1,0 +1,210 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Writes doc/pictures/*.svg: the real program, sampling real loads, driven by keys.
+
+    FLAMETOP=build/flametop doc/make-pictures.py [NAME...]      as root: all pictures, or those named
+
+What would tell the machine from others is left out: the host has another name, the kernel's release no suffix, and
+only the loads are sampled, which run as a user that has nothing else to do.
+"""
+import ctypes
+import os
+import re
+import socket
+import sys
+from html import escape
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "tests", "lib"))
+
+import machine as m  # noqa: E402
+from ptyscreen import Screen  # noqa: E402
+
+HOST = "web-17"
+USER = "www-data"
+SIZE = (104, 30)
+CELL_W, CELL_H, FONT, PAD = 9, 18, 15, 10
+BACKGROUND, FOREGROUND = "#16181d", "#d3d7de"
+PALETTE = {
+    "black": "#101216", "red": "#e06c5f", "green": "#8cc265", "brown": "#d9a648", "blue": "#4f8fe6",
+    "magenta": "#c678dd", "cyan": "#46b3bf", "white": "#d3d7de", "brightblack": "#6b7280", "brightred": "#ff8a7a",
+    "brightgreen": "#a9e07f", "brightbrown": "#f2c66d", "brightyellow": "#f2c66d", "brightblue": "#7fb2ff",
+    "brightmagenta": "#e19cf2", "brightcyan": "#72d5e0", "brightwhite": "#ffffff",
+}
+# Arms to the left, right, up and down.
+BOX = {"─": (1, 1, 0, 0), "│": (0, 0, 1, 1), "┌": (0, 1, 0, 1), "┐": (1, 0, 0, 1), "└": (0, 1, 1, 0),
+       "┘": (1, 0, 1, 0), "├": (0, 1, 1, 1), "┤": (1, 0, 1, 1)}
+CLONE_NEWUTS = 0x04000000
+
+BURSTS = """
+import json, time
+data = {str(i): [i] * 9 for i in range(200)}
+while True:
+    end = time.monotonic() + 3
+    while time.monotonic() < end:
+        json.loads(json.dumps(data))
+    time.sleep(3)
+"""
+LOADS = (
+    ("./shape", "600"),
+    ("dd", "if=/dev/zero", "of=/dev/null", "bs=1"),
+    ("/usr/bin/python3", "-c", BURSTS),
+    ("sh", "-c", "while :; do find /usr/share/doc -size +9M; sleep 1; done"),
+    ("sh", "-c", "while :; do /bin/true; done"),
+)
+
+
+def rename_host():
+    """In a namespace of our own, and only there."""
+    if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWUTS) != 0:
+        sys.exit("make-pictures: cannot give the host another name: " + os.strerror(ctypes.get_errno()))
+    socket.sethostname(HOST)
+
+
+def colour(name, otherwise):
+    if name == "default":
+        return otherwise
+    return PALETTE.get(name, "#" + name)
+
+
+def cells(screen):
+    """Rows of (character, foreground, background, bold, underlined)."""
+    for y in range(screen.lines):
+        row = []
+        for x in range(screen.columns):
+            c = screen.buffer[y][x]
+            front, back = colour(c.fg, FOREGROUND), colour(c.bg, BACKGROUND)
+            if c.reverse:
+                front, back = back, front
+            row.append((c.data or " ", front, back, c.bold, c.underscore))
+        yield row
+
+
+def without_suffix(row):
+    """The header's kernel release without what a distribution or a cloud appends to it; the line keeps its width."""
+    text = "".join(c[0] for c in row)
+    found = re.search(r" \d+\.\d+\.\d+(-\S+)", text)
+    if not found:
+        return row
+    cut, end = found.span(1)
+    gap = re.search(r" {3,}", text[end:])
+    at = end + gap.start() if gap else len(row)
+    return row[:cut] + row[end:at] + [row[at - 1 if at == len(row) else at]] * (end - cut) + row[at:]
+
+
+def runs(row):
+    """(column, text, look) of neighbours that look alike."""
+    start = 0
+    for x in range(1, len(row) + 1):
+        if x == len(row) or row[x][1:] != row[start][1:]:
+            yield start, "".join(c[0] for c in row[start:x]), row[start][1:]
+            start = x
+
+
+def rectangle(x, y, width, height, fill):
+    return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="{fill}"/>'
+
+
+def shape_of(character, x, y, fill):
+    """Blocks and lines as shapes, because fonts leave gaps between them; None for a letter."""
+    code, middle_x, middle_y = ord(character[0]), x + CELL_W // 2, y + CELL_H // 2
+    if 0x2581 <= code <= 0x2588:
+        height = round((CELL_H - 3) * (code - 0x2580) / 8)  # some air between the trends of two rows
+        return rectangle(x, y + CELL_H - height, CELL_W, height, fill)
+    if 0x2589 <= code <= 0x258f:
+        return rectangle(x, y, round(CELL_W * (0x2590 - code) / 8), CELL_H, fill)
+    if character not in BOX:
+        return None
+    left, right, up, down = BOX[character]
+    across = rectangle(x if left else middle_x, middle_y, (left + right) * CELL_W / 2 + 0.5, 1, fill)
+    upright = rectangle(middle_x, y if up else middle_y, 1, (up + down) * CELL_H / 2, fill)
+    return (across if left or right else "") + (upright if up or down else "")
+
+
+def draw_run(column, y, text, look):
+    front, back, bold, underlined = look
+    x = PAD + column * CELL_W
+    if back != BACKGROUND:
+        yield rectangle(x, y, len(text) * CELL_W, CELL_H, back)
+    plain = ""
+    for i, character in enumerate(text):
+        shape = shape_of(character, x + i * CELL_W, y, front)
+        if shape:
+            yield shape
+        plain += " " if shape else character
+    for word in re.finditer(r"\S+(?: \S+)*", plain):
+        style = (' font-weight="bold"' if bold else "") + (' text-decoration="underline"' if underlined else "")
+        width = (word.end() - word.start()) * CELL_W
+        yield (f'<text x="{x + word.start() * CELL_W:g}" y="{y + CELL_H - 4.5:g}" textLength="{width:g}" '
+               f'fill="{front}"{style}>{escape(word.group())}</text>')
+
+
+def svg(screen, title):
+    width, height = screen.columns * CELL_W + 2 * PAD, screen.lines * CELL_H + 2 * PAD
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+           f'height="{height:.0f}" font-family="\'DejaVu Sans Mono\',Menlo,Consolas,monospace" font-size="{FONT}" '
+           f'xml:space="preserve" shape-rendering="crispEdges">', f"<title>{escape(title)}</title>",
+           f'<rect width="100%" height="100%" rx="6" fill="{BACKGROUND}"/>']
+    for number, row in enumerate(cells(screen)):
+        row = without_suffix(row) if number == 0 else row
+        for column, text, look in runs(row):
+            out += draw_run(column, PAD + number * CELL_H, text, look)
+    return "\n".join(out + ["</svg>", ""])
+
+
+def functions(s):
+    """flametop: which functions burn the CPU"""
+    s.send("1", "g")
+    s.wait(r"SELF%.*FUNCTION")
+
+
+def callgraph(s):
+    """flametop: the call graph, its hot path opened"""
+    s.send("2", "Z", "g", "*")
+    s.wait(r"\[-\] ")
+
+
+def flame(s):
+    """flametop: the flame graph"""
+    s.send("3")
+    s.wait(r"all 100\.0%")
+
+
+def counters(s):
+    """flametop: the counters"""
+    s.send("4")
+    s.wait(r"CPUs utilized", 15)
+    s.pump(12)
+
+
+def events(s):
+    """flametop: choosing the event to sample"""
+    s.send("1", "e")
+    s.wait(r"context-switches")
+
+
+PICTURES = (functions, callgraph, flame, counters, events)
+
+
+def main():
+    wanted = sys.argv[1:] or [p.__name__ for p in PICTURES]
+    rename_host()
+    m.build("shape")
+    for load in LOADS:
+        m.start(*load, cwd=m.WORK, user=USER, group=USER, extra_groups=[])
+    os.makedirs(os.path.join(HERE, "pictures"), exist_ok=True)
+    with Screen(["--user", USER, "--window", "30"], size=SIZE, env={"XDG_CONFIG_HOME": "/nonexistent"}) as s:
+        s.pump(32)
+        for picture in PICTURES:
+            if picture.__name__ not in wanted:
+                continue
+            picture(s)
+            s.pump(2.5)
+            path = os.path.join(HERE, "pictures", picture.__name__ + ".svg")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(svg(s.screen, picture.__doc__))
+            print(f"wrote {os.path.relpath(path)}")
+            s.send("esc")
+
+
+main()
