@@ -15,7 +15,10 @@
 
 enum callchain_mode {
     CALLCHAIN_NONE,
-    CALLCHAIN_FP,
+    CALLCHAIN_FP,    /* the kernel follows frame pointers */
+    CALLCHAIN_AUTO,  /* as dwarf, with less and less stack, then fp, where that would be too many bytes */
+    CALLCHAIN_DWARF, /* the kernel's part by the kernel; of the user part registers and stack, for unwind/ */
+    CALLCHAIN_LBR,   /* the CPU's own record of calls */
 };
 
 struct live_config {
@@ -23,7 +26,8 @@ struct live_config {
     struct scope scope;   /* borrowed lists; live copies what it keeps */
     uint64_t freq_hz;     /* samples per second and CPU, or 0 */
     uint64_t period;      /* events per sample when freq_hz is 0; 0: 1, every event */
-    enum callchain_mode callchain;
+    enum callchain_mode callchain; /* live_config_of: what runs (auto becomes dwarf or fp) */
+    uint32_t stack_bytes;          /* dwarf, auto: of each sample; 0: default; a multiple of 8, at most 65,528 */
     uint32_t ring_bytes;  /* per CPU, 0: default 512 KiB; made smaller when RLIMIT_MEMLOCK wants it */
     bool enable_on_exec;  /* the scope is a command that has not started yet */
     bool inherit;         /* follow children of tasks */

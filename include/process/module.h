@@ -15,8 +15,20 @@ enum module_kind {
     MODULE_VDSO,    /* offset = from its start */
     MODULE_JIT,     /* anonymous executable memory of one process; offset = absolute address */
     MODULE_UNKNOWN, /* no mapping known; offset = absolute address */
-    MODULE_BROKEN,  /* where a garbage callchain is cut: one frame, offset 0 */
+    MODULE_BROKEN,  /* where a callchain is cut: the offset says why (enum broken_reason) */
     MODULE_GUEST,   /* guest code, offset = absolute address */
+};
+
+/* Offsets in MODULE_BROKEN: why a chain has no true root. */
+enum broken_reason {
+    BROKEN_GARBAGE,  /* frame pointers led into memory that is no code: "[broken]" */
+    BROKEN_DUMP,     /* the stack is deeper than the dump that was taken */
+    BROKEN_NO_TABLE, /* code without unwind table, and no frame pointer */
+    BROKEN_PENDING,  /* the table is not there yet: provisional */
+    BROKEN_NO_MAP,   /* a return address in no mapping */
+    BROKEN_STEP,     /* a step that the table does not allow */
+    BROKEN_DEEP,     /* more frames than are kept */
+    BROKEN_REASONS
 };
 
 /* Ids of the modules that always exist. */

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "process/module.h"
+#include "unwind/rows.h"
 
 enum symbol_state {
     SYMBOL_PENDING, /* not known yet: ask again when the generation changes */
@@ -67,6 +68,30 @@ void symbolizer_request(struct symbolizer *sy, struct module *m);
 
 /* Why a module has no names, for the doctor: "stripped, no debug file", "no /tmp/perf-123.map". "" if fine. */
 void symbolizer_trouble(struct symbolizer *sy, const struct module *m, char *dst, size_t cap);
+/* The module's unwind table, asked for in the background if it is not there. Never blocks. *out is valid until
+ * symbolizer_trim leaves the module out. NULL in *out: pending, or there is none. */
+enum symbol_state symbolizer_unwind(struct symbolizer *sy, struct module *m, const struct unwind_rows **out);
+/* The same, waiting for it (loading a file: no screen waits for this thread). */
+enum symbol_state symbolizer_unwind_wait(struct symbolizer *sy, struct module *m, uint64_t timeout_ns,
+                                         const struct unwind_rows **out);
+
+/* Where in the source an address lies, and what was inlined there. */
+struct symbol_inline {
+    const char *name; /* of the function inlined; cleaned, demangled */
+    const char *file; /* of the call inside it, or "" */
+    uint32_t line;    /* 0: not known */
+};
+struct symbol_lines {
+    const char *file;              /* of the address itself (innermost), "" when not known */
+    uint32_t line;
+    uint32_t n_inlines;            /* innermost first; the function that holds them all is the symbol */
+    const struct symbol_inline *inlines;
+};
+/* Never blocks; asks in the background. SYMBOL_NONE: no debug information covers it. Strings and the array are
+ * valid until symbolizer_trim. Many addresses of one module are asked for at once. */
+enum symbol_state symbolizer_lines(struct symbolizer *sy, struct module *m, uint64_t offset,
+                                   struct symbol_lines *out);
+
 struct symbolizer_stats {
     uint32_t modules, pending, failed, worker_starts;
     bool kernel_hidden;    /* kptr_restrict: /proc/kallsyms has only zeros for us */

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Walks a sampled user stack (registers and a dump of memory from sp upward) frame by frame. */
+#ifndef FLAMETOP_UNWIND_WALK_H
+#define FLAMETOP_UNWIND_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "unwind/arch.h"
+#include "unwind/rows.h"
+
+enum unwind_end { /* why the walk ended */
+    UNWIND_ROOT,      /* at the true end: return address undefined or 0, or the ABI's outermost frame */
+    UNWIND_DUMP,      /* the next word lies beyond the dump */
+    UNWIND_NO_TABLE,  /* a module without a table, and no frame pointer that leads on */
+    UNWIND_PENDING,   /* the table of the last frame's module is still to come: try again then */
+    UNWIND_NO_MAP,    /* a return address in no mapping: garbage */
+    UNWIND_BAD_STEP,  /* the CFA did not grow, or a row that cannot be followed */
+    UNWIND_DEEP,      /* cap frames */
+};
+
+struct unwind_place { /* what the caller knows of an address */
+    uint64_t offset;                /* in its module */
+    uint32_t frame;                 /* the caller's own number for it, handed back */
+    const struct unwind_rows *rows; /* NULL: none */
+    bool pending;                   /* rows are asked for, and not there yet */
+    bool jit;                       /* anonymous code: by frame pointer, where that leads on */
+};
+struct unwind_source {
+    void *ctx;
+    /* False: in no mapping. addr is the pc of an exact frame, else one byte before the return address. */
+    bool (*find)(void *ctx, uint64_t addr, struct unwind_place *out);
+};
+
+struct unwind_input {
+    enum unwind_arch arch;
+    struct unwind_regs regs;
+    const uint8_t *stack; /* memory from regs.sp; borrowed */
+    size_t stack_bytes;   /* that were really taken (dyn_size) */
+    bool swap;
+};
+struct unwind_frame {
+    uint64_t addr;  /* as looked up: pc, or return address - 1 */
+    uint32_t frame; /* from the place */
+    bool exact;     /* pc of the sample, or of what a signal interrupted */
+};
+
+/* Fills frames, leaf first; returns their number (at least 1 if the pc lies in a mapping). The first frame is
+ * the pc itself. */
+uint32_t unwind_walk(const struct unwind_input *in, const struct unwind_source *src, struct unwind_frame *frames,
+                     uint32_t cap, enum unwind_end *end);
+
+#endif
