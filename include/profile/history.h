@@ -30,7 +30,14 @@ struct sample { /* 32 bytes */
 struct history; /* not thread-safe */
 struct history *history_new(void);
 void history_free(struct history *h);
-void history_append(struct history *h, const struct sample *s, const void *raw, uint32_t raw_size);
+/* Returns the sample's number: samples are numbered from 0 as long as the history lives. */
+uint64_t history_append(struct history *h, const struct sample *s, const void *raw, uint32_t raw_size);
+/* The sample of that number; NULL: it has left. Valid until the next append, shrink or clear. */
+const struct sample *history_sample(const struct history *h, uint64_t number);
+/* A stack that became known later. Nothing happens if the sample has left. */
+void history_set_stack(struct history *h, uint64_t number, uint32_t stack, uint8_t flags);
+/* Changes when a sample that is in the history was changed: what was summed up over it is to be made anew. */
+uint64_t history_edits(const struct history *h);
 uint64_t history_count(const struct history *h);    /* samples held */
 uint64_t history_dropped(const struct history *h);  /* samples that left */
 uint64_t history_first_ns(const struct history *h); /* 0 when empty */

@@ -20,6 +20,7 @@
 #include "session/box.h"
 #include "session/session.h"
 #include "symbols/symbolizer.h"
+#include "unwind/walk.h"
 
 /* Frames of addresses that were looked up lately. */
 #define PLACE_CACHE_SLOTS 8192
@@ -35,6 +36,35 @@ struct callers_slot {
     uint64_t hash; /* of the owner and the addresses; 0: empty */
     uint32_t stack;
     bool broken;
+};
+
+/* Whose addresses: an address space as it is now. */
+struct frame_owner {
+    uint32_t thread, image, version;
+};
+
+/* userstack.c */
+#define USER_FRAMES_MAX 1024
+struct user_table { /* of a module */
+    const struct unwind_rows *rows;
+    uint32_t generation; /* of the symbolizer when it was asked */
+    uint8_t state;
+};
+struct user_aside { /* a sample whose stack is not whole yet */
+    uint64_t number; /* in the history */
+    uint64_t until_ns;
+    struct record r; /* what it points to is in bytes */
+    void *bytes;
+    size_t n_bytes;
+};
+struct user_stacks {
+    enum unwind_arch arch;
+    struct user_table *tables; /* by module id */
+    size_t tables_cap;
+    struct user_aside *aside; /* oldest first */
+    size_t n_aside, aside_cap, aside_bytes;
+    uint32_t tried_generation;
+    uint32_t awaits; /* over a file: module whose table the sample at hand waits for */
 };
 
 struct session_event {
@@ -60,6 +90,7 @@ struct session {
     struct symbolizer *symbolizer; /* has its own lock */
     struct place_slot *places;
     struct callers_slot callers[CALLERS_CACHE_SLOTS];
+    struct user_stacks user;
     struct session_event events[SESSION_EVENTS_MAX];
     uint32_t n_events, current_event;
     uint32_t *thread_scope;      /* by thread: number of the scope it was last sampled under */
@@ -103,9 +134,26 @@ struct session {
 
 /* collector.c */
 void *collector_main(void *session);
-void collector_record(struct session *s, const struct record *r); /* under lock */
+/* Under lock. False, over a file only: the sample's stack waits for the unwind table of module s->user.awaits, and
+ * nothing was done. */
+bool collector_record(struct session *s, const struct record *r);
+/* The frame of an address (of a call: one byte before the return address); known: false without a mapping. */
+uint32_t collector_frame(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel, bool *known);
+/* A sample of the history, once more from the record's copy; false: something is still missing. */
+bool collector_unwind_again(struct session *s, const struct record *r, uint64_t number, bool give_up);
 void collector_forget_places(struct session *s); /* frames, stacks or the kernel's map changed; under lock */
 void collector_final_drain(struct session *s);                    /* under source_lock */
+/* userstack.c: under lock. Does the sample bring the registers of its user part? */
+bool userstack_taken(const struct session *s, const struct record *r);
+/* The frames of the user part, leaf first; one of MODULE_ID_BROKEN ends those that are cut. give_up: a table that is
+ * not there yet counts as none. *awaits: the module whose table is missing, 0: none. */
+uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, const struct record *r, bool give_up,
+                        uint32_t *frames, uint32_t cap, uint32_t *awaits);
+void userstack_put_aside(struct session *s, const struct record *r, uint64_t number);
+void userstack_retry(struct session *s, bool last); /* those put aside; last: however it ends */
+void userstack_forget(struct session *s);           /* tables may be gone */
+void userstack_give_up(struct session *s, uint32_t module); /* its table: until userstack_forget */
+void userstack_done(struct session *s);
 /* bounds.c */
 void bounds_enforce(struct session *s); /* under lock */
 void bounds_forget_all(struct session *s);

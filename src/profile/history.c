@@ -18,6 +18,7 @@ struct raw_place {
 struct chunk {
     struct sample *samples;
     uint32_t n;
+    uint64_t first; /* number of samples[0] */
     uint32_t raw_first; /* handle of places[0] */
     uint64_t min_ns, max_ns;
     struct raw_place *places;
@@ -33,6 +34,7 @@ struct history {
     uint64_t pin_from_ns, pin_to_ns; /* pin_to_ns 0: nothing is pinned */
     size_t bytes;                    /* of all chunks */
     uint32_t raw_next;
+    uint64_t next, edits; /* next: the number of the next sample */
 };
 
 struct history *history_new(void)
@@ -133,7 +135,7 @@ static struct chunk *add_chunk(struct history *h)
         seal(h, &h->chunks[h->head + h->n - 1]);
     make_room(h);
     c = &h->chunks[h->head + h->n++];
-    *c = (struct chunk){ .raw_first = h->raw_next, .min_ns = UINT64_MAX };
+    *c = (struct chunk){ .first = h->next, .raw_first = h->raw_next, .min_ns = UINT64_MAX };
     c->samples = mem_alloc(CHUNK_SAMPLES * sizeof *c->samples);
     h->bytes += chunk_bytes(c);
     return c;
@@ -166,7 +168,7 @@ static uint32_t add_raw(struct history *h, struct chunk *c, const void *raw, uin
     return h->raw_next++;
 }
 
-void history_append(struct history *h, const struct sample *s, const void *raw, uint32_t raw_size)
+uint64_t history_append(struct history *h, const struct sample *s, const void *raw, uint32_t raw_size)
 {
     struct chunk *c = chunk_for(h, raw ? raw_size : 0);
     struct sample *to = &c->samples[c->n++];
@@ -183,6 +185,45 @@ void history_append(struct history *h, const struct sample *s, const void *raw, 
     if (to->time_ns > c->max_ns)
         c->max_ns = to->time_ns;
     h->count++;
+    return h->next++;
+}
+
+static struct sample *find_sample(const struct history *h, uint64_t number)
+{
+    size_t low = h->head, high = h->head + h->n; /* the last chunk that does not begin behind it */
+
+    if (!h->n || number < h->chunks[low].first)
+        return NULL;
+    while (high - low > 1) {
+        size_t mid = low + (high - low) / 2;
+        if (h->chunks[mid].first <= number)
+            low = mid;
+        else
+            high = mid;
+    }
+    number -= h->chunks[low].first;
+    return number < h->chunks[low].n ? &h->chunks[low].samples[number] : NULL;
+}
+
+const struct sample *history_sample(const struct history *h, uint64_t number)
+{
+    return find_sample(h, number);
+}
+
+void history_set_stack(struct history *h, uint64_t number, uint32_t stack, uint8_t flags)
+{
+    struct sample *s = find_sample(h, number);
+
+    if (!s || (s->stack == stack && s->flags == flags))
+        return;
+    s->stack = stack;
+    s->flags = flags;
+    h->edits++;
+}
+
+uint64_t history_edits(const struct history *h)
+{
+    return h->edits;
 }
 
 uint64_t history_count(const struct history *h)

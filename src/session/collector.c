@@ -23,21 +23,15 @@ struct entry {
     bool kernel, exact;
 };
 
-/* Whose addresses: an address space as it is now. */
-struct owner {
-    uint32_t thread, image, version;
-};
-
-static uint32_t frame_of(struct session *s, const struct owner *o, const struct entry *en, bool *known)
+uint32_t collector_frame(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel, bool *known)
 {
-    uint64_t addr = en->addr - !en->exact;
-    uint32_t version = en->kernel ? 0 : o->version, image = en->kernel ? 0 : o->image;
+    uint32_t version = kernel ? 0 : o->version, image = kernel ? 0 : o->image;
     struct place_slot *slot = &s->places[map_mix(addr ^ (uint64_t)image << 48) & (PLACE_CACHE_SLOTS - 1)];
     *known = true;
     if (slot->frame && slot->addr == addr && slot->image == image && slot->version == version)
         return slot->frame;
     struct place place;
-    *known = world_resolve(s->world, o->thread, addr, en->kernel, &place);
+    *known = world_resolve(s->world, o->thread, addr, kernel, &place);
     if (!*known)
         return 0;
     *slot = (struct place_slot){ .addr = addr,
@@ -45,6 +39,11 @@ static uint32_t frame_of(struct session *s, const struct owner *o, const struct 
                                  .version = version,
                                  .frame = stacks_frame(s->stacks, place.module, place.offset) };
     return slot->frame;
+}
+
+static uint32_t frame_of(struct session *s, const struct frame_owner *o, const struct entry *en, bool *known)
+{
+    return collector_frame(s, o, en->addr - !en->exact, en->kernel, known);
 }
 
 static uint32_t chain_entries(const struct record *r, struct entry *out)
@@ -70,7 +69,7 @@ static uint32_t chain_entries(const struct record *r, struct entry *out)
 
 /* The stack of all entries but the first. A chain that runs into memory that is no code is cut there, and rooted in
  * [broken]: what lies beyond is garbage that a frame pointer used as a plain register led to. */
-static uint32_t callers_stack(struct session *s, const struct owner *o, const struct entry *entries, uint32_t n,
+static uint32_t callers_stack(struct session *s, const struct frame_owner *o, const struct entry *entries, uint32_t n,
                               bool *broken)
 {
     uint32_t frames[CHAIN_MAX], n_frames = 0, stack = 0;
@@ -96,7 +95,7 @@ static uint32_t callers_stack(struct session *s, const struct owner *o, const st
     return stack;
 }
 
-static uint64_t callers_hash(const struct owner *o, const struct entry *entries, uint32_t n)
+static uint64_t callers_hash(const struct frame_owner *o, const struct entry *entries, uint32_t n)
 {
     uint64_t h = (uint64_t)o->image << 32 | o->version;
     for (uint32_t i = 1; i < n; i++) {
@@ -109,7 +108,7 @@ static uint64_t callers_hash(const struct owner *o, const struct entry *entries,
 
 /* Hot paths come again and again with another leaf address: their callers are looked up as a whole. Two chains with one
  * 64-bit hash are less likely than a flipped bit in memory. */
-static uint32_t callers_of(struct session *s, const struct owner *o, const struct entry *entries, uint32_t n,
+static uint32_t callers_of(struct session *s, const struct frame_owner *o, const struct entry *entries, uint32_t n,
                            bool *broken)
 {
     if (n < 2)
@@ -124,21 +123,98 @@ static uint32_t callers_of(struct session *s, const struct owner *o, const struc
     return slot->stack;
 }
 
-static uint32_t stack_of(struct session *s, const struct record *r, const struct owner *owner, bool *broken)
+static uint32_t stack_of_chain(struct session *s, const struct record *r, const struct frame_owner *owner, bool *broken)
 {
     struct entry entries[CHAIN_MAX];
     uint32_t n = chain_entries(r, entries);
-    unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
     bool known;
-    *broken = false;
-    if (mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER)
-        return stacks_child(s->stacks, 0, stacks_frame(s->stacks, MODULE_ID_GUEST, r->sample.ip));
     uint32_t leaf = frame_of(s, owner, &entries[0], &known);
     if (!known)
         leaf = stacks_frame(s->stacks, MODULE_ID_UNKNOWN, entries[0].addr);
     if (!known && !entries[0].kernel)
         return stacks_child(s->stacks, 0, leaf); /* nor are its callers to be believed */
     return stacks_child(s->stacks, callers_of(s, owner, entries, n, broken), leaf);
+}
+
+/* The frames of the kernel's part of a chain; the user's part of it, if there is one, is no better than ours. */
+static uint32_t kernel_frames(struct session *s, const struct record *r, const struct frame_owner *owner, uint32_t *frames)
+{
+    struct entry entries[CHAIN_MAX];
+    uint32_t n = chain_entries(r, entries), n_frames = 0;
+    for (uint32_t i = 0; i < n && entries[i].kernel; i++) {
+        bool known;
+        uint32_t frame = frame_of(s, owner, &entries[i], &known);
+        frames[n_frames++] = known ? frame : stacks_frame(s->stacks, MODULE_ID_UNKNOWN, entries[i].addr);
+    }
+    return n_frames;
+}
+
+/* The stack of frames, leaf first. As with chains, callers that were seen lately are found as a whole. */
+static uint32_t stack_of_frames(struct session *s, const uint32_t *frames, uint32_t n)
+{
+    uint64_t hash = ~UINT64_C(0);
+    for (uint32_t i = 1; i < n; i++)
+        hash = map_mix(hash + frames[i]);
+    struct callers_slot *slot = &s->callers[hash >> 32 & (CALLERS_CACHE_SLOTS - 1)];
+    if (slot->hash != (hash | 1)) {
+        uint32_t stack = 0;
+        for (uint32_t i = n; i-- > 1;)
+            stack = stacks_child(s->stacks, stack, frames[i]);
+        *slot = (struct callers_slot){ .hash = hash | 1, .stack = stack };
+    }
+    return stacks_child(s->stacks, slot->stack, frames[0]);
+}
+
+struct stack_answer {
+    uint32_t stack;
+    bool broken;
+    uint32_t awaits; /* module whose unwind table is still to come, 0: none */
+};
+
+static struct stack_answer stack_of_dump(struct session *s, const struct record *r, const struct frame_owner *owner,
+                                         bool give_up)
+{
+    uint32_t frames[CHAIN_MAX + USER_FRAMES_MAX];
+    struct stack_answer a = { 0 };
+    uint32_t n = kernel_frames(s, r, owner, frames);
+    n += userstack_walk(s, owner, r, give_up, frames + n, USER_FRAMES_MAX, &a.awaits);
+    a.broken = n && stacks_frame_modules(s->stacks)[frames[n - 1]] == MODULE_ID_BROKEN;
+    a.stack = n ? stack_of_frames(s, frames, n) : stack_of_chain(s, r, owner, &a.broken);
+    return a;
+}
+
+static struct stack_answer stack_of(struct session *s, const struct record *r, const struct frame_owner *owner,
+                                    bool give_up)
+{
+    unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+    struct stack_answer a = { 0 };
+    if (mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER)
+        a.stack = stacks_child(s->stacks, 0, stacks_frame(s->stacks, MODULE_ID_GUEST, r->sample.ip));
+    else if (userstack_taken(s, r))
+        return stack_of_dump(s, r, owner, give_up);
+    else
+        a.stack = stack_of_chain(s, r, owner, &a.broken);
+    return a;
+}
+
+static struct frame_owner owner_of(struct session *s, uint32_t thread)
+{
+    const struct world_thread *t = world_thread(s->world, thread);
+    return (struct frame_owner){ thread, t ? t->image : 0, t ? world_image_version(s->world, t->image) : 0 };
+}
+
+bool collector_unwind_again(struct session *s, const struct record *r, uint64_t number, bool give_up)
+{
+    const struct sample *sample = history_sample(s->history, number);
+    if (!sample)
+        return true;
+    struct frame_owner owner = owner_of(s, sample->thread);
+    struct stack_answer a = stack_of(s, r, &owner, give_up);
+    if (a.awaits)
+        return false;
+    history_set_stack(s->history, number, a.stack,
+                      (uint8_t)((sample->flags & ~SAMPLE_BROKEN) | (a.broken ? SAMPLE_BROKEN : 0)));
+    return true;
 }
 
 void collector_forget_places(struct session *s)
@@ -209,38 +285,42 @@ static uint64_t sample_time(struct session *s, const struct record *r)
     return time_ns;
 }
 
-static void collect_sample(struct session *s, const struct record *r)
+/* False: nothing was done, its stack waits (over a file). */
+static bool collect_sample(struct session *s, const struct record *r)
 {
     /* the process, and a parent that ran before us and whose maps it shares */
     for (uint32_t pid; !s->file && (pid = world_wants_proc(s->world, r->id.pid));)
         read_proc(s, pid);
     uint64_t time_ns = sample_time(s, r);
     uint32_t thread = world_thread_of(s->world, r->id.pid, r->id.tid, time_ns, r->sample.cgroup);
-    const struct world_thread *t = world_thread(s->world, thread);
-    struct owner owner = { thread, t ? t->image : 0, t ? world_image_version(s->world, t->image) : 0 };
-    bool broken;
+    struct frame_owner owner = owner_of(s, thread);
+    struct stack_answer a = stack_of(s, r, &owner, false);
+    if (s->file && (s->user.awaits = a.awaits))
+        return false;
     struct sample sample = {
         .time_ns = time_ns,
         .weight = r->sample.period ? r->sample.period : 1,
         .thread = thread,
-        .stack = stack_of(s, r, &owner, &broken),
+        .stack = a.stack,
         .cpu = (uint16_t)r->id.cpu,
         .event = (uint8_t)(s->file ? r->source : s->current_event),
     };
-    sample.flags = sample_flags_of(r, r->id.pid) | (broken ? SAMPLE_BROKEN : 0);
-    history_append(s->history, &sample, r->sample.raw, r->sample.raw_size);
+    sample.flags = sample_flags_of(r, r->id.pid) | (a.broken ? SAMPLE_BROKEN : 0);
+    uint64_t number = history_append(s->history, &sample, r->sample.raw, r->sample.raw_size);
+    if (a.awaits)
+        userstack_put_aside(s, r, number);
     s->samples++;
     if (reach_second(s, time_ns))
         s->spark[time_ns / NS_PER_SEC % SESSION_SPARK]++;
     note_thread_scope(s, thread);
+    return true;
 }
 
-void collector_record(struct session *s, const struct record *r)
+bool collector_record(struct session *s, const struct record *r)
 {
     switch (r->type) {
     case PERF_RECORD_SAMPLE:
-        collect_sample(s, r);
-        return;
+        return collect_sample(s, r);
     case PERF_RECORD_MMAP:
     case PERF_RECORD_MMAP2:
         if ((r->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL)
@@ -257,6 +337,7 @@ void collector_record(struct session *s, const struct record *r)
         break;
     }
     world_apply(s->world, r);
+    return true;
 }
 
 static bool on_record(void *ctx, const struct record *r)
@@ -275,6 +356,7 @@ static void drain(struct session *s, bool final)
     live_stats(s->live, &s->stats);
     s->drained_ns = final ? now_ns : now_ns - DRAIN_SLACK_NS;
     s->targets_gone = live_targets_gone(s->live);
+    userstack_retry(s, false);
     bounds_enforce(s);
     pthread_mutex_unlock(&s->lock);
 }

@@ -4,11 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "session/state.h"
 
 #define LOAD_BATCH    4096 /* records for which the lock is held */
 #define LOAD_PAUSE_US 50
+#define TABLE_WAIT_NS (20 * NS_PER_SEC)
 
 bool load_open(struct session *s, struct error *e)
 {
@@ -25,7 +27,10 @@ bool load_open(struct session *s, struct error *e)
         ev->period = events[i].attr.freq ? 0 : events[i].attr.sample_period;
         if (events[i].attr.sample_type & PERF_SAMPLE_CALLCHAIN)
             s->cfg.callchain = CALLCHAIN_FP;
+        if (events[i].attr.sample_type & PERF_SAMPLE_STACK_USER)
+            s->cfg.callchain = CALLCHAIN_DWARF;
     }
+    s->user.arch = unwind_arch_named(perfdata_info(s->file)->arch);
     s->cfg.events[0] = s->events[0].event;
     return true;
 }
@@ -35,6 +40,24 @@ struct load {
     uint32_t in_batch;
 };
 
+/* Nobody looks at a file's numbers before they are complete: a table that is missing is waited for. */
+static void await_table(struct session *s)
+{
+    struct module *m = world_module(s->world, s->user.awaits);
+    const struct unwind_rows *rows = NULL;
+    if (!m || s->stop) {
+        userstack_give_up(s, s->user.awaits);
+        return;
+    }
+    module_get(m);
+    pthread_mutex_unlock(&s->lock);
+    symbolizer_unwind_wait(s->symbolizer, m, TABLE_WAIT_NS, &rows);
+    pthread_mutex_lock(&s->lock);
+    if (!rows)
+        userstack_give_up(s, s->user.awaits);
+    module_put(m);
+}
+
 static bool on_record(void *ctx, const struct record *r)
 {
     struct load *l = ctx;
@@ -42,7 +65,8 @@ static bool on_record(void *ctx, const struct record *r)
     if (r->type == PERF_RECORD_SAMPLE && r->source >= s->n_events)
         s->file_left_out++;
     else
-        collector_record(s, r);
+        while (!collector_record(s, r))
+            await_table(s);
     if (++l->in_batch == LOAD_BATCH) {
         l->in_batch = 0;
         bounds_enforce(s);

@@ -97,6 +97,7 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
     s->world = world_new(!cfg->input);
     s->stacks = stacks_new();
     s->history = history_new();
+    s->user.arch = unwind_arch_native();
     s->places = mem_array(PLACE_CACHE_SLOTS, sizeof *s->places);
     s->budget_bytes = cfg->input ? FILE_BUDGET_BYTES : cfg->history_bytes;
     s->world_floor_bytes = world_bytes(s->world);
@@ -154,6 +155,7 @@ void session_close(struct session *s)
     world_free(s->world);
     stacks_free(s->stacks);
     history_free(s->history);
+    userstack_done(s);
     mem_free(s->places);
     mem_free(s->thread_scope);
     scope_done(&s->cfg.scope);
@@ -198,7 +200,22 @@ void session_freeze(struct session *s, bool on)
 
 void session_settle(struct session *s, uint64_t timeout_ns)
 {
-    symbolizer_settle(s->symbolizer, timeout_ns);
+    uint64_t end_ns = clock_now_ns() + timeout_ns, now_ns;
+    uint32_t seen = symbolizer_generation(s->symbolizer) - 1;
+    bool whole = false;
+    /* a stack that comes one module further may ask for the table of the next one, and for more names */
+    while (!whole && (now_ns = clock_now_ns()) < end_ns) {
+        bool settled = symbolizer_settle(s->symbolizer, end_ns - now_ns);
+        uint32_t generation = symbolizer_generation(s->symbolizer);
+        pthread_mutex_lock(&s->lock);
+        userstack_retry(s, false);
+        whole = settled && (!s->user.n_aside || generation == seen);
+        pthread_mutex_unlock(&s->lock);
+        seen = generation;
+    }
+    pthread_mutex_lock(&s->lock);
+    userstack_retry(s, true);
+    pthread_mutex_unlock(&s->lock);
 }
 
 void session_wait(struct session *s, uint64_t ns, bool (*stop)(void))

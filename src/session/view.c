@@ -389,9 +389,11 @@ static void trim_names(struct session *s)
     uint32_t n = 0;
     uint8_t *keep = s->trim_wanted ? bounds_modules_in_use(s, &n) : NULL;
     s->trim_wanted = false;
+    if (keep) {
+        symbolizer_trim(s->symbolizer, keep, n); /* under the lock: unwinding uses its tables */
+        userstack_forget(s);
+    }
     pthread_mutex_unlock(&s->lock);
-    if (keep)
-        symbolizer_trim(s->symbolizer, keep, n);
     mem_free(keep);
 }
 

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The user part of a stack from registers and a dump of stack memory. A sample that meets a module whose unwind table
+ * is still to come goes into the history at once, with as much of its stack as is known, and is kept aside to be
+ * unwound again when the table is there: neither the order of samples nor the screen waits for a file. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "session/state.h"
+
+#define PATIENCE_NS   (5 * NS_PER_SEC)   /* then the stack stays as far as it has come */
+#define ASIDE_BYTES   ((size_t)16 << 20) /* of dumps; the oldest are given up beyond it */
+
+enum rows_state { ROWS_ASK, ROWS_READY, ROWS_NONE, ROWS_PENDING };
+
+void userstack_forget(struct session *s)
+{
+    memset(s->user.tables, 0, s->user.tables_cap * sizeof *s->user.tables);
+}
+
+void userstack_done(struct session *s)
+{
+    for (size_t i = 0; i < s->user.n_aside; i++)
+        mem_free(s->user.aside[i].bytes);
+    mem_free(s->user.aside);
+    mem_free(s->user.tables);
+    memset(&s->user, 0, sizeof s->user);
+}
+
+void userstack_give_up(struct session *s, uint32_t module)
+{
+    if (module < s->user.tables_cap)
+        s->user.tables[module] = (struct user_table){ .state = ROWS_NONE };
+}
+
+/* What is known of a module's table, asked for where nothing is. */
+static const struct user_table *table_of(struct session *s, uint32_t module)
+{
+    struct user_stacks *u = &s->user;
+    uint32_t generation = symbolizer_generation(s->symbolizer);
+    if (module >= u->tables_cap) {
+        size_t old = u->tables_cap;
+        MEM_GROW(u->tables, u->tables_cap, module + 1);
+        memset(u->tables + old, 0, (u->tables_cap - old) * sizeof *u->tables);
+    }
+    struct user_table *t = &u->tables[module];
+    if (t->state == ROWS_READY || t->state == ROWS_NONE || (t->state == ROWS_PENDING && t->generation == generation))
+        return t;
+    struct module *m = world_module(s->world, module);
+    const struct unwind_rows *rows = NULL;
+    enum symbol_state state = m ? symbolizer_unwind(s->symbolizer, m, &rows) : SYMBOL_NONE;
+    t->rows = rows;
+    t->generation = generation;
+    t->state = state == SYMBOL_PENDING ? ROWS_PENDING : rows ? ROWS_READY : ROWS_NONE;
+    return t;
+}
+
+/* What registers a sample brings. Live it is what we ask for, whatever event runs by now. */
+static uint64_t regs_mask_of(const struct session *s, const struct record *r)
+{
+    return s->file ? s->events[r->source].attr.sample_regs_user : unwind_arch_regs_mask(s->user.arch);
+}
+
+struct walk {
+    struct session *s;
+    const struct frame_owner *owner;
+    bool give_up;          /* what is not there yet counts as never */
+    uint32_t awaits;       /* module whose table is pending, 0: none */
+    bool first;
+};
+
+static bool find_place(void *ctx, uint64_t addr, struct unwind_place *out)
+{
+    struct walk *w = ctx;
+    struct session *s = w->s;
+    bool known;
+    uint32_t frame = collector_frame(s, w->owner, addr, false, &known);
+    if (!known)
+        return false;
+    uint32_t module = stacks_frame_modules(s->stacks)[frame];
+    const struct module *m = world_module(s->world, module);
+    *out = (struct unwind_place){ .offset = stacks_frame_offsets(s->stacks)[frame], .frame = frame };
+    if (!m || m->kind == MODULE_JIT) {
+        out->jit = true;
+        return true;
+    }
+    const struct user_table *t = table_of(s, module);
+    out->rows = t->rows;
+    out->pending = t->state == ROWS_PENDING && !w->give_up;
+    if (out->pending)
+        w->awaits = module;
+    return true;
+}
+
+bool userstack_taken(const struct session *s, const struct record *r)
+{
+    return r->sample.user_regs && r->sample.user_abi == PERF_SAMPLE_REGS_ABI_64 && s->user.arch != UNWIND_ARCH_NONE;
+}
+
+static enum broken_reason reason_of(enum unwind_end end)
+{
+    static const enum broken_reason reasons[] = {
+        [UNWIND_DUMP] = BROKEN_DUMP,       [UNWIND_NO_TABLE] = BROKEN_NO_TABLE, [UNWIND_PENDING] = BROKEN_PENDING,
+        [UNWIND_NO_MAP] = BROKEN_NO_MAP,   [UNWIND_BAD_STEP] = BROKEN_STEP,     [UNWIND_DEEP] = BROKEN_DEEP,
+    };
+    return reasons[end];
+}
+
+uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, const struct record *r, bool give_up,
+                        uint32_t *frames, uint32_t cap, uint32_t *awaits)
+{
+    struct walk w = { .s = s, .owner = owner, .give_up = give_up };
+    struct unwind_source source = { .ctx = &w, .find = find_place };
+    struct unwind_input in = {
+        .arch = s->user.arch, .stack = r->sample.stack, .stack_bytes = r->sample.stack_dyn_size, .swap = r->swap
+    };
+    struct unwind_frame walked[USER_FRAMES_MAX];
+    enum unwind_end end;
+    *awaits = 0;
+    if (!unwind_arch_take_regs(in.arch, r->sample.user_regs, regs_mask_of(s, r), r->swap, &in.regs))
+        return 0;
+    uint32_t n = unwind_walk(&in, &source, walked, cap - 1 < USER_FRAMES_MAX ? cap - 1 : USER_FRAMES_MAX, &end);
+    for (uint32_t i = 0; i < n; i++)
+        frames[i] = walked[i].frame;
+    if (!n) /* the address itself is true, it is the mapping that we do not have */
+        frames[n++] = stacks_frame(s->stacks, MODULE_ID_UNKNOWN, in.regs.pc);
+    else if (end != UNWIND_ROOT)
+        frames[n++] = stacks_frame(s->stacks, MODULE_ID_BROKEN, reason_of(end));
+    if (end == UNWIND_PENDING)
+        *awaits = w.awaits;
+    return n;
+}
+
+/* A copy of what unwinding reads of a record. */
+static void copy_record(struct user_aside *a, const struct record *r, size_t regs)
+{
+    const struct record_sample *in = &r->sample;
+    size_t chain = in->chain_n * sizeof(uint64_t);
+    size_t stack = in->stack ? in->stack_dyn_size : 0;
+    char *p;
+    a->r = *r;
+    a->n_bytes = chain + regs + stack;
+    a->bytes = p = mem_alloc(a->n_bytes ? a->n_bytes : 1);
+    if (chain)
+        a->r.sample.chain = memcpy(p, in->chain, chain);
+    a->r.sample.user_regs = memcpy(p + chain, in->user_regs, regs);
+    if (stack)
+        a->r.sample.stack = memcpy(p + chain + regs, in->stack, stack);
+    a->r.body = NULL;
+    a->r.sample.raw = a->r.sample.read = a->r.sample.branch = NULL;
+}
+
+void userstack_put_aside(struct session *s, const struct record *r, uint64_t number)
+{
+    struct user_stacks *u = &s->user;
+    MEM_GROW(u->aside, u->aside_cap, u->n_aside + 1);
+    struct user_aside *a = &u->aside[u->n_aside++];
+    *a = (struct user_aside){ .number = number,
+                              .until_ns = clock_now_ns() + PATIENCE_NS };
+    copy_record(a, r, (size_t)__builtin_popcountll(regs_mask_of(s, r)) * sizeof(uint64_t));
+    u->aside_bytes += a->n_bytes;
+}
+
+void userstack_retry(struct session *s, bool last)
+{
+    struct user_stacks *u = &s->user;
+    if (!u->n_aside)
+        return;
+    uint32_t generation = symbolizer_generation(s->symbolizer);
+    uint64_t now_ns = clock_now_ns();
+    bool full = u->aside_bytes > ASIDE_BYTES;
+    if (!last && !full && generation == u->tried_generation && now_ns < u->aside[0].until_ns)
+        return;
+    u->tried_generation = generation;
+    size_t kept = 0;
+    for (size_t i = 0; i < u->n_aside; i++) {
+        struct user_aside *a = &u->aside[i];
+        bool give_up = last || now_ns >= a->until_ns || u->aside_bytes > ASIDE_BYTES / 2 * (full ? 1 : 2);
+        if (!collector_unwind_again(s, &a->r, a->number, give_up)) {
+            u->aside[kept++] = *a;
+            continue;
+        }
+        u->aside_bytes -= a->n_bytes;
+        mem_free(a->bytes);
+    }
+    u->n_aside = kept;
+    s->generation++;
+}
