@@ -14,5 +14,7 @@ bool elf_read(int fd, struct table_builder *b, struct error *e);
 /* As well the functions of a separate debug file, if it belongs to `fd`: equal build-ids or, where one has
  * none, the checksum of the debug link. */
 bool elf_read_with_debug(int fd, int debug_fd, struct table_builder *b, struct error *e);
+/* Only whether it belongs to `fd`. */
+bool elf_belongs(int fd, int debug_fd);
 
 #endif

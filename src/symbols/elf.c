@@ -271,6 +271,22 @@ static bool belongs(const struct elf_file *f, const struct elf_file *debug)
     return f->link[0] && crc_of(debug->fd) == f->link_crc;
 }
 
+bool elf_belongs(int fd, int debug_fd)
+{
+    struct elf_file f, debug;
+    bool ok;
+
+    if (!elf_open(&f, fd, NULL))
+        return false;
+    ok = elf_open(&debug, debug_fd, NULL);
+    if (ok) {
+        ok = belongs(&f, &debug);
+        elf_close(&debug);
+    }
+    elf_close(&f);
+    return ok;
+}
+
 bool elf_read_with_debug(int fd, int debug_fd, struct table_builder *b, struct error *e)
 {
     struct elf_file f, debug;
