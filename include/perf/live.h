@@ -21,14 +21,19 @@ enum callchain_mode {
     CALLCHAIN_LBR,   /* the CPU's own record of calls */
 };
 
+#define LIVE_STACK_BYTES     (24 * 1024) /* of a sample's user stack, by default: cuts under 0.1 % of real stacks */
+#define LIVE_STACK_BYTES_MAX 65528       /* the kernel's: a multiple of 8 below 64 KiB */
+
 struct live_config {
     struct event event;   /* what to sample */
     struct scope scope;   /* borrowed lists; live copies what it keeps */
     uint64_t freq_hz;     /* samples per second and CPU, or 0 */
     uint64_t period;      /* events per sample when freq_hz is 0; 0: 1, every event */
     enum callchain_mode callchain; /* live_config_of: what runs (auto becomes dwarf or fp) */
-    uint32_t stack_bytes;          /* dwarf, auto: of each sample; 0: default; a multiple of 8, at most 65,528 */
-    uint32_t ring_bytes;  /* per CPU, 0: default 512 KiB; made smaller when RLIMIT_MEMLOCK wants it */
+    uint32_t stack_bytes;          /* dwarf, auto: of each sample; 0: default; live_config_of: 0 but for dwarf */
+    uint64_t regs_user_mask;       /* dwarf, auto: unwind_arch_regs_mask(); 0: this machine is not unwound */
+    uint64_t seen_hz;     /* without freq_hz: samples per second and CPU as live_over_budget said, 0: not known */
+    uint32_t ring_bytes;  /* per CPU, 0: 512 KiB, with dumps half a second of them; smaller if RLIMIT_MEMLOCK wants it */
     bool enable_on_exec;  /* the scope is a command that has not started yet */
     bool inherit;         /* follow children of tasks */
     bool no_fallback;     /* an event the user named: never another one in its place */
@@ -43,7 +48,9 @@ struct live_note {
 
 struct live;
 /* Opens, maps and enables. Falls back step by step (precise_ip, cycles → cpu-clock, all → own processes,
- * kernel → user only, sample-type bits that old kernels lack, ring size); fails only when nothing is left. */
+ * kernel → user only, sample-type bits that old kernels lack, ring size, dumped stacks → smaller ones → frame
+ * pointers); fails only when nothing is left, or for CALLCHAIN_LBR without it. Where user space is left out there is
+ * nothing to dump: dwarf, auto and lbr then run as fp, whose chains end at the kernel's entry. */
 struct live *live_open(const struct live_config *cfg, struct error *e);
 void live_close(struct live *l);
 const struct live_config *live_config_of(const struct live *l); /* what really runs, after the fallback */
@@ -67,6 +74,9 @@ struct live_stats {
     double ring_fill;                /* highest share of a ring in use at the last drain, 0..1 */
 };
 void live_stats(const struct live *l, struct live_stats *out);
+/* auto without a frequency: more dumps than their budget allows, since the last call (once a second)? Then how many
+ * samples a second and CPU there were, for the seen_hz of a new live; else 0. */
+uint64_t live_over_budget(struct live *l);
 /* Looks for CPUs that came or went (cheap; call once a second): opens and closes rings accordingly. */
 void live_check_cpus(struct live *l);
 

@@ -26,7 +26,12 @@ struct plan {
     bool no_wide;       /* all CPUs were refused: not to be tried again */
     bool no_namespaces; /* NAMESPACES records want CAP_PERFMON, whatever perf_event_paranoid says */
     uint32_t features_dropped;
+    uint32_t ring_asked; /* 0: as is best */
     uint32_t ring_bytes, ring_bytes_asked;
+    uint32_t n_cpus;           /* that are sampled, as of the start */
+    enum callchain_mode callchain_asked;
+    uint32_t stack_bytes_asked;
+    enum dumps_less { DUMPS_FULL, DUMPS_BUDGET, DUMPS_MEMORY, DUMPS_REFUSED } dumps_less; /* why there is less */
     struct perf_event_attr attr; /* made of the above */
     struct live_note notes[LIVE_NOTES_MAX];
     uint32_t n_notes;
@@ -77,6 +82,20 @@ void open_raise_limit(void);
 bool ladder_step(struct plan *p, const struct open_failure *f, struct error *e);
 /* What is known before anything is tried: a rate above the kernel's limit. */
 void ladder_start(struct plan *p);
+
+/* dumps.c: registers and stack with each sample, for unwind/. How much and how large the rings are, to begin with. */
+void dumps_start(struct plan *p);
+bool dumps_run(const struct plan *p); /* does the plan take them? */
+/* The smallest ring with which the plan still works. */
+uint32_t dumps_ring_least(const struct plan *p);
+/* Locked memory does not do for the ring: halves it, with smaller dumps or none if need be. False: nothing left. */
+bool dumps_step_memory(struct plan *p);
+/* The kernel refuses dumps: frame pointers. False: there were none. */
+bool dumps_step_refused(struct plan *p);
+/* Says what became of the dumps, when all is open. */
+void dumps_note(struct plan *p);
+/* Bytes of dumps a second that all CPUs together may come to. */
+uint64_t dumps_budget(uint32_t n_cpus);
 
 /* What would permit what was refused, with the least privilege; `level`: the perf_event_paranoid that would. */
 void advice_permission(char *dst, unsigned cap, int level);

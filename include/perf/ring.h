@@ -26,7 +26,8 @@ bool ring_begin(struct ring *r);
 /* The next record's header and, in *size, its length: 0 when there is none. False: what stands there cannot be
  * a record; whatever is left was dropped. */
 bool ring_next(struct ring *r, uint32_t *size);
-/* The next record's bytes, all in one piece: borrowed from the ring, or put together in scratch (64 KiB). */
+uint32_t ring_type(const struct ring *r); /* of the next record, if ring_next found one: PERF_RECORD_* */
+/* The next record's first `size` bytes, in one piece: borrowed from the ring, or put together in scratch (64 KiB). */
 const void *ring_bytes(const struct ring *r, uint32_t size, void *scratch);
 void ring_skip(struct ring *r, uint32_t size);
 /* Gives what was read back to the kernel. */

@@ -11,7 +11,6 @@
 #include "perf/open.h"
 #include "perf/pmu.h"
 
-#define RING_MIN_PAGES  8
 #define RATE_LIMIT_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
 
 static bool step_rate(struct plan *p)
@@ -31,6 +30,7 @@ static bool step_rate(struct plan *p)
 void ladder_start(struct plan *p)
 {
     step_rate(p);
+    dumps_start(p);
 }
 
 static bool is_hardware(const struct plan *p)
@@ -59,8 +59,8 @@ static void note_clock(struct plan *p, int sys)
 static bool step_clock(struct plan *p, int sys)
 {
     struct event *ev = &p->cfg.event;
-    if (p->cfg.no_fallback || !is_hardware(p))
-        return false;
+    if (p->cfg.no_fallback || !is_hardware(p) || p->cfg.callchain == CALLCHAIN_LBR)
+        return false; /* it is the counters that record branches */
     note_clock(p, sys);
     struct perf_event_attr old = ev->attr;
     memset(&ev->attr, 0, sizeof ev->attr);
@@ -77,7 +77,9 @@ static bool step_clock(struct plan *p, int sys)
              old.exclude_kernel ? ":u"
              : old.exclude_user ? ":k"
                                 : "");
-    p->features_dropped = 0;
+    p->features_dropped = 0; /* what was given up may not have been at fault */
+    p->cfg.callchain = p->callchain_asked;
+    dumps_start(p);
     return true;
 }
 
@@ -169,9 +171,10 @@ static bool step_files(struct plan *p, const struct open_failure *f)
 
 static bool step_ring(struct plan *p, int sys)
 {
-    uint32_t least = RING_MIN_PAGES * (uint32_t)sysconf(_SC_PAGESIZE);
-    if ((sys != EPERM && sys != ENOMEM && sys != EAGAIN) || p->ring_bytes / 2 < least)
+    if (sys != EPERM && sys != ENOMEM && sys != EAGAIN)
         return false;
+    if (p->ring_bytes / 2 < dumps_ring_least(p))
+        return dumps_step_memory(p);
     p->ring_bytes /= 2;
     return true;
 }
@@ -180,7 +183,9 @@ static bool step_event(struct plan *p, const struct open_failure *f)
 {
     switch (f->sys) {
     case EINVAL:
-        return step_rate(p) || plan_drop_feature(p) || step_clock(p, f->sys);
+        return step_rate(p) || plan_drop_feature(p) || dumps_step_refused(p) || step_clock(p, f->sys);
+    case ENOSYS: /* a machine of which the kernel samples no registers or no stack */
+        return dumps_step_refused(p);
     case ENOENT:
     case ENODEV:
     case EOPNOTSUPP:

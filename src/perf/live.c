@@ -30,6 +30,10 @@ struct live {
     size_t rings_cap;
     struct order order;
     struct live_stats stats;
+    uint64_t dump_bytes; /* of stacks, since open */
+    struct look {
+        uint64_t bytes, lost, time_ns;
+    } budget_look; /* the last one at the budget */
     int epoll_fd;
     unsigned dead_drains; /* drains in a row that found none of the filter's targets running */
     live_record_fn *fn;   /* of the drain that runs */
@@ -97,17 +101,6 @@ static bool open_by_steps(struct live *l, struct error *e)
     }
 }
 
-static void note_small_rings(struct plan *p)
-{
-    char what[160];
-    if (p->ring_bytes == p->ring_bytes_asked)
-        return;
-    snprintf(what, sizeof what, "locked memory is short: rings of %u KiB instead of %u", p->ring_bytes / 1024,
-             p->ring_bytes_asked / 1024);
-    plan_note(p, what, "ulimit -l unlimited, or sysctl kernel.perf_event_mlock_kb=%u",
-              p->ring_bytes_asked / 1024 + 4);
-}
-
 struct live *live_open(const struct live_config *cfg, struct error *e)
 {
     struct live *l = mem_zalloc(sizeof *l);
@@ -120,7 +113,7 @@ struct live *live_open(const struct live_config *cfg, struct error *e)
     open_raise_limit();
     if (!open_by_steps(l, e))
         goto fail;
-    note_small_rings(&l->plan);
+    dumps_note(&l->plan);
     record_layout_of(&l->plan.attr, false, &l->layout);
     l->cpus_cap = l->n_cpus;
     for (uint32_t i = 0; i < l->n_cpus; i++)
@@ -239,6 +232,8 @@ static bool take(void *ctx, const void *bytes, uint32_t size)
     if (!belongs(l, &r))
         return true;
     count(&l->stats, &r);
+    if (r.type == PERF_RECORD_SAMPLE)
+        l->dump_bytes += r.sample.stack_size;
     l->handed++;
     return l->fn(l->ctx, &r);
 }
@@ -287,6 +282,23 @@ void live_stats(const struct live *l, struct live_stats *out)
 {
     *out = l->stats;
     out->parse_errors += l->order.errors;
+}
+
+/* What was lost had dumps, too. */
+uint64_t live_over_budget(struct live *l)
+{
+    const struct plan *p = &l->plan;
+    struct look last = l->budget_look, now = { l->dump_bytes, l->stats.lost, clock_now_ns() };
+    if (p->callchain_asked != CALLCHAIN_AUTO || !dumps_run(p) || plan_is_frequency(p))
+        return 0;
+    l->budget_look = now;
+    if (!last.time_ns || now.time_ns == last.time_ns)
+        return 0;
+    uint64_t bytes = now.bytes - last.bytes + (now.lost - last.lost) * p->cfg.stack_bytes;
+    double per_second = (double)bytes * NS_PER_SEC / (double)(now.time_ns - last.time_ns);
+    if (per_second <= (double)dumps_budget(p->n_cpus))
+        return 0;
+    return (uint64_t)(per_second / p->cfg.stack_bytes / p->n_cpus) + 1;
 }
 
 static bool has_cpu(const struct live *l, uint32_t cpu)

@@ -20,10 +20,15 @@ struct merge {
     uint32_t n; /* entries in the heap */
 };
 
+/* The time of a sample stands in front: for it a dump that wraps need not be put together. */
+#define SAMPLE_FRONT_BYTES 64u
+
 static uint64_t time_of(struct merge *m, const struct ring *r, uint32_t size)
 {
     uint64_t t;
-    if (!record_time(ring_bytes(r, size, m->o->scratch), size, m->rule->layout, &t))
+    bool front = size > SAMPLE_FRONT_BYTES && ring_type(r) == PERF_RECORD_SAMPLE;
+    const void *bytes = ring_bytes(r, front ? SAMPLE_FRONT_BYTES : size, m->o->scratch);
+    if (!record_time(bytes, size, m->rule->layout, &t))
         return 0;
     return !m->rule->foreign_clock && t > m->rule->absurd_ns ? 0 : t;
 }

@@ -4,13 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "base/text.h"
 #include "perf/open.h"
-
-#define RING_DEFAULT_BYTES (512 * 1024)
 
 /* What came to perf_event_open one after the other, newest first: an older kernel says EINVAL to each. */
 enum feature {
@@ -40,20 +37,14 @@ static bool has(const struct plan *p, enum feature f)
     return p->features_dropped <= (uint32_t)f;
 }
 
-static uint32_t round_ring(uint32_t bytes)
-{
-    uint32_t n = (uint32_t)sysconf(_SC_PAGESIZE);
-    while (n < bytes && n < UINT32_C(1) << 30)
-        n *= 2;
-    return n;
-}
-
 void plan_init(struct plan *p, const struct live_config *cfg)
 {
     *p = (struct plan){ .cfg = *cfg };
     scope_init(&p->cfg.scope);
     scope_copy(&p->cfg.scope, &cfg->scope);
-    p->ring_bytes = p->ring_bytes_asked = round_ring(cfg->ring_bytes ? cfg->ring_bytes : RING_DEFAULT_BYTES);
+    p->ring_asked = cfg->ring_bytes;
+    p->callchain_asked = cfg->callchain;
+    p->stack_bytes_asked = cfg->stack_bytes ? cfg->stack_bytes : LIVE_STACK_BYTES;
     if (!cfg->freq_hz && !cfg->period)
         p->cfg.period = 1;
     switch (cfg->scope.kind) {
@@ -103,6 +94,10 @@ static uint64_t sample_type_of(const struct plan *p)
         t |= PERF_SAMPLE_RAW;
     if (has(p, FEATURE_SAMPLE_CGROUP))
         t |= PERF_SAMPLE_CGROUP;
+    if (dumps_run(p))
+        t |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    if (p->cfg.callchain == CALLCHAIN_LBR)
+        t |= PERF_SAMPLE_BRANCH_STACK;
     return t;
 }
 
@@ -132,6 +127,21 @@ static void set_modes(const struct plan *p, struct perf_event_attr *a)
     a->exclude_callchain_user = a->exclude_user;
 }
 
+/* Of the user's part the kernel's frame pointers would know no more than what is taken here. */
+static void set_stacks(const struct plan *p, struct perf_event_attr *a)
+{
+    if (dumps_run(p)) {
+        a->sample_regs_user = p->cfg.regs_user_mask;
+        a->sample_stack_user = p->cfg.stack_bytes;
+        a->exclude_callchain_user = 1;
+    }
+    if (p->cfg.callchain == CALLCHAIN_LBR) {
+        a->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
+                                PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES;
+        a->exclude_callchain_user = 1;
+    }
+}
+
 bool plan_make_attr(struct plan *p, struct error *e)
 {
     struct perf_event_attr *a = &p->attr;
@@ -145,6 +155,7 @@ bool plan_make_attr(struct plan *p, struct error *e)
         a->sample_period = p->cfg.period;
     set_sideband(p, a);
     set_modes(p, a);
+    set_stacks(p, a);
     if (a->exclude_kernel && a->exclude_user)
         return error_set(e, ERROR_ARGUMENT,
                          "%s: with both kernel and user space left out nothing is measured",

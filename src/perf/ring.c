@@ -54,6 +54,11 @@ bool ring_next(struct ring *r, uint32_t *size)
     return true;
 }
 
+uint32_t ring_type(const struct ring *r)
+{
+    return header_at(r)->type;
+}
+
 const void *ring_bytes(const struct ring *r, uint32_t size, void *scratch)
 {
     uint64_t at = r->tail & (r->size_bytes - 1), room = r->size_bytes - at;

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Dumps: the registers and the top of the user stack with each sample. How many bytes they may come to, and the
+ * rings that hold them. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "perf/open.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+/* What auto may take of each CPU, and of a big machine, in bytes a second. A dump costs its CPU 2.5 to 6 us and
+ * needs half a second of room in its ring: 16 MiB a second are 682 dumps of 24 KiB, under 0.5 % of a CPU's time, and
+ * a ring of 8 MiB; one of 99 Hz takes a seventh of that. */
+#define BUDGET_CPU_BYTES (16 * MIB)
+#define BUDGET_BOX_BYTES (512 * MIB)
+
+#define RING_PLAIN_BYTES (512 * 1024)
+#define RING_MIN_PAGES   8
+#define RING_RECORDS_MIN 4                     /* of dumps that a ring must hold, come what may */
+#define RINGS_BYTES      (128 * MIB)           /* all of them, where 0.2 s each do not take more */
+#define RINGS_BYTES_MAX  (512 * MIB)
+#define GOOD_MS          500 /* of dumps that a ring is to hold */
+#define LEAST_MS         200 /* two drains, one of them late */
+#define RATE_GUESS_HZ    99  /* of an event with a period, until it was seen */
+
+static const uint32_t sizes[] = { 24 * 1024, 16 * 1024, 8 * 1024 }; /* of auto, one after the other */
+
+bool dumps_run(const struct plan *p)
+{
+    return p->cfg.callchain == CALLCHAIN_DWARF;
+}
+
+uint64_t dumps_budget(uint32_t n_cpus)
+{
+    uint64_t bytes = n_cpus * BUDGET_CPU_BYTES;
+    return bytes < BUDGET_BOX_BYTES ? bytes : BUDGET_BOX_BYTES;
+}
+
+/* Dumps a second and CPU; 0: not known. */
+static uint64_t rate_of(const struct plan *p)
+{
+    return plan_is_frequency(p) ? p->cfg.freq_hz : p->cfg.seen_hz;
+}
+
+static uint64_t bytes_per_second(const struct plan *p, uint32_t stack_bytes)
+{
+    return p->n_cpus * rate_of(p) * stack_bytes;
+}
+
+static uint64_t ring_of_ms(const struct plan *p, unsigned ms)
+{
+    uint64_t rate = rate_of(p) ? rate_of(p) : RATE_GUESS_HZ;
+    return rate * p->cfg.stack_bytes * ms / 1000;
+}
+
+static void no_dumps(struct plan *p)
+{
+    p->cfg.callchain = CALLCHAIN_FP;
+    p->cfg.stack_bytes = 0;
+}
+
+/* The next smaller dumps, or none. */
+static void less(struct plan *p, enum dumps_less why)
+{
+    p->dumps_less = why;
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (sizes[i] < p->cfg.stack_bytes) {
+            p->cfg.stack_bytes = sizes[i];
+            return;
+        }
+    no_dumps(p);
+}
+
+static void choose_dumps(struct plan *p)
+{
+    bool automatic = p->callchain_asked == CALLCHAIN_AUTO;
+    p->dumps_less = DUMPS_FULL;
+    p->cfg.stack_bytes = 0;
+    if (p->callchain_asked == CALLCHAIN_NONE || p->callchain_asked == CALLCHAIN_FP)
+        return;
+    if (p->cfg.scope.no_user || p->cfg.event.attr.exclude_user) {
+        p->cfg.callchain = CALLCHAIN_FP;
+        return;
+    }
+    if (p->callchain_asked == CALLCHAIN_LBR)
+        return;
+    p->cfg.callchain = CALLCHAIN_DWARF;
+    p->cfg.stack_bytes = p->stack_bytes_asked;
+    if (!p->cfg.regs_user_mask)
+        dumps_step_refused(p);
+    while (automatic && dumps_run(p) && bytes_per_second(p, p->cfg.stack_bytes) > dumps_budget(p->n_cpus))
+        less(p, DUMPS_BUDGET);
+}
+
+static uint32_t round_ring(uint64_t bytes)
+{
+    uint32_t n = (uint32_t)sysconf(_SC_PAGESIZE);
+    while (n < bytes && n < UINT32_C(1) << 30)
+        n *= 2;
+    return n;
+}
+
+static uint32_t choose_ring(const struct plan *p)
+{
+    uint64_t good = dumps_run(p) ? ring_of_ms(p, GOOD_MS) : 0;
+    uint64_t n = round_ring(good > RING_PLAIN_BYTES ? good : RING_PLAIN_BYTES);
+    while (n > RING_PLAIN_BYTES &&
+           n * p->n_cpus > (n / 2 >= ring_of_ms(p, LEAST_MS) ? RINGS_BYTES : RINGS_BYTES_MAX))
+        n /= 2;
+    return (uint32_t)n;
+}
+
+void dumps_start(struct plan *p)
+{
+    struct cpus list;
+    open_cpu_list(p, &list);
+    p->n_cpus = 0;
+    for (uint32_t i = 0; i < list.n; i++)
+        p->n_cpus += list.in[i];
+    if (p->n_cpus == 0) /* to be refused */
+        p->n_cpus = 1;
+    cpus_done(&list);
+    choose_dumps(p);
+    p->ring_bytes = p->ring_bytes_asked = p->ring_asked ? round_ring(p->ring_asked) : choose_ring(p);
+}
+
+/* By its name dwarf is taken at its word: samples that do not fit are lost, and counted. */
+uint32_t dumps_ring_least(const struct plan *p)
+{
+    uint64_t least = RING_MIN_PAGES * (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t dumps = (uint64_t)RING_RECORDS_MIN * p->cfg.stack_bytes;
+    if (p->callchain_asked == CALLCHAIN_AUTO && dumps_run(p) && ring_of_ms(p, LEAST_MS) > dumps)
+        dumps = ring_of_ms(p, LEAST_MS);
+    return (uint32_t)(dumps > least ? dumps : least);
+}
+
+bool dumps_step_memory(struct plan *p)
+{
+    if (!dumps_run(p))
+        return false;
+    while (dumps_run(p) && p->ring_bytes / 2 < dumps_ring_least(p))
+        less(p, DUMPS_MEMORY);
+    if (p->ring_bytes / 2 < dumps_ring_least(p))
+        return false;
+    p->ring_bytes /= 2;
+    return true;
+}
+
+bool dumps_step_refused(struct plan *p)
+{
+    if (!dumps_run(p))
+        return false;
+    p->dumps_less = DUMPS_REFUSED;
+    no_dumps(p);
+    return true;
+}
+
+static void note_budget(struct plan *p)
+{
+    char what[160], rate[32], now[48];
+    unsigned long long fits = dumps_budget(p->n_cpus) / p->n_cpus / p->stack_bytes_asked;
+    uint64_t full = bytes_per_second(p, p->stack_bytes_asked) / 1000000;
+    text_thousands(rate, sizeof rate, rate_of(p));
+    if (dumps_run(p))
+        snprintf(now, sizeof now, "stacks of %u KB at most", p->cfg.stack_bytes / 1024);
+    else
+        snprintf(now, sizeof now, "stacks by frame pointers");
+    snprintf(what, sizeof what, "%s Hz: %s, %s would be %llu MB/s", rate, now,
+             dumps_run(p) ? "full dumps" : "dumps", (unsigned long long)full);
+    plan_note(p, what, "m, dwarf insists; or -F %llu (f)", fits ? fits : 1);
+}
+
+static void note_memory(struct plan *p)
+{
+    char what[160];
+    if (dumps_run(p))
+        snprintf(what, sizeof what, "locked memory is short: stacks of %u KB at most instead of %u",
+                 p->cfg.stack_bytes / 1024, p->stack_bytes_asked / 1024);
+    else
+        snprintf(what, sizeof what, "locked memory is short: stacks by frame pointers");
+    plan_note(p, what, "ulimit -l unlimited, or sysctl kernel.perf_event_mlock_kb=%u",
+              p->ring_bytes_asked / 1024 + 4);
+}
+
+static void note_small_rings(struct plan *p)
+{
+    char what[160];
+    bool enough = dumps_run(p) && p->ring_bytes >= ring_of_ms(p, LEAST_MS);
+    if (p->ring_bytes == p->ring_bytes_asked || enough)
+        return;
+    snprintf(what, sizeof what, "locked memory is short: rings of %u KiB instead of %u", p->ring_bytes / 1024,
+             p->ring_bytes_asked / 1024);
+    plan_note(p, what, "ulimit -l unlimited, or sysctl kernel.perf_event_mlock_kb=%u",
+              p->ring_bytes_asked / 1024 + 4);
+}
+
+void dumps_note(struct plan *p)
+{
+    switch (p->dumps_less) {
+    case DUMPS_FULL:
+        note_small_rings(p);
+        break;
+    case DUMPS_BUDGET:
+        note_budget(p);
+        note_small_rings(p);
+        break;
+    case DUMPS_MEMORY:
+        note_memory(p);
+        break;
+    case DUMPS_REFUSED:
+        plan_note(p, "registers and stacks are not sampled on this machine: stacks by frame pointers",
+                  "a kernel with CONFIG_HAVE_PERF_USER_STACK_DUMP, on x86-64 or arm64");
+        note_small_rings(p);
+        break;
+    }
+}
