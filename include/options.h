@@ -10,6 +10,8 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
+#define OPTIONS_DEFAULT_CALLCHAIN CALLCHAIN_FP
+
 enum option_id {
 #define OPTION(id, letter, name, arg, config, heading, help) OPTION_##id,
 #include "options.def"

@@ -153,8 +153,12 @@ static const char *words_of(enum option_id id, struct buf *words)
         for (size_t i = 0; i < export_table_n; i++)
             buf_printf(words, "%s%s", i ? " " : "", export_table[i]->name);
     else if (strchr(arg, '|'))
-        for (; *arg; arg++)
-            buf_putc(words, *arg == '|' ? ' ' : *arg);
+        for (; *arg; arg++) {
+            if (*arg == '[') /* what may follow the word is for people to type */
+                arg += strcspn(arg, "]");
+            else
+                buf_putc(words, *arg == '|' ? ' ' : *arg);
+        }
     return buf_str(words);
 }
 

@@ -71,7 +71,7 @@ static bool set_history(struct options *o, const char *value, struct error *e)
     return true;
 }
 
-/* Which of arg's words a|b|c: its place, or -1 with the nearest one named. */
+/* Which of arg's words a|b[,X]|c: its place, or -1 with the nearest one named. */
 static int word_of(enum option_id id, const char *value, struct error *e)
 {
     char words[256];
@@ -79,7 +79,7 @@ static int word_of(enum option_id id, const char *value, struct error *e)
     size_t n = 0;
     snprintf(words, sizeof words, "%s", rows[id].arg);
     for (char *save, *word = strtok_r(words, "|", &save); word && n < 32; word = strtok_r(NULL, "|", &save))
-        names[n++] = word;
+        names[n++] = strsep(&word, "[");
     for (size_t i = 0; i < n; i++)
         if (!strcmp(names[i], value))
             return (int)i;
@@ -90,11 +90,37 @@ static int word_of(enum option_id id, const char *value, struct error *e)
     return -1;
 }
 
+static bool set_stack_bytes(struct options *o, const char *text, struct error *e)
+{
+    uint64_t bytes;
+    if (!text_parse_bytes(text, &bytes))
+        return error_set(e, ERROR_ARGUMENT, "--call-graph dwarf,%s: a size is needed, such as 16K", text);
+    if (bytes == 0 || bytes % 8)
+        return error_set(e, ERROR_ARGUMENT, "--call-graph dwarf,%s: the size must be a multiple of 8 bytes", text);
+    if (bytes > LIVE_STACK_BYTES_MAX)
+        return error_set(e, ERROR_ARGUMENT, "--call-graph dwarf,%s: the kernel takes %d bytes of a stack at most", text,
+                         LIVE_STACK_BYTES_MAX);
+    o->session.stack_bytes = (uint32_t)bytes;
+    return true;
+}
+
 static bool set_call_graph(struct options *o, const char *value, struct error *e)
 {
-    int word = word_of(OPTION_CALL_GRAPH, value, e);
-    o->session.callchain = word == 1 ? CALLCHAIN_NONE : CALLCHAIN_FP;
-    return word >= 0;
+    static const enum callchain_mode modes[] = { CALLCHAIN_AUTO, CALLCHAIN_FP, CALLCHAIN_DWARF, CALLCHAIN_LBR,
+                                                 CALLCHAIN_NONE };
+    char name[32];
+    size_t length = strcspn(value, ",");
+    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), value);
+    int word = word_of(OPTION_CALL_GRAPH, name, e);
+    if (word < 0)
+        return false;
+    o->session.callchain = modes[word];
+    o->session.stack_bytes = 0;
+    if (!value[length])
+        return true;
+    return modes[word] == CALLCHAIN_DWARF ? set_stack_bytes(o, value + length + 1, e)
+                                          : error_set(e, ERROR_ARGUMENT, "--call-graph %s: only dwarf takes a size",
+                                                      value);
 }
 
 static bool set_group(struct options *o, const char *value, struct error *e)
@@ -145,7 +171,8 @@ bool options_set(struct options *o, enum option_id id, const char *value, struct
     case OPTION_CALL_GRAPH:
         return set_call_graph(o, value, e);
     case OPTION_G:
-        s->callchain = CALLCHAIN_FP;
+        s->callchain = CALLCHAIN_AUTO;
+        s->stack_bytes = 0;
         return true;
     case OPTION_HIDE_KERNEL:
         return set_flag(&s->scope.no_kernel, id, value, e);
@@ -377,7 +404,7 @@ bool options_parse(struct options *o, int argc, char **argv, struct error *e)
     event_default(&o->session.events[0]);
     o->session.n_events = 1;
     o->session.freq_hz = FREQ_DEFAULT;
-    o->session.callchain = CALLCHAIN_FP;
+    o->session.callchain = OPTIONS_DEFAULT_CALLCHAIN;
     o->session.history_bytes = HISTORY_DEFAULT;
     o->ui.delay_s = 1;
     o->ui.window_ns = WINDOW_DEFAULT_S * NS_PER_SEC;

@@ -23,6 +23,7 @@ struct session_config {
     uint64_t freq_hz, period;
     bool freq_named;      /* by the user */
     enum callchain_mode callchain;
+    uint32_t stack_bytes; /* for CALLCHAIN_DWARF; 0: default */
     uint64_t history_bytes;
     char *const *command; /* argv after "--", or NULL */
     bool command_to_log;  /* its output would tear a screen: it goes to the log, and its input is empty */
@@ -47,7 +48,8 @@ struct session_status {
     uint64_t freq_hz, period;
     char scope[96];
     bool no_kernel, no_user;
-    char stacks[8];             /* "fp", "none" */
+    enum callchain_mode callchain; /* as asked for; of a file as recorded */
+    char stacks[24];            /* what runs: "auto", "auto 8K", "auto->fp", "dwarf 24K", "fp", "lbr", "none" */
     bool frozen;
     uint64_t elapsed_ns;        /* since start or clear; frozen: until the freeze */
     uint64_t now_ns;            /* end of the time that is shown */
@@ -62,6 +64,8 @@ struct session_status {
     uint32_t n_notes;
     bool targets_gone;          /* what was measured has ended */
     char fatal[160];            /* sampling stopped for good: why; else "" */
+    char said[200];             /* the last answer to what was asked for in the background */
+    uint32_t said_number;       /* of such answers so far */
 };
 void session_get_status(struct session *s, struct session_status *out);
 /* A number that changes when there is something new to show (samples, names, a switch). */
@@ -72,7 +76,8 @@ bool session_set_event(struct session *s, const char *text, struct error *e); /*
 bool session_select_event(struct session *s, int step, struct error *e);      /* next or previous chosen event */
 bool session_set_scope(struct session *s, const struct scope *scope, struct error *e);
 bool session_set_freq(struct session *s, uint64_t freq_hz, struct error *e);
-bool session_set_callchain(struct session *s, enum callchain_mode mode, struct error *e);
+/* stack_bytes: for CALLCHAIN_DWARF; 0: what was asked for last, or the default. */
+bool session_set_callchain(struct session *s, enum callchain_mode mode, uint32_t stack_bytes, struct error *e);
 const struct scope *session_scope(struct session *s); /* borrowed until the next switch; the asked-for one */
 const struct scope *session_running_scope(struct session *s); /* the same, after the fallback */
 void session_clear(struct session *s);                /* what was sampled so far is forgotten */
@@ -83,6 +88,9 @@ void session_query(struct session *s, const struct view_query *q, struct view *v
 
 /* Writes what q selects as perf.data (see doc): all samples, or why not. Counts what was written. */
 bool session_write(struct session *s, const struct view_query *q, const char *path, uint64_t *samples, struct error *e);
+
+/* Asks a Java VM for the names of its compiled code, in the background: the answer comes in the status. */
+bool session_ask_jvm(struct session *s, uint32_t pid, struct error *e);
 
 /* For the pickers. */
 struct session_process {

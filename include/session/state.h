@@ -73,6 +73,7 @@ struct session_event {
     bool named;                  /* asked, by the user */
     struct perf_event_attr attr; /* as opened; for a file as read */
     uint64_t freq_hz, period;
+    uint64_t seen_hz;            /* of a period: what auto had to find out, 0: nothing */
 };
 
 struct session {
@@ -82,6 +83,8 @@ struct session {
     struct live *live;           /* NULL over a file, or when the source could not be opened again */
     struct perfdata *file;
     struct scope running_scope;  /* after the fallback */
+    enum callchain_mode running_callchain;
+    uint32_t running_stack_bytes;
 
     pthread_mutex_t lock;
     struct world *world;
@@ -120,6 +123,10 @@ struct session {
     double load_progress;
     pthread_t collector, resolver;
     bool collector_runs, resolver_runs;
+    pthread_t ask;
+    bool ask_started, asking;    /* asking: under lock */
+    uint32_t ask_pid, said_number;
+    char said[200];
     int wake_fd;                 /* eventfd: stop, or a switch */
 
     char *const *command;        /* NULL: none */
@@ -160,6 +167,8 @@ void bounds_forget_all(struct session *s);
 uint8_t *bounds_modules_in_use(struct session *s, uint32_t *n); /* a byte per module id below n; the caller frees */
 /* source.c */
 bool source_open(struct session *s, struct error *e);
+/* Once a second, under source_lock: where auto's dumps turn out to be too many it is opened again with less. */
+void source_keep_budget(struct session *s);
 /* load.c */
 bool load_open(struct session *s, struct error *e);
 void *load_main(void *session);
@@ -168,6 +177,10 @@ bool command_spawn(struct session *s, int release_fd[2], struct error *e);
 bool command_release(struct session *s, int release_fd[2], struct error *e);
 void command_poll(struct session *s); /* reaps it, moves its output to the log */
 void command_end(struct session *s);
+/* session.c: a thread with all signals blocked */
+bool session_start_thread(pthread_t *thread, void *(*body)(void *), struct session *s, struct error *e);
+/* ask.c */
+void ask_done(struct session *s); /* waits for the answer */
 /* select.c */
 void view_range(struct session *s, const struct view_query *q, uint64_t *from_ns, uint64_t *to_ns); /* under lock */
 void view_filter_threads(struct session *s, const struct view_query *q, uint8_t *pass, uint32_t n);

@@ -8,12 +8,14 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "session/state.h"
+#include "unwind/arch.h"
 
 /* What a source is to be opened for: the session's configuration, maybe with a change, and an event. */
 struct wish {
     const struct session_config *cfg;
     const struct event *event;
     bool named; /* the event, by the user */
+    uint64_t seen_hz;
 };
 
 static void config_of(const struct wish *w, struct live_config *out)
@@ -24,6 +26,9 @@ static void config_of(const struct wish *w, struct live_config *out)
         .freq_hz = w->cfg->period ? 0 : w->cfg->freq_hz,
         .period = w->cfg->period,
         .callchain = w->cfg->callchain,
+        .stack_bytes = w->cfg->callchain == CALLCHAIN_DWARF ? w->cfg->stack_bytes : 0,
+        .regs_user_mask = unwind_arch_regs_mask(unwind_arch_native()),
+        .seen_hz = w->seen_hz,
         .inherit = true,
         .no_fallback = w->named,
     };
@@ -71,6 +76,9 @@ static void source_adopt(struct session *s, struct live *live, const struct wish
     s->events[slot].attr = *live_attr(live);
     s->events[slot].freq_hz = running->freq_hz;
     s->events[slot].period = running->period;
+    s->events[slot].seen_hz = w->seen_hz;
+    s->running_callchain = running->callchain;
+    s->running_stack_bytes = running->stack_bytes;
     scope_done(&s->running_scope);
     scope_copy(&s->running_scope, &running->scope);
     adopt_notes(s, live);
@@ -81,7 +89,7 @@ static void source_adopt(struct session *s, struct live *live, const struct wish
 
 bool source_open(struct session *s, struct error *e)
 {
-    struct wish w = { &s->cfg, &s->cfg.events[0], s->cfg.event_named };
+    struct wish w = { &s->cfg, &s->cfg.events[0], s->cfg.event_named, 0 };
     struct live_config cfg;
     config_of(&w, &cfg);
     cfg.enable_on_exec = s->command != NULL;
@@ -130,7 +138,7 @@ static void reopen(struct session *s)
 {
     const struct session_event *current = &s->events[s->current_event];
     struct event event = current->asked;
-    struct wish w = { &s->cfg, &event, current->named };
+    struct wish w = { &s->cfg, &event, current->named, current->seen_hz };
     struct live_config cfg;
     struct error e = { 0 };
     config_of(&w, &cfg);
@@ -172,7 +180,17 @@ static bool source_change(struct session *s, const struct session_config *cfg, s
 {
     const struct session_event *current = &s->events[s->current_event];
     struct event event = current->asked;
-    return source_replace(s, &(struct wish){ cfg, &event, current->named }, e);
+    return source_replace(s, &(struct wish){ cfg, &event, current->named, 0 }, e);
+}
+
+void source_keep_budget(struct session *s)
+{
+    const struct session_event *current = &s->events[s->current_event];
+    struct event event = current->asked;
+    struct wish w = { &s->cfg, &event, current->named, s->live ? live_over_budget(s->live) : 0 };
+    struct error e = { 0 };
+    if (w.seen_hz && !source_replace(s, &w, &e))
+        log_add("smaller stacks were not to be had: %s", e.text);
 }
 
 static bool not_over_a_file(const struct session *s, struct error *e)
@@ -193,7 +211,7 @@ static bool event_fits(struct session *s, const struct event *ev, struct error *
 static bool source_switch_event(struct session *s, const struct event *ev, bool named, struct error *e)
 {
     pthread_mutex_lock(&s->source_lock);
-    bool ok = event_fits(s, ev, e) && source_replace(s, &(struct wish){ &s->cfg, ev, named }, e);
+    bool ok = event_fits(s, ev, e) && source_replace(s, &(struct wish){ &s->cfg, ev, named, 0 }, e);
     pthread_mutex_unlock(&s->source_lock);
     return ok;
 }
@@ -262,16 +280,20 @@ bool session_set_freq(struct session *s, uint64_t freq_hz, struct error *e)
     return ok;
 }
 
-bool session_set_callchain(struct session *s, enum callchain_mode mode, struct error *e)
+bool session_set_callchain(struct session *s, enum callchain_mode mode, uint32_t stack_bytes, struct error *e)
 {
     if (!not_over_a_file(s, e))
         return false;
     pthread_mutex_lock(&s->source_lock);
     struct session_config cfg = s->cfg;
     cfg.callchain = mode;
+    if (stack_bytes)
+        cfg.stack_bytes = stack_bytes;
     bool ok = source_change(s, &cfg, e);
-    if (ok)
+    if (ok) {
         s->cfg.callchain = mode;
+        s->cfg.stack_bytes = cfg.stack_bytes;
+    }
     pthread_mutex_unlock(&s->source_lock);
     return ok;
 }

@@ -62,6 +62,25 @@ static void status_machine(struct session *s, struct session_status *out)
     }
 }
 
+/* What runs, and what it was to be. Without user space there is nothing to dump, and nothing amiss. */
+static void stacks_text(const struct session *s, char *dst, size_t cap)
+{
+    static const char *const words[] = { "none", "fp", "auto", "dwarf", "lbr" };
+    enum callchain_mode asked = s->cfg.callchain, runs = s->file ? asked : s->running_callchain;
+    bool user = !s->running_scope.no_user && !(s->n_events && s->events[s->current_event].attr.exclude_user);
+    unsigned kib = s->running_stack_bytes / 1024;
+    if (runs == CALLCHAIN_DWARF && !s->file && (asked == CALLCHAIN_DWARF || s->running_stack_bytes != LIVE_STACK_BYTES)) {
+        if (s->running_stack_bytes % 1024)
+            snprintf(dst, cap, "%s %u", words[asked], s->running_stack_bytes);
+        else
+            snprintf(dst, cap, "%s %uK", words[asked], kib);
+    } else if (user && runs == CALLCHAIN_FP && asked != runs) {
+        snprintf(dst, cap, "%s->fp", words[asked]);
+    } else {
+        snprintf(dst, cap, "%s", words[asked]);
+    }
+}
+
 static void status_source(struct session *s, struct session_status *out)
 {
     if (s->n_events) {
@@ -78,7 +97,8 @@ static void status_source(struct session *s, struct session_status *out)
         scope_describe(&s->running_scope, out->scope, sizeof out->scope);
     out->no_kernel = s->running_scope.no_kernel;
     out->no_user = s->running_scope.no_user;
-    snprintf(out->stacks, sizeof out->stacks, "%s", s->cfg.callchain == CALLCHAIN_NONE ? "none" : "fp");
+    out->callchain = s->cfg.callchain;
+    stacks_text(s, out->stacks, sizeof out->stacks);
 }
 
 static void status_time(struct session *s, struct session_status *out)
@@ -120,6 +140,8 @@ void session_get_status(struct session *s, struct session_status *out)
     out->faults_per_sec = s->box.faults_per_sec;
     out->ipc = -1;
     out->targets_gone = s->targets_gone;
+    snprintf(out->said, sizeof out->said, "%s", s->said);
+    out->said_number = s->said_number;
     snprintf(out->fatal, sizeof out->fatal, "%s", s->fatal);
     pthread_mutex_unlock(&s->lock);
 }

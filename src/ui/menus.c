@@ -61,22 +61,38 @@ unsigned menu_window(struct app *a)
 
 /* --- how samples are taken --- */
 
+static const struct {
+    enum callchain_mode mode;
+    const char *choice, *message;
+} stack_modes[] = {
+    { CALLCHAIN_AUTO, "auto: by unwind tables, with less or by frame pointers where that is too many bytes",
+      "stacks by unwind tables, within a budget" },
+    { CALLCHAIN_FP, "fp: by frame pointers, which many programs do not keep", "stacks by frame pointers" },
+    { CALLCHAIN_DWARF, "dwarf: by unwind tables, at any rate", "stacks by unwind tables" },
+    { CALLCHAIN_LBR, "lbr: by the CPU's branch records (Intel, up to 32 calls)", "stacks by branch records" },
+    { CALLCHAIN_NONE, "off: no stacks, only where it runs", "stacks are no longer taken" },
+};
+#define STACK_MODES (sizeof stack_modes / sizeof *stack_modes)
+
 static unsigned take_stacks(struct app *a, uint32_t choice)
 {
     struct error e = { 0 };
-    enum callchain_mode mode = choice == 0 ? CALLCHAIN_FP : CALLCHAIN_NONE;
-    if (!session_set_callchain(a->session, mode, &e))
+    if (!session_set_callchain(a->session, stack_modes[choice].mode, 0, &e))
         return app_error(a, &e);
-    return APP_QUERY |
-           app_message(a, mode == CALLCHAIN_NONE ? "stacks are no longer taken" : "stacks by frame pointers");
+    return APP_QUERY | app_message(a, "%s", stack_modes[choice].message);
 }
 
 unsigned menu_stacks(struct app *a)
 {
-    static const char *const choices[] = { "fp: by frame pointers", "off: no stacks, only where it runs" };
+    const char *choices[STACK_MODES];
+    uint32_t current = 0;
     if (a->status.file)
         return app_message(a, "a file's stacks are as they were recorded");
-    return picker_menu(a, "Stacks", choices, 2, strcmp(a->status.stacks, "none") == 0, take_stacks);
+    for (uint32_t i = 0; i < STACK_MODES; i++) {
+        choices[i] = stack_modes[i].choice;
+        current = stack_modes[i].mode == a->status.callchain ? i : current;
+    }
+    return picker_menu(a, "Stacks", choices, STACK_MODES, current, take_stacks);
 }
 
 static unsigned frequency_done(void *ctx, struct app *a, const char *text)

@@ -358,7 +358,7 @@ static void switches_keep_what_was_sampled(void **state)
     scope_to(&scope, children[0]);
     assert_true(session_set_freq(session, 999, &error));
     assert_true(ask() >= 100);
-    assert_true(session_set_callchain(session, CALLCHAIN_NONE, &error));
+    assert_true(session_set_callchain(session, CALLCHAIN_NONE, 0, &error));
     assert_true(ask() >= 100);
     assert_true(session_set_scope(session, &scope, &error));
     scope_done(&scope);
