@@ -9,62 +9,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/file.h"
 #include "symbols/safeopen.h"
-
-#define STATUS_MAX 65536
-
-/* The number in the column `column` of a line of /proc/PID/status, counted from 0; -1: the last. */
-static bool status_number(const char *status, const char *label, int column, unsigned long *v)
-{
-    const char *p = strstr(status, label);
-    bool any = false;
-    char *end;
-
-    if (!p)
-        return false;
-    p += strlen(label);
-    for (int i = 0; *p != '\n' && *p; i++) {
-        unsigned long number = strtoul(p, &end, 10);
-        if (end == p)
-            break;
-        *v = number;
-        any = true;
-        if (i == column)
-            return true;
-        p = end + strspn(end, "\t ");
-    }
-    return any && column < 0;
-}
-
-static bool read_owner(uint32_t pid, unsigned long *uid, unsigned long *inner_pid, struct error *e)
-{
-    struct buf status = { 0 };
-    char path[40];
-    bool ok;
-
-    snprintf(path, sizeof path, "/proc/%u/status", pid);
-    ok = file_read(path, STATUS_MAX, &status, e);
-    if (ok && !status_number(buf_str(&status), "\nUid:\t", 1, uid))
-        ok = error_set(e, ERROR_FORMAT, "%s names no user", path);
-    if (ok) /* missing in a kernel without pid namespaces */
-        status_number(buf_str(&status), "\nNSpid:\t", -1, inner_pid);
-    buf_done(&status);
-    return ok;
-}
+#include "symbols/target.h"
 
 int perfmap_open(uint32_t pid, uint64_t *size, struct error *e)
 {
-    unsigned long uid = 0, inner_pid = pid;
+    struct target t;
     char root[40], path[64];
     struct stat st;
     int fd;
 
-    if (!read_owner(pid, &uid, &inner_pid, e))
+    if (!target_read(pid, &t, e))
         return -1;
     snprintf(root, sizeof root, "/proc/%u/root", pid);
-    snprintf(path, sizeof path, "/tmp/perf-%lu.map", inner_pid);
+    snprintf(path, sizeof path, "/tmp/perf-%u.map", t.inner_pid);
     fd = safeopen_regular(root, path, false, &st);
     if (fd < 0 && errno == ENOENT)
         error_set(e, ERROR_MISSING, "no %s: the runtime writes it when asked to", path);
@@ -72,10 +30,10 @@ int perfmap_open(uint32_t pid, uint64_t *size, struct error *e)
         error_set(e, ERROR_FORMAT, "%s is no regular file and was not read", path);
     else if (fd < 0)
         error_sys(e, errno, "cannot read %s of process %u", path, pid);
-    if (fd >= 0 && st.st_uid != uid && st.st_uid != 0) {
+    if (fd >= 0 && st.st_uid != t.uid && st.st_uid != 0) {
         error_set(e, ERROR_PERMISSION,
-                  "%s belongs to user %u, not to the process's user %lu, and was not read", path,
-                  (unsigned)st.st_uid, uid);
+                  "%s belongs to user %u, not to the process's user %u, and was not read", path,
+                  (unsigned)st.st_uid, t.uid);
         close(fd);
         return -1;
     }

@@ -89,3 +89,34 @@ int safeopen_regular(const char *root, const char *path, bool links, struct stat
     errno = saved;
     return fd;
 }
+
+int safeopen_handle(const char *root, const char *path, struct stat *st)
+{
+    int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int handle, saved;
+
+    if (dir < 0)
+        return -1;
+    handle = open_path(dir, path, false);
+    if (handle >= 0 && fstat(handle, st)) {
+        close(handle);
+        handle = -1;
+    }
+    saved = errno;
+    close(dir);
+    errno = saved;
+    return handle;
+}
+
+int safeopen_folder(const char *root, const char *path)
+{
+    struct stat st;
+    int handle = safeopen_handle(root, path, &st);
+
+    if (handle >= 0 && !S_ISDIR(st.st_mode)) {
+        close(handle);
+        errno = ENOTDIR;
+        return -1;
+    }
+    return handle;
+}

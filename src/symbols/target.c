@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbols/target.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+
+#define STATUS_MAX 65536
+
+/* The number in the column `column` of a line of /proc/PID/status, counted from 0; -1: the last. */
+static bool status_number(const char *status, const char *label, int base, int column, uint64_t *v)
+{
+    const char *p = strstr(status, label);
+    bool any = false;
+    char *end;
+
+    if (!p)
+        return false;
+    p += strlen(label);
+    for (int i = 0; *p != '\n' && *p; i++) {
+        unsigned long long number = strtoull(p, &end, base);
+        if (end == p)
+            break;
+        *v = number;
+        any = true;
+        if (i == column)
+            return true;
+        p = end + strspn(end, "\t ");
+    }
+    return any && column < 0;
+}
+
+bool target_read(uint32_t pid, struct target *out, struct error *e)
+{
+    struct buf status = { 0 };
+    uint64_t uid = 0, inner_pid = pid;
+    char path[40];
+    bool ok;
+
+    *out = (struct target){ 0 };
+    snprintf(path, sizeof path, "/proc/%u/status", pid);
+    ok = file_read(path, STATUS_MAX, &status, e);
+    if (ok && !status_number(buf_str(&status), "\nUid:\t", 10, 1, &uid))
+        ok = error_set(e, ERROR_FORMAT, "%s names no user", path);
+    if (ok) { /* missing in a kernel without pid namespaces */
+        status_number(buf_str(&status), "\nNSpid:\t", 10, -1, &inner_pid);
+        status_number(buf_str(&status), "\nSigCgt:\t", 16, 0, &out->caught);
+    }
+    buf_done(&status);
+    out->uid = (uint32_t)uid;
+    out->inner_pid = (uint32_t)inner_pid;
+    return ok;
+}
