@@ -27,7 +27,7 @@ static void *resolver_main(void *session)
 }
 
 /* Signals are for the screen's thread: ours block them all. */
-static bool start_thread(pthread_t *thread, void *(*body)(void *), struct session *s, struct error *e)
+bool session_start_thread(pthread_t *thread, void *(*body)(void *), struct session *s, struct error *e)
 {
     sigset_t all, old;
     sigfillset(&all);
@@ -55,7 +55,7 @@ static bool open_names(struct session *s, struct error *e)
         }
     }
     s->symbolizer = symbolizer_new(&cfg, e);
-    return s->symbolizer && (s->resolver_runs = start_thread(&s->resolver, resolver_main, s, e));
+    return s->symbolizer && (s->resolver_runs = session_start_thread(&s->resolver, resolver_main, s, e));
 }
 
 static bool open_command(struct session *s, struct error *e)
@@ -110,7 +110,7 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
     if (!scope_copy(&s->cfg.scope, &cfg->scope) || !open_source(s, e) || !open_names(s, e))
         goto fail;
     s->loaded = !s->file;
-    s->collector_runs = start_thread(&s->collector, s->file ? load_main : collector_main, s, e);
+    s->collector_runs = session_start_thread(&s->collector, s->file ? load_main : collector_main, s, e);
     if (!s->collector_runs)
         goto fail;
     return s;
@@ -141,6 +141,7 @@ void session_close(struct session *s)
         command_end(s);
         return;
     }
+    ask_done(s);
     if (s->resolver_runs) {
         symbolizer_stop(s->symbolizer);
         pthread_join(s->resolver, NULL);

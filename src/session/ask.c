@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is asked of another process takes its time: a thread of its own waits for the answer, and the screen says it. */
+#include <stdio.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "session/state.h"
+#include "symbols/jvm.h"
+
+static void *ask_main(void *session)
+{
+    struct session *s = session;
+    struct error e = { 0 };
+    bool ok = jvm_ask_map(s->ask_pid, &e);
+    pthread_mutex_lock(&s->lock);
+    if (ok)
+        snprintf(s->said, sizeof s->said, "the Java VM %u wrote its map: names come in a moment", s->ask_pid);
+    else
+        snprintf(s->said, sizeof s->said, "%.*s", (int)sizeof s->said - 1, e.text);
+    s->said_number++;
+    s->generation++;
+    log_add("%s", s->said);
+    s->asking = false;
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+bool session_ask_jvm(struct session *s, uint32_t pid, struct error *e)
+{
+    if (!jvm_can_ask(pid, e))
+        return false;
+    pthread_mutex_lock(&s->lock);
+    bool busy = s->asking;
+    pthread_mutex_unlock(&s->lock);
+    if (busy)
+        return error_set(e, ERROR_LIMIT, "another Java VM is being asked: a moment");
+    ask_done(s);
+    s->ask_pid = pid;
+    s->asking = true;
+    s->ask_started = session_start_thread(&s->ask, ask_main, s, e);
+    s->asking = s->ask_started;
+    return s->ask_started;
+}
+
+void ask_done(struct session *s)
+{
+    if (s->ask_started)
+        pthread_join(s->ask, NULL);
+    s->ask_started = false;
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "session/doctor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "session/state.h"
+
+#define DEEPEST_DUMP 65528
+#define WORTH_A_WORD 1.0 /* percent */
+
+/* One complaint while samples are counted: about a module, for a reason, with the process most concerned. */
+struct complaint {
+    enum doctor_subject subject;
+    uint32_t module, reason;
+    uint64_t samples;
+    uint32_t group;         /* candidate for the process most concerned, by majority vote */
+    uint64_t group_votes;
+    uint32_t entry;         /* the last one that was counted, + 1: a stack counts once */
+};
+
+struct examination {
+    const struct view *v;
+    struct doctor *d;
+    struct complaint *list;
+    size_t n, cap;
+    struct map index; /* of a complaint, by subject, reason and module */
+};
+
+static struct complaint *complaint_about(struct examination *x, enum doctor_subject subject, uint32_t module,
+                                         uint32_t reason)
+{
+    uint64_t key = (uint64_t)subject << 40 | (uint64_t)reason << 32 | module, found;
+    if (!map_get(&x->index, key, &found)) {
+        MEM_GROW(x->list, x->cap, x->n + 1);
+        x->list[x->n] = (struct complaint){ .subject = subject, .module = module, .reason = reason };
+        map_put(&x->index, key, found = x->n++);
+    }
+    return &x->list[found];
+}
+
+static void complain(struct examination *x, struct complaint *c, uint32_t entry)
+{
+    const struct result_entry *e = &x->v->result.entries[entry];
+    if (c->entry == entry + 1)
+        return;
+    c->entry = entry + 1;
+    c->samples += e->count;
+    if (!c->group_votes)
+        c->group = e->group;
+    c->group_votes = c->group == e->group ? c->group_votes + e->count
+                     : c->group_votes > e->count ? c->group_votes - e->count : 0;
+}
+
+static bool is_unnamed(const struct view *v, uint32_t frame)
+{
+    const struct view_function *f = &v->funcs[v->frame_func[frame]];
+    return f->state == SYMBOL_NONE && v->result.frame_module[frame] != MODULE_ID_BROKEN;
+}
+
+/* One stack: its root may say that it was cut, and any frame may lack a name. */
+static void examine_entry(struct examination *x, uint32_t entry)
+{
+    const struct result *r = &x->v->result;
+    const struct result_entry *e = &r->entries[entry];
+    bool unnamed = false, cut = false;
+    uint32_t above = 0; /* module of the frame that was looked at before: the last good one of a cut stack */
+    for (uint32_t node = e->node; node; node = r->parent[node]) {
+        uint32_t frame = r->frame[node], module = r->frame_module[frame];
+        if (module == MODULE_ID_BROKEN) {
+            complain(x, complaint_about(x, DOCTOR_STACKS, above, (uint32_t)r->frame_offset[frame]), entry);
+            cut = true;
+        } else if (is_unnamed(x->v, frame)) {
+            complain(x, complaint_about(x, DOCTOR_NAMES, module, 0), entry);
+            unnamed = true;
+        }
+        above = module;
+    }
+    x->d->samples += e->count;
+    x->d->unnamed += unnamed ? e->count : 0;
+    *(cut ? &x->d->cut : &x->d->whole) += e->count;
+}
+
+/* ---- in words ---- */
+
+static bool comm_is(const char *process, const char *comm)
+{
+    size_t n = strlen(comm);
+    return !strncmp(process, comm, n) && (!process[n] || process[n] == '/' || process[n] == '-');
+}
+
+static void say_jit_names(struct doctor_row *row, uint32_t pid)
+{
+    snprintf(row->cause, sizeof row->cause, "code made at run time, and no map of its names");
+    if (comm_is(row->process, "java")) {
+        snprintf(row->mend, sizeof row->mend, "D asks the Java VM for its map (jcmd %u Compiler.perfmap)", pid);
+        row->action = DOCTOR_JVM_MAP;
+        row->pid = pid;
+    } else if (comm_is(row->process, "node")) {
+        snprintf(row->mend, sizeof row->mend, "start it with node --perf-basic-prof");
+    } else if (!strncmp(row->process, "python", 6)) {
+        snprintf(row->mend, sizeof row->mend, "start it with python -X perf (3.12 and later)");
+    } else {
+        snprintf(row->mend, sizeof row->mend, "a runtime that can write /tmp/perf-PID.map must be told to");
+    }
+}
+
+static void say_names(struct session *s, struct doctor_row *row, const struct module *m)
+{
+    if (m->kind == MODULE_UNKNOWN) {
+        snprintf(row->cause, sizeof row->cause, "the process ended before its mappings could be read");
+        snprintf(row->mend, sizeof row->mend, "short-lived processes are seen whole when flametop starts them: flametop -- COMMAND");
+        return;
+    }
+    symbolizer_trouble(s->symbolizer, m, row->cause, sizeof row->cause);
+    if (m->kind == MODULE_JIT) {
+        say_jit_names(row, m->pid);
+        return;
+    }
+    if (!*row->cause)
+        snprintf(row->cause, sizeof row->cause, "some of its code is in no symbol");
+    if (m->kind == MODULE_KERNEL || m->kind == MODULE_KMOD) {
+        struct symbolizer_stats stats;
+        symbolizer_stats(s->symbolizer, &stats);
+        snprintf(row->mend, sizeof row->mend, "%s", stats.kernel_note);
+    } else {
+        snprintf(row->mend, sizeof row->mend, "install its debug symbols (Debian: the package's -dbgsym)");
+    }
+}
+
+static void say_dump(struct session *s, struct doctor_row *row)
+{
+    const struct session_event *ev = &s->events[s->current_event];
+    uint32_t taken = ev->attr.sample_stack_user;
+    snprintf(row->cause, sizeof row->cause, "the stack is deeper than the %u KB that are taken of it", taken / 1024);
+    if (s->file)
+        snprintf(row->mend, sizeof row->mend, "record again with more: --call-graph dwarf,%d", DEEPEST_DUMP);
+    else if (taken < DEEPEST_DUMP) {
+        snprintf(row->mend, sizeof row->mend, "D takes the most there is of each stack (dwarf,%d)", DEEPEST_DUMP);
+        row->action = DOCTOR_DEEPER;
+        row->stack_bytes = DEEPEST_DUMP;
+    } else
+        snprintf(row->mend, sizeof row->mend, "no more can be taken: with frame pointers (m f) deeper stacks are seen");
+}
+
+static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reason, bool jit)
+{
+    switch (reason) {
+    case BROKEN_DUMP:
+        say_dump(s, row);
+        return;
+    case BROKEN_NO_TABLE:
+        snprintf(row->cause, sizeof row->cause, "code without unwind table, and no frame pointer that leads on");
+        if (jit && comm_is(row->process, "java"))
+            snprintf(row->mend, sizeof row->mend, "start it with java -XX:+PreserveFramePointer");
+        else
+            snprintf(row->mend, sizeof row->mend, "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer");
+        return;
+    case BROKEN_PENDING:
+        snprintf(row->cause, sizeof row->cause, "its unwind table was not there in time");
+        snprintf(row->mend, sizeof row->mend, "later samples are whole");
+        return;
+    case BROKEN_GARBAGE:
+        snprintf(row->cause, sizeof row->cause, "code without frame pointers: what they lead to is no code");
+        snprintf(row->mend, sizeof row->mend,
+                 s->file ? "record with --call-graph dwarf" : "D unwinds by tables instead (m auto)");
+        row->action = s->file ? DOCTOR_NOTHING : DOCTOR_AUTO;
+        return;
+    case BROKEN_DEEP:
+        snprintf(row->cause, sizeof row->cause, "more than %d frames", USER_FRAMES_MAX);
+        return;
+    default:
+        snprintf(row->cause, sizeof row->cause, "the stack does not look as the unwind table says it should");
+        snprintf(row->mend, sizeof row->mend, "hand-written assembly or a stack of the program's own making; please report it");
+    }
+}
+
+/* The session's lock is held: modules are looked at. */
+static void add_row(struct session *s, struct examination *x, const struct complaint *c)
+{
+    struct doctor *d = x->d;
+    const struct module *m = world_module(s->world, c->module);
+    MEM_GROW(d->rows, d->rows_cap, d->n_rows + 1);
+    struct doctor_row *row = &d->rows[d->n_rows++];
+    *row = (struct doctor_row){ .subject = c->subject,
+                                .samples = c->samples,
+                                .percent = d->samples ? 100.0 * c->samples / d->samples : 0,
+                                .key = map_mix((uint64_t)c->subject << 40 | (uint64_t)c->reason << 32 | c->module) };
+    snprintf(row->module, sizeof row->module, "%s", m ? m->name : "");
+    if (c->group < x->v->n_groups)
+        snprintf(row->process, sizeof row->process, "%s", x->v->groups[c->group].label);
+    if (c->subject == DOCTOR_STACKS)
+        say_stacks(s, row, c->reason, m && m->kind == MODULE_JIT);
+    else if (m)
+        say_names(s, row, m);
+}
+
+static int by_samples(const void *a, const void *b)
+{
+    const struct doctor_row *x = a, *y = b;
+    if ((x->subject == DOCTOR_BOX) != (y->subject == DOCTOR_BOX))
+        return x->subject == DOCTOR_BOX ? -1 : 1;
+    if (x->samples != y->samples)
+        return x->samples > y->samples ? -1 : 1;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+static void add_notes(struct session *s, struct doctor *d)
+{
+    struct session_status status;
+    session_get_status(s, &status);
+    for (uint32_t i = 0; i < status.n_notes; i++) {
+        MEM_GROW(d->rows, d->rows_cap, d->n_rows + 1);
+        struct doctor_row *row = &d->rows[d->n_rows++];
+        *row = (struct doctor_row){ .subject = DOCTOR_BOX, .key = i + 1 };
+        snprintf(row->cause, sizeof row->cause, "%s", status.notes[i].what);
+        snprintf(row->mend, sizeof row->mend, "%s", status.notes[i].mend);
+    }
+}
+
+void session_examine(struct session *s, const struct view_query *q, struct doctor *d)
+{
+    struct view_query by_process = *q;
+    struct examination x = { .v = &d->view, .d = d };
+    by_process.group = VIEW_GROUP_PROCESS;
+    session_query(s, &by_process, &d->view);
+    d->n_rows = 0;
+    d->samples = d->whole = d->cut = d->unnamed = 0;
+    for (uint32_t i = 0; i < d->view.result.n_entries; i++)
+        examine_entry(&x, i);
+    add_notes(s, d);
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < x.n; i++)
+        add_row(s, &x, &x.list[i]);
+    pthread_mutex_unlock(&s->lock);
+    qsort(d->rows, d->n_rows, sizeof *d->rows, by_samples);
+    map_done(&x.index);
+    mem_free(x.list);
+}
+
+void doctor_done(struct doctor *d)
+{
+    view_done(&d->view);
+    mem_free(d->rows);
+    *d = (struct doctor){ 0 };
+}
+
+const struct doctor_row *doctor_worst(const struct doctor *d)
+{
+    for (uint32_t i = 0; i < d->n_rows; i++)
+        if (d->rows[i].subject != DOCTOR_BOX)
+            return d->rows[i].percent >= WORTH_A_WORD ? &d->rows[i] : NULL;
+    return NULL;
+}
