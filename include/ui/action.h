@@ -26,6 +26,7 @@ enum action_scope {
     SCOPE_KEYS_CALLGRAPH,
     SCOPE_KEYS_FLAME,
     SCOPE_KEYS_COUNTERS,
+    SCOPE_KEYS_DOCTOR,
     SCOPE_KEYS_PICKER, /* dialogs with a list */
     SCOPE_KEYS_COUNT
 };

@@ -62,6 +62,7 @@ struct app {
     bool pending_select, pending_drill;
     uint32_t previous_view;
     uint32_t ended_ticks;   /* since what is sampled was gone */
+    uint32_t said_number;   /* of the last answer of the session that was shown */
     uint64_t forgotten;     /* samples that were cleared away */
     bool held;              /* frozen for that, not by a key */
     char typed_before[128]; /* what Esc goes back to, from a line that is typed */

@@ -12,6 +12,7 @@ struct view_ops {
     const char *name;  /* --view NAME: "functions" */
     const char *title; /* on its tab: "Functions" */
     const char *intro; /* first paragraph of its help */
+    uint32_t number;   /* the key that shows it */
     enum action_scope scope;
     bool no_query; /* needs no answer (counters): app->answer is not refreshed for it */
     bool by_comm; /* where rows would be by symbol, it is asked by comm and symbol: trees start with a comm */
@@ -32,7 +33,7 @@ struct view_ops {
     void (*describe)(void *v, struct app *a, char *dst, size_t cap);
 };
 
-extern const struct view_ops view_functions_ops, view_callgraph_ops, view_flame_ops, view_counters_ops;
+extern const struct view_ops view_functions_ops, view_callgraph_ops, view_flame_ops, view_counters_ops, view_doctor_ops;
 extern const struct view_ops *const view_table[];
 extern const uint32_t view_table_n;
 

@@ -330,6 +330,9 @@ static unsigned tick(struct app *a, uint64_t now_ns)
     hold_what_ended(a);
     if (a->message[0] && now_ns >= a->message_until_ns)
         a->message[0] = '\0';
+    if (a->said_number != a->status.said_number)
+        (void)app_message(a, "%s", a->status.said);
+    a->said_number = a->status.said_number;
     if (a->dialog && a->dialog->ops->tick)
         a->dialog->ops->tick(a->dialog, a);
     bool stale = session_generation(a->session) != a->answer.generation || current_view(a)->no_query;

@@ -74,25 +74,24 @@ static unsigned previous_view(struct app *a)
     return app_show_view(a, (a->view + a->n_views - 1) % a->n_views, false);
 }
 
-static unsigned view_1(struct app *a)
+static unsigned numbered_view(struct app *a, uint32_t number)
 {
-    return app_show_view(a, 0, false);
+    for (uint32_t i = 0; i < a->n_views; i++)
+        if (a->views[i]->number == number)
+            return app_show_view(a, i, false);
+    return APP_HANDLED;
 }
 
-static unsigned view_2(struct app *a)
-{
-    return app_show_view(a, 1, false);
-}
-
-static unsigned view_3(struct app *a)
-{
-    return app_show_view(a, 2, false);
-}
-
-static unsigned view_4(struct app *a)
-{
-    return app_show_view(a, 3, false);
-}
+#define NUMBERED_VIEW(n)                                                                                     \
+    static unsigned view_##n(struct app *a)                                                                  \
+    {                                                                                                        \
+        return numbered_view(a, n);                                                                          \
+    }
+NUMBERED_VIEW(1)
+NUMBERED_VIEW(2)
+NUMBERED_VIEW(3)
+NUMBERED_VIEW(4)
+NUMBERED_VIEW(8)
 
 static unsigned tree(struct app *a)
 {
@@ -270,6 +269,7 @@ static unsigned (*const handlers[ACTION_COUNT])(struct app *a) = {
     [ACTION_VIEW_2] = view_2,
     [ACTION_VIEW_3] = view_3,
     [ACTION_VIEW_4] = view_4,
+    [ACTION_VIEW_8] = view_8,
     [ACTION_BACK] = back,
     [ACTION_SEARCH_NEXT] = search_next,
     [ACTION_SEARCH_PREVIOUS] = search_previous,

@@ -27,9 +27,9 @@ static int draw_tabs(const struct app *a, struct area area)
         char text[64];
         bool active = i == a->view;
         if (titles || active)
-            (void)snprintf(text, sizeof text, " %u %s ", i + 1, a->views[i]->title);
+            (void)snprintf(text, sizeof text, " %u %s ", a->views[i]->number, a->views[i]->title);
         else
-            (void)snprintf(text, sizeof text, " %u ", i + 1);
+            (void)snprintf(text, sizeof text, " %u ", a->views[i]->number);
         col += draw_text(area, 0, col, active ? STYLE_TAB_ACTIVE : STYLE_TAB, text);
     }
     return col;

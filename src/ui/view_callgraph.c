@@ -397,6 +397,7 @@ const struct view_ops view_callgraph_ops = {
         "on the path down to it, SELF% of those that ended there. Callers, turned over: below a function "
         "stands who calls it; SELF% is the share that ran in the function at the top, called along this "
         "path.",
+    .number = 2,
     .scope = SCOPE_KEYS_CALLGRAPH,
     .by_comm = true,
     .create = create,

@@ -287,6 +287,7 @@ const struct view_ops view_counters_ops = {
     .intro = "What perf stat -a -d prints, for the present scope: events per second since the last redraw. "
              "RUN% is the "
              "share of the time for which an event had a hardware counter; counts are scaled up by it.",
+    .number = 4,
     .scope = SCOPE_KEYS_COUNTERS,
     .no_query = true,
     .create = counters_create,

@@ -533,6 +533,7 @@ const struct view_ops view_flame_ops = {
     .intro = "Every box is a function on a path; its width is the share of all samples that pass it, what it "
              "calls "
              "stands next to it, away from the root. Frames are sorted by name, so that two moments compare.",
+    .number = 3,
     .scope = SCOPE_KEYS_FLAME,
     .by_comm = true,
     .create = flame_create,

@@ -521,6 +521,7 @@ const struct view_ops view_functions_ops = {
     .intro = "Where the time goes: SELF% is the share of samples taken in a function itself, TOTAL% the "
              "share taken in it "
              "or in what it called. Idle time is left out. Enter shows who calls the function.",
+    .number = 1,
     .scope = SCOPE_KEYS_FUNCTIONS,
     .create = create,
     .destroy = destroy,

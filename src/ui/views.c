@@ -4,12 +4,13 @@
 #include "base/text.h"
 #include "ui/view.h"
 
-/* The number of a view is its place here. */
+/* In the order in which Tab goes through them. */
 const struct view_ops *const view_table[] = {
     &view_functions_ops,
     &view_callgraph_ops,
     &view_flame_ops,
     &view_counters_ops,
+    &view_doctor_ops,
 };
 const uint32_t view_table_n = sizeof view_table / sizeof *view_table;
 _Static_assert(sizeof view_table / sizeof *view_table <= APP_VIEWS_MAX, "app->states is too short");

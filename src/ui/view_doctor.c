@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The doctor: what is missing in the other views, how much of it, why, and what would mend it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "session/doctor.h"
+#include "ui/app.h"
+#include "ui/list.h"
+#include "ui/view.h"
+
+#define DETAIL_ROWS 5 /* at the bottom, of the row under the cursor */
+#define MODULE_COLS 20
+#define FIXED_COLS  (7 + 10 + 8)
+
+struct doctor_view {
+    struct doctor doctor;
+    struct list list;
+};
+
+static void *doctor_create(struct app *a)
+{
+    (void)a;
+    return mem_zalloc(sizeof(struct doctor_view));
+}
+
+static void doctor_destroy(void *v)
+{
+    struct doctor_view *d = v;
+    doctor_done(&d->doctor);
+    mem_free(d);
+}
+
+static uint64_t row_key(const void *ctx, uint32_t row)
+{
+    const struct doctor_view *d = ctx;
+    return d->doctor.rows[row].key;
+}
+
+static void doctor_update(void *v, struct app *a)
+{
+    struct doctor_view *d = v;
+    session_examine(a->session, &a->query, &d->doctor);
+    list_update(&d->list, d->doctor.n_rows, row_key, d);
+}
+
+static const char *const subject_words[] = {
+    [DOCTOR_BOX] = "box",
+    [DOCTOR_STACKS] = "stacks",
+    [DOCTOR_NAMES] = "names",
+};
+
+static void draw_row(const struct doctor_row *row, const struct area area, int y)
+{
+    char number[32];
+    int col = FIXED_COLS, wide = area.cols >= 110 ? MODULE_COLS + 6 : MODULE_COLS;
+    if (row->subject != DOCTOR_BOX) {
+        draw_printf(area, y, 0, app_share_style(row->percent), "%6.1f", row->percent);
+        draw_right(area, y, 7, 9, STYLE_NORMAL, text_thousands(number, sizeof number, row->samples));
+    }
+    draw_text(area, y, 17, STYLE_LABEL, subject_words[row->subject]);
+    if (row->subject != DOCTOR_BOX) {
+        draw_elided(area, y, col, wide - 1, STYLE_NAME, row->module, true);
+        col += wide;
+        if (area.cols >= 90) {
+            draw_elided(area, y, col, wide - 1, STYLE_NORMAL, row->process, true);
+            col += wide;
+        }
+    }
+    draw_elided(area, y, col, area.cols - col, STYLE_NORMAL, row->cause, false);
+}
+
+static void draw_summary(const struct doctor *d, struct area area)
+{
+    char all[32], text[200];
+    double n = d->samples ? (double)d->samples : 1;
+    (void)snprintf(text, sizeof text, "%s samples: %.1f%% of their stacks reach the root, %.1f%% are cut; every frame has a "
+                   "name in %.1f%%", text_thousands(all, sizeof all, d->samples), 100 * (double)d->whole / n,
+                   100 * (double)d->cut / n, 100 - 100 * (double)d->unnamed / n);
+    draw_elided(area, 0, 0, area.cols, d->cut || d->unnamed ? STYLE_NORMAL : STYLE_LIVE, text, false);
+}
+
+static void draw_detail(const struct doctor_row *row, struct area area)
+{
+    int y = 0;
+    draw_fill(area, y++, 0, -1, STYLE_TABLE_HEAD);
+    draw_printf(area, 0, 1, STYLE_TABLE_HEAD, "%s%s%s", row->module, *row->module && *row->process ? " in " : "",
+                row->process);
+    y += draw_wrapped(area_sub(area, 0, 1, -1, area.cols - 2), y, STYLE_NORMAL, row->cause);
+    if (*row->mend)
+        draw_wrapped(area_sub(area, 0, 1, -1, area.cols - 2), y, STYLE_NAME, row->mend);
+}
+
+static void doctor_draw(void *v, struct app *a, struct area area)
+{
+    struct doctor_view *d = v;
+    int detail = area.rows >= 12 ? DETAIL_ROWS : 0, rows = area.rows - 2 - detail;
+    (void)a;
+    draw_summary(&d->doctor, area);
+    draw_fill(area, 1, 0, -1, STYLE_TABLE_HEAD);
+    draw_text(area, 1, 0, STYLE_TABLE_HEAD, "SHARE%  SAMPLES WHAT    MODULE");
+    if (!d->doctor.n_rows) {
+        draw_wrapped(area_sub(area, 3, 2, -1, area.cols - 4), 0, STYLE_LIVE,
+                     d->doctor.samples ? "Nothing is missing: all stacks are whole, all frames have names." :
+                                         "No samples to judge by yet.");
+        return;
+    }
+    list_fit(&d->list, rows);
+    for (int y = 0; y < rows && d->list.top + (uint32_t)y < d->doctor.n_rows; y++) {
+        uint32_t row = d->list.top + (uint32_t)y;
+        draw_row(&d->doctor.rows[row], area, 2 + y);
+        if (row == d->list.cursor)
+            draw_restyle(area, 2 + y, STYLE_CURSOR);
+    }
+    if (detail && d->list.cursor < d->doctor.n_rows)
+        draw_detail(&d->doctor.rows[d->list.cursor], area_sub(area, area.rows - detail, 0, detail, -1));
+}
+
+/* What flametop can do itself about a row. */
+static unsigned mend(struct app *a, const struct doctor_row *row)
+{
+    struct error e = { 0 };
+    switch (row->action) {
+    case DOCTOR_AUTO:
+    case DOCTOR_DEEPER:
+        if (!session_set_callchain(a->session, row->action == DOCTOR_AUTO ? CALLCHAIN_AUTO : CALLCHAIN_DWARF,
+                                   row->stack_bytes, &e))
+            return app_error(a, &e);
+        return APP_QUERY | app_message(a, "samples from now on have it; x forgets the older ones");
+    case DOCTOR_JVM_MAP:
+        if (!session_ask_jvm(a->session, row->pid, &e))
+            return app_error(a, &e);
+        return app_message(a, "asking the Java VM %u for its map ...", row->pid);
+    case DOCTOR_NOTHING:
+        break;
+    }
+    return app_message(a, "this is not flametop's to mend: the line below the list says what would");
+}
+
+static unsigned doctor_act(void *v, struct app *a, enum action action)
+{
+    struct doctor_view *d = v;
+    if (action == ACTION_DOCTOR_MEND || action == ACTION_DRILL)
+        return d->list.cursor < d->doctor.n_rows ? mend(a, &d->doctor.rows[d->list.cursor]) : (unsigned)APP_HANDLED;
+    return list_act(&d->list, action, row_key, d) ? APP_REDRAW : APP_IGNORED;
+}
+
+static unsigned doctor_click(void *v, struct app *a, int row, int col, bool twice)
+{
+    struct doctor_view *d = v;
+    (void)a, (void)col, (void)twice;
+    if (row < 2 || d->list.top + (uint32_t)row - 2 >= d->doctor.n_rows)
+        return APP_IGNORED;
+    list_go(&d->list, d->list.top + (uint32_t)row - 2, row_key, d);
+    return APP_REDRAW;
+}
+
+static void doctor_describe(void *v, struct app *a, char *dst, size_t cap)
+{
+    const struct doctor_view *d = v;
+    (void)a;
+    snprintf(dst, cap, "%u %s", d->doctor.n_rows, d->doctor.n_rows == 1 ? "finding" : "findings");
+}
+
+const struct view_ops view_doctor_ops = {
+    .name = "doctor",
+    .title = "Doctor",
+    .intro = "What the other views cannot show: stacks that were cut before their root and frames without a name, by "
+             "module and reason, with the process most concerned and what would mend it. Shares are of the samples "
+             "that are shown. Where flametop can mend it itself, a key does.",
+    .number = 8,
+    .scope = SCOPE_KEYS_DOCTOR,
+    .create = doctor_create,
+    .destroy = doctor_destroy,
+    .update = doctor_update,
+    .draw = doctor_draw,
+    .act = doctor_act,
+    .click = doctor_click,
+    .describe = doctor_describe,
+};
