@@ -7,6 +7,7 @@
 #include "ui/bars.h"
 
 #define COUNTS_COLS 49 /* of the line of samples, as a rule */
+#define WORTH_SAYING 1.0 /* percent of stacks that are cut */
 #define TIGHT_ROWS  16 /* on fewer the view needs the lines more */
 
 static bool has_trouble(const struct app *a)
@@ -218,6 +219,10 @@ static void counts_text(const struct app *a, char *dst, size_t cap)
         n += snprintf(dst + n, cap - (size_t)n, "  idle %.0f%%", 100 * idle / all);
     if (n > 0 && (size_t)n < cap)
         n += snprintf(dst + n, cap - (size_t)n, "  lost %s", text_thousands(lost, sizeof lost, s->lost));
+    double cut = a->answer.result.samples
+                     ? 100.0 * (double)a->answer.result.broken_samples / (double)a->answer.result.samples : 0;
+    if (cut >= WORTH_SAYING && n > 0 && (size_t)n < cap) /* the doctor says which, and why */
+        n += snprintf(dst + n, cap - (size_t)n, "  cut %.0f%%", cut);
     if (s->throttled && n > 0 && (size_t)n < cap)
         n += snprintf(dst + n, cap - (size_t)n, " throttled %s",
                       text_thousands(lost, sizeof lost, s->throttled));
