@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Symbols of ELF files, by file offset. The only door to libelf; for the worker. */
+/* What is read of ELF files: symbols and call-frame information, by file offset. For the worker. */
 #ifndef FLAMETOP_SYMBOLS_ELF_H
 #define FLAMETOP_SYMBOLS_ELF_H
 
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "symbols/elffile.h"
 #include "symbols/table.h"
 
 /* Adds the functions of .symtab, or else of .dynsym, at their offsets in the file `fd`; tells the build-id, the
@@ -16,5 +17,12 @@ bool elf_read(int fd, struct table_builder *b, struct error *e);
 bool elf_read_with_debug(int fd, int debug_fd, struct table_builder *b, struct error *e);
 /* Only whether it belongs to `fd`. */
 bool elf_belongs(int fd, int debug_fd);
+
+/* The file's call-frame information, compiled (unwind/cfi.h): *blob is the caller's, for mem_free. debug_fd >= 0: with
+ * what a separate debug file has in .debug_frame; refused if it has none or belongs to another build. */
+bool elf_read_unwind(int fd, int debug_fd, void **blob, size_t *size, char link[ELF_LINK_MAX], struct error *e);
+
+/* The same of two files that are open already. */
+bool elf_is_debug_of(const struct elffile *f, const struct elffile *debug);
 
 #endif

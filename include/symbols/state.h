@@ -13,6 +13,7 @@
 #include "symbols/symbolizer.h"
 #include "symbols/table.h"
 #include "symbols/worker.h"
+#include "unwind/rows.h"
 
 struct name {               /* of a symbol, shared by all modules that have one of this name */
     const char *raw, *text; /* text: cleaned, and demangled when that is done */
@@ -39,19 +40,34 @@ struct symbol_table { /* one or more modules' */
     struct map names; /* entry → struct name * */
 };
 
-enum progress { PROGRESS_WAITING, PROGRESS_READY, PROGRESS_FAILED };
-struct mod {                    /* what is known of a module */
-    struct module *module;      /* a reference is held */
-    struct symbol_table *table; /* NULL: none (yet) */
+struct unwind_table { /* one or more modules' */
+    struct unwind_rows rows;
+    const void *blob;
+    size_t size;
+    unsigned users;
+};
+
+enum progress { PROGRESS_UNASKED, PROGRESS_WAITING, PROGRESS_READY, PROGRESS_FAILED };
+/* What the resolver does for a module, most urgent first: of all that waits, the lower kind is taken. */
+enum task_kind { TASK_UNWIND, TASK_NAMES, TASK_KINDS };
+struct task {
+    struct mod *mod;
     enum progress progress;
     bool queued, busy; /* busy: the resolver works on it, unlocked */
-    uint8_t blame;     /* for ends of the worker while it read this module: at BLAME_MAX it has failed */
+    uint8_t blame;     /* for ends of the worker while it worked on this: at BLAME_MAX it has failed */
+    char *trouble;     /* NULL: none */
+    struct task *next; /* in the queue */
+};
+struct mod { /* what is known of a module */
+    struct module *module; /* a reference is held */
+    struct task tasks[TASK_KINDS];
+    struct symbol_table *table;  /* NULL: none (yet) */
+    struct unwind_table *unwind; /* NULL: none (yet) */
+    uint8_t id[20], id_size;     /* build-id as read from the file; 0: not known */
     uint64_t name_hash;
-    uint64_t next_try_ns; /* what may change (perf maps, kernel modules): not asked again before this */
+    uint64_t next_try_ns; /* names that may change (perf maps, kernel modules): not asked again before this */
     uint64_t map_size;    /* of the perf map when it was read */
     struct map unnamed;   /* offset → text */
-    char *trouble;        /* NULL: none */
-    struct mod *next;     /* in the queue */
 };
 #define BLAME_MAX   6
 #define BLAME_CRASH 3 /* or a hang; two of them are enough */
@@ -68,12 +84,15 @@ struct symbolizer {
     unsigned kernel_build_id_size;
     int kallsyms_fd, stop_fd;
     struct map mods; /* id → struct mod * */
-    struct mod *queue, **queue_end;
-    unsigned waiting;            /* modules in the queue or busy, and batches of names under way */
+    struct task_queue {
+        struct task *first, **end;
+    } queues[TASK_KINDS];
+    unsigned waiting;            /* tasks queued or busy, and batches of names under way */
     struct symbol_table *kernel; /* kallsyms, for all modules of the kernel */
     uint64_t kernel_read_ns;
     uint64_t kernel_shift; /* from this table's addresses to the profile's (another boot) */
     struct map tables;     /* hash of build-id → struct symbol_table * */
+    struct map unwinds;    /* hash of build-id → struct unwind_table * */
     struct names names;
     atomic_uint generation;
     uint32_t worker_starts;
@@ -102,25 +121,48 @@ struct symbol_table *tables_find(struct symbolizer *sy, const uint8_t *id, unsig
 /* Makes it findable by its build-id, or gives an equal one that was there before in its place. */
 struct symbol_table *tables_share(struct symbolizer *sy, struct symbol_table *t);
 
+/* unwinds.c: as tables.c, for unwind tables */
+struct unwind_table *unwinds_new(const void *blob, size_t size, struct error *e); /* takes blob (mapped) */
+void unwinds_discard(struct unwind_table *t);
+void unwinds_drop(struct symbolizer *sy, struct unwind_table *t);
+struct unwind_table *unwinds_find(struct symbolizer *sy, const uint8_t *id, unsigned size);
+struct unwind_table *unwinds_share(struct symbolizer *sy, struct unwind_table *t);
+
 /* mods.c: with the lock held */
-struct mod *mods_get(struct symbolizer *sy, struct module *m); /* made, and queued, if it is new */
-void mods_queue(struct symbolizer *sy, struct mod *mod);
-struct mod *mods_take(struct symbolizer *sy); /* the first in the queue, now busy; NULL: none */
+struct mod *mods_get(struct symbolizer *sy, struct module *m); /* made if it is new */
+/* Sees to it that the task was asked for once. */
+struct task *mods_ask(struct symbolizer *sy, struct mod *mod, enum task_kind kind);
+void mods_queue(struct symbolizer *sy, struct task *task); /* (again) */
+enum task_kind mods_kind(const struct task *task);
+struct task *mods_take(struct symbolizer *sy); /* the first that is most urgent, now busy; NULL: none */
 /* Forgets those that have no byte set at their id; not the lasting ones, nor one that is busy. */
 void mods_trim(struct symbolizer *sy, const uint8_t *keep, uint32_t n_keep);
 void mods_done(struct symbolizer *sy);
-void mods_trouble(struct mod *mod, const char *text);
+void mods_trouble(struct task *task, const char *text);
 bool mods_is_kernel(const struct mod *mod); /* named by kallsyms */
 
-/* resolve.c, in the resolver thread, without the lock */
+/* resolve.c and resolve_unwind.c, in the resolver thread, without the lock */
 struct outcome {
-    struct symbol_table *table; /* NULL: none, or unchanged */
+    struct symbol_table *table;  /* TASK_NAMES; NULL: none, or unchanged */
+    struct unwind_table *unwind; /* TASK_UNWIND; NULL: none */
     bool unchanged, retry;
     unsigned blame;
+    uint8_t id[20], id_size; /* the file's build-id; 0: not known */
     uint64_t map_size;
     struct error trouble;
 };
-void resolve_module(struct symbolizer *sy, struct mod *mod, struct outcome *out);
+void resolve_names(struct symbolizer *sy, struct mod *mod, struct outcome *out);
+void resolve_unwind(struct symbolizer *sy, struct mod *mod, struct outcome *out);
+/* Opens the module's file, or a copy of the vdso, and notes its build-id; -1 with trouble set: not to be had, or
+ * not what was profiled. */
+int resolve_open(struct symbolizer *sy, const struct mod *mod, struct outcome *out);
+/* A file on disk may be another than the one that was profiled: better nothing than what is wrong. False with
+ * trouble set. */
+bool resolve_is_same_build(const struct mod *mod, struct outcome *out);
+/* Asks the worker for a blob made of one file or (second_fd >= 0) two: true with *blob mapped, which the caller
+ * unmaps. False with trouble, blame and retry set. *a holds the answer, with its payload, in both cases. */
+bool resolve_ask(struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd, struct worker_answer *a,
+                 struct outcome *out);
 /* How much the end of the worker speaks against what it was reading. */
 unsigned resolve_blame(const struct worker *w, enum worker_result result);
 

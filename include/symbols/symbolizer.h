@@ -74,6 +74,8 @@ enum symbol_state symbolizer_unwind(struct symbolizer *sy, struct module *m, con
 /* The same, waiting for it (loading a file: no screen waits for this thread). */
 enum symbol_state symbolizer_unwind_wait(struct symbolizer *sy, struct module *m, uint64_t timeout_ns,
                                          const struct unwind_rows **out);
+/* Why a module has no unwind table. "" if it has one, or was not asked for it. */
+void symbolizer_unwind_trouble(struct symbolizer *sy, const struct module *m, char *dst, size_t cap);
 
 /* Where in the source an address lies, and what was inlined there. */
 struct symbol_inline {

@@ -1,145 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbols/elf.h"
 
-#include <gelf.h>
-#include <libelf.h>
+#include <elf.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "base/mem.h"
-
-#define SEGMENTS_MAX 512
-#define SECTIONS_MAX 65536
-#define NOTES_MAX    4096
-
-struct segment { /* executable, as loaded */
-    uint64_t vaddr, offset, size;
-};
-
-struct elf_file {
-    Elf *elf;
-    int fd;
-    struct segment *segments;
-    unsigned n_segments;
-    Elf_Scn *symtab, *dynsym;
-    uint8_t build_id[TABLE_BUILD_ID_MAX];
-    unsigned build_id_size;
-    char link[256];
-    uint32_t link_crc;
-};
-
-static void find_segments(struct elf_file *f)
-{
-    size_t n, i;
-    GElf_Phdr ph;
-
-    if (elf_getphdrnum(f->elf, &n))
-        return;
-    n = n < SEGMENTS_MAX ? n : SEGMENTS_MAX;
-    f->segments = mem_array(n, sizeof *f->segments);
-    for (i = 0; i < n && gelf_getphdr(f->elf, (int)i, &ph); i++)
-        if (ph.p_type == PT_LOAD && ph.p_flags & PF_X && ph.p_offset + ph.p_filesz >= ph.p_offset)
-            f->segments[f->n_segments++] = (struct segment){ ph.p_vaddr, ph.p_offset, ph.p_filesz };
-}
-
-static void read_build_id(struct elf_file *f, Elf_Data *data)
-{
-    size_t at = 0, name_at, desc_at, next;
-    GElf_Nhdr note;
-    unsigned seen;
-
-    for (seen = 0; seen < NOTES_MAX && (next = gelf_getnote(data, at, &note, &name_at, &desc_at)); seen++) {
-        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && note.n_descsz &&
-            note.n_descsz <= TABLE_BUILD_ID_MAX && !memcmp((char *)data->d_buf + name_at, "GNU", 4)) {
-            memcpy(f->build_id, (char *)data->d_buf + desc_at, note.n_descsz);
-            f->build_id_size = note.n_descsz;
-            return;
-        }
-        at = next;
-    }
-}
-
-/* A stripped file may have lost its sections' names, or the sections; the segments tell the same. */
-static void read_build_id_of_segments(struct elf_file *f)
-{
-    size_t n, i;
-    GElf_Phdr ph;
-    Elf_Data *data;
-
-    if (elf_getphdrnum(f->elf, &n))
-        return;
-    for (i = 0; i < n && i < SEGMENTS_MAX && !f->build_id_size && gelf_getphdr(f->elf, (int)i, &ph); i++)
-        if (ph.p_type == PT_NOTE && ph.p_filesz && ph.p_filesz < (1 << 20) &&
-            (data = elf_getdata_rawchunk(f->elf, (int64_t)ph.p_offset, ph.p_filesz,
-                                         ph.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR)))
-            read_build_id(f, data);
-}
-
-/* .gnu_debuglink: a name, padded to 4 bytes, then the CRC of that file. */
-static void read_link(struct elf_file *f, const Elf_Data *data)
-{
-    const char *bytes = data->d_buf;
-    size_t n = bytes ? strnlen(bytes, data->d_size) : 0;
-    size_t crc_at = (n + 4) & ~(size_t)3;
-
-    if (!n || n >= sizeof f->link || crc_at + 4 > data->d_size || memchr(bytes, '/', n))
-        return;
-    memcpy(f->link, bytes, n + 1);
-    memcpy(&f->link_crc, bytes + crc_at, 4);
-    if (elf_getident(f->elf, NULL)[EI_DATA] != (__BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB))
-        f->link_crc = __builtin_bswap32(f->link_crc);
-}
-
-static void look_at_section(struct elf_file *f, Elf_Scn *section, const char *name, const GElf_Shdr *header)
-{
-    Elf_Data *data;
-
-    if (header->sh_type == SHT_SYMTAB && !f->symtab)
-        f->symtab = section;
-    else if (header->sh_type == SHT_DYNSYM && !f->dynsym)
-        f->dynsym = section;
-    else if (header->sh_type == SHT_NOTE && !f->build_id_size && (data = elf_getdata(section, NULL)))
-        read_build_id(f, data);
-    else if (header->sh_type == SHT_PROGBITS && name && !strcmp(name, ".gnu_debuglink") &&
-             (data = elf_rawdata(section, NULL)))
-        read_link(f, data);
-}
-
-static void find_sections(struct elf_file *f)
-{
-    size_t names, seen = 0;
-    Elf_Scn *section = NULL;
-    GElf_Shdr header;
-
-    if (elf_getshdrstrndx(f->elf, &names))
-        names = 0;
-    while ((section = elf_nextscn(f->elf, section)) && seen++ < SECTIONS_MAX)
-        if (gelf_getshdr(section, &header))
-            look_at_section(f, section, names ? elf_strptr(f->elf, names, header.sh_name) : NULL, &header);
-}
-
-static void elf_close(struct elf_file *f)
-{
-    mem_free(f->segments);
-    elf_end(f->elf);
-}
-
-static bool elf_open(struct elf_file *f, int fd, struct error *e)
-{
-    *f = (struct elf_file){ .fd = fd };
-    elf_version(EV_CURRENT);
-    f->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-    if (!f->elf || elf_kind(f->elf) != ELF_K_ELF) {
-        elf_end(f->elf);
-        return error_set(e, ERROR_FORMAT, "not an ELF file");
-    }
-    find_segments(f);
-    find_sections(f);
-    if (!f->build_id_size)
-        read_build_id_of_segments(f);
-    return true;
-}
 
 /* $a, $d, $t, $x (with a suffix or without) mark where code and data meet on ARM and RISC-V; .L is the
  * compiler's. */
@@ -151,21 +16,18 @@ static bool is_mark(const char *name, size_t n)
            (n == 2 || name[2] == '.' || (n > 4 && !memcmp(name + 1, "xrv", 3)));
 }
 
-static bool is_code(const GElf_Sym *sym)
+static bool is_code(const struct elf_symbol *s)
 {
-    unsigned type = GELF_ST_TYPE(sym->st_info);
-    unsigned visibility = GELF_ST_VISIBILITY(sym->st_other);
-
-    if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || !sym->st_name)
+    if (!s->defined || !s->name_n || is_mark(s->name, s->name_n))
         return false;
-    if (type == STT_NOTYPE) /* assembler's labels, such as _start */
-        return visibility != STV_HIDDEN && visibility != STV_INTERNAL;
-    return type == STT_FUNC || type == STT_GNU_IFUNC;
+    if (s->type == STT_NOTYPE) /* assembler's labels, such as _start */
+        return s->visibility != STV_HIDDEN && s->visibility != STV_INTERNAL;
+    return s->type == STT_FUNC || s->type == STT_GNU_IFUNC;
 }
 
-static enum table_rank rank_of(const GElf_Sym *sym)
+static enum table_rank rank_of(const struct elf_symbol *s)
 {
-    switch (GELF_ST_BIND(sym->st_info)) {
+    switch (s->bind) {
     case STB_WEAK:
         return TABLE_WEAK;
     case STB_LOCAL:
@@ -175,47 +37,24 @@ static enum table_rank rank_of(const GElf_Sym *sym)
     }
 }
 
-static void add_symbol(const struct elf_file *loaded, const GElf_Sym *sym, const char *name, size_t n,
-                       struct table_builder *b)
-{
-    unsigned i;
-
-    for (i = 0; i < loaded->n_segments; i++) {
-        const struct segment *s = &loaded->segments[i];
-        uint64_t into = sym->st_value - s->vaddr;
-        if (into < s->size) {
-            table_add(b, s->offset + into, sym->st_size, s->offset + s->size, name, n, rank_of(sym));
-            return;
-        }
-    }
-}
-
-/* Reads a symbol table of `f`; addresses become offsets by the segments of `loaded`. */
-static bool add_symbols(struct elf_file *f, Elf_Scn *section, const struct elf_file *loaded,
+/* Adds a symbol table of `f`; addresses become offsets by the segments of `loaded`. */
+static bool add_symbols(const struct elffile *f, size_t section, const struct elffile *loaded,
                         struct table_builder *b)
 {
-    GElf_Shdr header;
-    Elf_Data *data, *strings;
-    Elf_Scn *string_section;
-    size_t i, n, entry = gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT);
-    GElf_Sym sym;
+    struct elf_symbols symbols;
+    struct elf_symbol s;
+    uint64_t offset, limit;
+    size_t i;
 
-    if (!section || !entry || !gelf_getshdr(section, &header) || !(data = elf_getdata(section, NULL)) ||
-        !(string_section = elf_getscn(f->elf, header.sh_link)) ||
-        !(strings = elf_getdata(string_section, NULL)) || !strings->d_buf || !data->d_buf)
+    if (!elffile_symbols(f, section, &symbols))
         return false;
-    n = data->d_size / entry;
-    for (i = 0; i < n && i < INT32_MAX && gelf_getsym(data, (int)i, &sym); i++) {
-        const char *name = (const char *)strings->d_buf + sym.st_name;
-        size_t left = sym.st_name < strings->d_size ? strings->d_size - sym.st_name : 0;
-        size_t length = strnlen(name, left < TABLE_NAME_MAX ? left : TABLE_NAME_MAX);
-        if (length && is_code(&sym) && !is_mark(name, length))
-            add_symbol(loaded, &sym, name, length, b);
-    }
+    for (i = 0; i < symbols.n && elffile_symbol(&symbols, i, &s); i++)
+        if (is_code(&s) && elffile_offset(loaded, s.value, &offset, &limit))
+            table_add(b, offset, s.size, limit, s.name, s.name_n, rank_of(&s));
     return true;
 }
 
-static void tell_identity(const struct elf_file *f, struct table_builder *b)
+static void tell_identity(const struct elffile *f, struct table_builder *b)
 {
     memcpy(b->header.build_id, f->build_id, f->build_id_size);
     b->header.build_id_size = (uint8_t)f->build_id_size;
@@ -223,9 +62,9 @@ static void tell_identity(const struct elf_file *f, struct table_builder *b)
 
 bool elf_read(int fd, struct table_builder *b, struct error *e)
 {
-    struct elf_file f;
+    struct elffile f;
 
-    if (!elf_open(&f, fd, e))
+    if (!elffile_open(&f, fd, e))
         return false;
     tell_identity(&f, b);
     if (add_symbols(&f, f.symtab, &f, b))
@@ -236,7 +75,7 @@ bool elf_read(int fd, struct table_builder *b, struct error *e)
         memcpy(b->debuglink, f.link, sizeof b->debuglink);
         b->header.link_crc = f.link_crc;
     }
-    elf_close(&f);
+    elffile_close(&f);
     return true;
 }
 
@@ -263,7 +102,7 @@ static uint32_t crc_of(int fd)
     return ~crc;
 }
 
-static bool belongs(const struct elf_file *f, const struct elf_file *debug)
+bool elf_is_debug_of(const struct elffile *f, const struct elffile *debug)
 {
     if (f->build_id_size && debug->build_id_size)
         return f->build_id_size == debug->build_id_size &&
@@ -273,33 +112,33 @@ static bool belongs(const struct elf_file *f, const struct elf_file *debug)
 
 bool elf_belongs(int fd, int debug_fd)
 {
-    struct elf_file f, debug;
+    struct elffile f, debug;
     bool ok;
 
-    if (!elf_open(&f, fd, NULL))
+    if (!elffile_open(&f, fd, NULL))
         return false;
-    ok = elf_open(&debug, debug_fd, NULL);
+    ok = elffile_open(&debug, debug_fd, NULL);
     if (ok) {
-        ok = belongs(&f, &debug);
-        elf_close(&debug);
+        ok = elf_is_debug_of(&f, &debug);
+        elffile_close(&debug);
     }
-    elf_close(&f);
+    elffile_close(&f);
     return ok;
 }
 
 bool elf_read_with_debug(int fd, int debug_fd, struct table_builder *b, struct error *e)
 {
-    struct elf_file f, debug;
+    struct elffile f, debug;
     bool ok;
 
-    if (!elf_open(&f, fd, e))
+    if (!elffile_open(&f, fd, e))
         return false;
-    if (!elf_open(&debug, debug_fd, e)) {
-        elf_close(&f);
+    if (!elffile_open(&debug, debug_fd, e)) {
+        elffile_close(&f);
         return false;
     }
     tell_identity(&f, b);
-    ok = belongs(&f, &debug);
+    ok = elf_is_debug_of(&f, &debug);
     if (!ok)
         error_set(e, ERROR_FORMAT, "the debug file is of another build");
     else if (!add_symbols(&debug, debug.symtab, &f, b))
@@ -308,7 +147,7 @@ bool elf_read_with_debug(int fd, int debug_fd, struct table_builder *b, struct e
         b->header.flags |= TABLE_FULL;
         add_symbols(&f, f.dynsym, &f, b);
     }
-    elf_close(&debug);
-    elf_close(&f);
+    elffile_close(&debug);
+    elffile_close(&f);
     return ok;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is known of each module, and the queue of those whose names were asked for: first asked, first served. */
+/* What is known of each module, and the queues of what was asked for: by urgency, then first come, first served. */
 #include <string.h>
 
 #include "symbols/state.h"
@@ -11,15 +11,16 @@ bool mods_is_kernel(const struct mod *mod)
     return mod->module->kind == MODULE_KERNEL || mod->module->kind == MODULE_KMOD;
 }
 
-static bool has_table(enum module_kind kind)
+static bool can_have(enum module_kind module, enum task_kind task)
 {
-    switch (kind) {
+    switch (module) {
     case MODULE_FILE:
+    case MODULE_VDSO:
+        return true;
     case MODULE_KERNEL:
     case MODULE_KMOD:
-    case MODULE_VDSO:
     case MODULE_JIT:
-        return true;
+        return task == TASK_NAMES;
     default:
         return false;
     }
@@ -30,6 +31,7 @@ struct mod *mods_get(struct symbolizer *sy, struct module *m)
     bool created;
     uint64_t *slot = map_at(&sy->mods, m->id, 0, &created);
     struct mod *mod;
+    int kind;
 
     if (!created)
         return (struct mod *)(uintptr_t)*slot;
@@ -37,44 +39,74 @@ struct mod *mods_get(struct symbolizer *sy, struct module *m)
     *slot = (uintptr_t)mod;
     mod->module = module_get(m);
     mod->name_hash = map_hash_bytes(m->name, strlen(m->name), HASH_SEED);
-    if (has_table(m->kind))
-        mods_queue(sy, mod);
-    else
-        mod->progress = PROGRESS_READY;
+    for (kind = 0; kind < TASK_KINDS; kind++)
+        mod->tasks[kind].mod = mod;
     return mod;
 }
 
-void mods_queue(struct symbolizer *sy, struct mod *mod)
+struct task *mods_ask(struct symbolizer *sy, struct mod *mod, enum task_kind kind)
 {
-    if (mod->queued)
+    struct task *task = &mod->tasks[kind];
+
+    if (task->progress != PROGRESS_UNASKED)
+        return task;
+    if (can_have(mod->module->kind, kind)) {
+        task->progress = PROGRESS_WAITING;
+        mods_queue(sy, task);
+    } else {
+        task->progress = PROGRESS_READY; /* with nothing */
+    }
+    return task;
+}
+
+enum task_kind mods_kind(const struct task *task)
+{
+    return (enum task_kind)(task - task->mod->tasks);
+}
+
+void mods_queue(struct symbolizer *sy, struct task *task)
+{
+    struct task_queue *q = &sy->queues[mods_kind(task)];
+
+    if (task->queued)
         return;
-    mod->queued = true;
-    mod->next = NULL;
-    *sy->queue_end = mod;
-    sy->queue_end = &mod->next;
+    task->queued = true;
+    task->next = NULL;
+    *q->end = task;
+    q->end = &task->next;
     sy->waiting++;
     pthread_cond_signal(&sy->work);
 }
 
-struct mod *mods_take(struct symbolizer *sy)
+struct task *mods_take(struct symbolizer *sy)
 {
-    struct mod *mod = sy->queue;
+    struct task *task;
+    int kind;
 
-    if (!mod)
-        return NULL;
-    sy->queue = mod->next;
-    if (!sy->queue)
-        sy->queue_end = &sy->queue;
-    mod->queued = false;
-    mod->busy = true;
-    return mod;
+    for (kind = 0; kind < TASK_KINDS; kind++) {
+        struct task_queue *q = &sy->queues[kind];
+        task = q->first;
+        if (!task)
+            continue;
+        q->first = task->next;
+        if (!q->first)
+            q->end = &q->first;
+        task->queued = false;
+        task->busy = true;
+        return task;
+    }
+    return NULL;
 }
 
 static void free_mod(struct symbolizer *sy, struct mod *mod)
 {
+    int kind;
+
     tables_drop(sy, mod->table);
+    unwinds_drop(sy, mod->unwind);
     map_done(&mod->unnamed);
-    mem_free(mod->trouble);
+    for (kind = 0; kind < TASK_KINDS; kind++)
+        mem_free(mod->tasks[kind].trouble);
     module_put(mod->module);
     mem_free(mod);
 }
@@ -82,24 +114,28 @@ static void free_mod(struct symbolizer *sy, struct mod *mod)
 static bool is_kept(const struct mod *mod, const uint8_t *keep, uint32_t n_keep)
 {
     uint32_t id = mod->module->id;
+    int kind;
 
-    return id < MODULE_ID_FIRST || mod->busy || (id < n_keep && keep[id]);
+    for (kind = 0; kind < TASK_KINDS; kind++)
+        if (mod->tasks[kind].busy)
+            return true;
+    return id < MODULE_ID_FIRST || (id < n_keep && keep[id]);
 }
 
-static void trim_queue(struct symbolizer *sy, const uint8_t *keep, uint32_t n_keep)
+static void trim_queue(struct symbolizer *sy, struct task_queue *q, const uint8_t *keep, uint32_t n_keep)
 {
-    struct mod **place = &sy->queue, *mod;
+    struct task **place = &q->first, *task;
 
-    while ((mod = *place)) {
-        if (is_kept(mod, keep, n_keep)) {
-            place = &mod->next;
+    while ((task = *place)) {
+        if (is_kept(task->mod, keep, n_keep)) {
+            place = &task->next;
             continue;
         }
-        *place = mod->next;
-        mod->queued = false;
+        *place = task->next;
+        task->queued = false;
         sy->waiting--;
     }
-    sy->queue_end = place;
+    q->end = place;
 }
 
 void mods_trim(struct symbolizer *sy, const uint8_t *keep, uint32_t n_keep)
@@ -107,8 +143,10 @@ void mods_trim(struct symbolizer *sy, const uint8_t *keep, uint32_t n_keep)
     struct mod **gone = mem_array(sy->mods.n, sizeof(struct mod *));
     size_t pos = 0, n = 0, i;
     uint64_t value;
+    int kind;
 
-    trim_queue(sy, keep, n_keep);
+    for (kind = 0; kind < TASK_KINDS; kind++)
+        trim_queue(sy, &sy->queues[kind], keep, n_keep);
     while (map_next(&sy->mods, &pos, NULL, &value))
         if (!is_kept((struct mod *)(uintptr_t)value, keep, n_keep))
             gone[n++] = (struct mod *)(uintptr_t)value;
@@ -129,8 +167,8 @@ void mods_done(struct symbolizer *sy)
     map_done(&sy->mods);
 }
 
-void mods_trouble(struct mod *mod, const char *text)
+void mods_trouble(struct task *task, const char *text)
 {
-    mem_free(mod->trouble);
-    mod->trouble = text[0] ? mem_strdup(text) : NULL;
+    mem_free(task->trouble);
+    task->trouble = text[0] ? mem_strdup(text) : NULL;
 }

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "symbols/debugfile.h"
+#include "symbols/elfid.h"
 #include "symbols/machine.h"
 #include "symbols/perfmap.h"
 #include "symbols/state.h"
@@ -25,20 +26,31 @@ static void count_blame(const struct worker *w, enum worker_result result, struc
     out->retry = result == WORKER_DIED || result == WORKER_LATE || result == WORKER_STOPPED;
 }
 
-/* A table out of one or two files, or NULL with the outcome's trouble, blame and retry set. */
+bool resolve_ask(struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd, struct worker_answer *a,
+                 struct outcome *out)
+{
+    struct worker_request r = { .kind = kind, .fds = { fd, second_fd }, .n_fds = second_fd < 0 ? 1 : 2 };
+    enum worker_result result = worker_ask(&sy->worker, &r, a, &out->trouble);
+
+    count_blame(&sy->worker, result, out);
+    if (result == WORKER_DONE && a->blob)
+        return true;
+    if (result == WORKER_DONE)
+        error_set(&out->trouble, ERROR_FORMAT, "the symbol worker sent no table");
+    if (a->blob)
+        munmap((void *)(uintptr_t)a->blob, a->blob_size);
+    return false;
+}
+
+/* A symbol table, or NULL with the outcome's trouble, blame and retry set. */
 static struct symbol_table *ask(struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd,
                                 struct outcome *out)
 {
-    struct worker_request r = { .kind = kind, .fds = { fd, second_fd }, .n_fds = second_fd < 0 ? 1 : 2 };
     struct worker_answer *a = mem_alloc(sizeof *a);
-    enum worker_result result = worker_ask(&sy->worker, &r, a, &out->trouble);
     struct symbol_table *t = NULL;
 
-    count_blame(&sy->worker, result, out);
-    if (result == WORKER_DONE)
+    if (resolve_ask(sy, kind, fd, second_fd, a, out))
         t = tables_new(a->blob, a->blob_size, &out->trouble);
-    else if (a->blob)
-        munmap((void *)(uintptr_t)a->blob, a->blob_size);
     mem_free(a);
     return t;
 }
@@ -94,7 +106,7 @@ static void look_for_debug_file(struct symbolizer *sy, const struct mod *mod, in
         try_debug_root(sy, root, mod, fd, out);
     }
     /* A debug file that the worker cannot survive: the names without it are what there is. */
-    if (out->retry && mod->blame + out->blame >= BLAME_MAX)
+    if (out->retry && mod->tasks[TASK_NAMES].blame + out->blame >= BLAME_MAX)
         out->retry = false;
     if (!out->retry && !is_full(out->table))
         say_stripped(out);
@@ -102,44 +114,87 @@ static void look_for_debug_file(struct symbolizer *sy, const struct mod *mod, in
         error_clear(&out->trouble);
 }
 
-/* A file on disk may be another than the one that was profiled: better no names than wrong ones. */
-static bool is_same_build(const struct module *m, const struct symbol_table *t)
+bool resolve_is_same_build(const struct mod *mod, struct outcome *out)
 {
-    const struct table_header *h = t->view.header;
+    const struct module *m = mod->module;
 
-    return !m->build_id_size || !h->build_id_size ||
-           (m->build_id_size == h->build_id_size && !memcmp(m->build_id, h->build_id, h->build_id_size));
+    if (!m->build_id_size || !out->id_size ||
+        (m->build_id_size == out->id_size && !memcmp(m->build_id, out->id, out->id_size)))
+        return true;
+    return error_set(&out->trouble, ERROR_MISSING, "%s is of another build than what was profiled", m->path);
+}
+
+static int open_vdso(const struct symbolizer *sy, struct error *e)
+{
+    int fd = sy->kernel_ours ? machine_open_vdso() : -1;
+
+    if (fd < 0)
+        error_set(e, ERROR_MISSING, "the vdso of that kernel is not at hand");
+    return fd;
+}
+
+int resolve_open(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
+{
+    const struct module *m = mod->module;
+    int fd;
+
+    if (m->kind == MODULE_VDSO) {
+        fd = open_vdso(sy, &out->trouble);
+    } else {
+        fd = module_open(m, sy->symfs);
+        if (fd < 0)
+            error_sys(&out->trouble, errno, "cannot open %s", m->path);
+    }
+    if (fd < 0)
+        return -1;
+    out->id_size = (uint8_t)elfid_read(fd, out->id);
+    if (resolve_is_same_build(mod, out))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Another module's table of the same build. One without the local names is of no use: this file may have them. */
+static struct symbol_table *known_table(struct symbolizer *sy, const struct outcome *out)
+{
+    struct symbol_table *t;
+
+    pthread_mutex_lock(&sy->lock);
+    t = tables_find(sy, out->id, out->id_size);
+    if (t && !is_full(t)) {
+        tables_drop(sy, t);
+        t = NULL;
+    }
+    pthread_mutex_unlock(&sy->lock);
+    return t;
+}
+
+/* The worker finds a build-id where the quick look does not: in a file without program headers. */
+static struct symbol_table *ask_file(struct symbolizer *sy, const struct mod *mod, int fd, struct outcome *out)
+{
+    struct symbol_table *t = ask(sy, WORKER_ELF, fd, -1, out);
+
+    if (t && !out->id_size) {
+        out->id_size = t->view.header->build_id_size;
+        memcpy(out->id, t->view.header->build_id, sizeof out->id);
+    }
+    if (!t || resolve_is_same_build(mod, out))
+        return t;
+    tables_discard(t);
+    return NULL;
 }
 
 static void resolve_file(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
 {
-    int fd = module_open(mod->module, sy->symfs);
+    int fd = resolve_open(sy, mod, out);
 
-    if (fd < 0) {
-        error_sys(&out->trouble, errno, "cannot open %s", mod->module->path);
+    if (fd < 0)
         return;
-    }
-    out->table = ask(sy, WORKER_ELF, fd, -1, out);
-    if (out->table && !is_same_build(mod->module, out->table)) {
-        error_set(&out->trouble, ERROR_MISSING, "%s is of another build than what was profiled",
-                  mod->module->path);
-        tables_discard(out->table);
-        out->table = NULL;
-    }
-    if (out->table && !is_full(out->table))
+    out->table = known_table(sy, out);
+    if (!out->table)
+        out->table = ask_file(sy, mod, fd, out);
+    if (out->table && !is_full(out->table) && mod->module->kind == MODULE_FILE)
         look_for_debug_file(sy, mod, fd, out);
-    close(fd);
-}
-
-static void resolve_vdso(struct symbolizer *sy, struct outcome *out)
-{
-    int fd = sy->kernel_ours ? machine_open_vdso() : -1;
-
-    if (fd < 0) {
-        error_set(&out->trouble, ERROR_MISSING, "the vdso of that kernel is not at hand");
-        return;
-    }
-    out->table = ask(sy, WORKER_ELF, fd, -1, out);
     close(fd);
 }
 
@@ -175,15 +230,13 @@ static void resolve_jit(struct symbolizer *sy, const struct mod *mod, struct out
     close(fd);
 }
 
-void resolve_module(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+void resolve_names(struct symbolizer *sy, struct mod *mod, struct outcome *out)
 {
-    *out = (struct outcome){ .map_size = mod->map_size };
+    out->map_size = mod->map_size;
     switch (mod->module->kind) {
     case MODULE_FILE:
-        resolve_file(sy, mod, out);
-        break;
     case MODULE_VDSO:
-        resolve_vdso(sy, out);
+        resolve_file(sy, mod, out);
         break;
     case MODULE_KERNEL:
     case MODULE_KMOD:

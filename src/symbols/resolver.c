@@ -56,49 +56,50 @@ static void set_next_try(struct mod *mod, uint64_t took_ns)
 }
 
 /* The same trouble again, when a JIT was asked again for its map, is no news. */
-static bool is_old_news(const struct mod *mod, const struct outcome *out)
+static bool is_old_news(const struct task *task, const struct outcome *out)
 {
-    return !out->table && mod->progress == PROGRESS_FAILED && mod->trouble &&
-           !strcmp(mod->trouble, out->trouble.text);
+    return !out->table && task->progress == PROGRESS_FAILED && task->trouble &&
+           !strcmp(task->trouble, out->trouble.text);
 }
 
-static void fail(struct mod *mod, const struct outcome *out)
+static void finish(struct symbolizer *sy, struct task *task, bool ok, const struct outcome *out)
 {
-    mod->progress = PROGRESS_FAILED;
-    if (out->trouble.text[0])
-        log_add("%s: %s", mod->module->name, out->trouble.text);
+    if (!ok && out->trouble.text[0] && (!task->trouble || strcmp(task->trouble, out->trouble.text)))
+        log_add("%s: %s", task->mod->module->name, out->trouble.text);
+    mods_trouble(task, out->trouble.text);
+    task->progress = ok ? PROGRESS_READY : PROGRESS_FAILED;
+    task->blame = ok ? 0 : task->blame;
+    bump(sy);
 }
 
-static void install(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns)
+static void install_names(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns)
 {
-    mod->blame = (uint8_t)(mod->blame + out->blame < BLAME_MAX ? mod->blame + out->blame : BLAME_MAX);
-    if (out->retry && mod->blame < BLAME_MAX) {
-        if (out->table)
-            tables_discard(out->table);
-        mods_queue(sy, mod);
-        return;
-    }
+    struct task *task = &mod->tasks[TASK_NAMES];
+
     set_next_try(mod, took_ns);
-    if (out->unchanged || is_old_news(mod, out))
+    if (out->unchanged || is_old_news(task, out))
         return;
     if (out->table && out->table->view.header->flags & TABLE_HIDDEN)
         error_set(&out->trouble, ERROR_PERMISSION, "the kernel hides its addresses from us");
-    mods_trouble(mod, out->trouble.text);
-    mod->progress = PROGRESS_READY;
     mod->map_size = out->map_size;
-    mod->blame = out->table ? 0 : mod->blame;
-    if (!out->table)
-        fail(mod, out);
-    else if (mods_is_kernel(mod))
+    if (out->table && mods_is_kernel(mod))
         set_kernel(sy, out->table);
-    else
+    else if (out->table)
         set_table(sy, mod, out->table);
-    bump(sy);
+    finish(sy, task, out->table != NULL, out);
+}
+
+static void install_unwind(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns)
+{
+    (void)took_ns;
+    if (out->unwind)
+        mod->unwind = unwinds_share(sy, out->unwind);
+    finish(sy, &mod->tasks[TASK_UNWIND], out->unwind != NULL, out);
 }
 
 /* What is at hand already: the kernel's table, or one of the same build. A kernel module that is not in the
  * kernel's table may have been loaded since. */
-static bool install_known(struct symbolizer *sy, struct mod *mod)
+static bool have_names(struct symbolizer *sy, struct mod *mod)
 {
     const struct module *m = mod->module;
     struct symbol_table *t;
@@ -107,34 +108,86 @@ static bool install_known(struct symbolizer *sy, struct mod *mod)
         if (!sy->kernel || (mod->next_try_ns && clock_now_ns() - sy->kernel_read_ns > KERNEL_RETRY_NS))
             return false;
         set_next_try(mod, 0);
-    } else {
-        t = m->kind == MODULE_JIT ? NULL : tables_find(sy, m->build_id, m->build_id_size);
-        if (!t)
-            return false;
-        tables_drop(sy, mod->table);
-        mod->table = t;
+        return true;
     }
-    mod->progress = PROGRESS_READY;
-    bump(sy);
+    t = m->kind == MODULE_JIT ? NULL : tables_find(sy, m->build_id, m->build_id_size);
+    if (!t)
+        return false;
+    tables_drop(sy, mod->table);
+    mod->table = t;
     return true;
 }
 
-static void resolve_one(struct symbolizer *sy, struct mod *mod)
+static bool have_unwind(struct symbolizer *sy, struct mod *mod)
 {
-    struct outcome *out = mem_alloc(sizeof *out);
+    const struct module *m = mod->module;
+
+    mod->unwind = unwinds_find(sy, m->build_id, m->build_id_size);
+    if (!mod->unwind)
+        mod->unwind = unwinds_find(sy, mod->id, mod->id_size);
+    return mod->unwind != NULL;
+}
+
+/* How each kind of task is done: without asking if `have` (locked) finds it at hand; else `resolve` (unlocked)
+ * gets it and `install` (locked) takes it over. */
+static const struct {
+    bool (*have)(struct symbolizer *, struct mod *);
+    void (*resolve)(struct symbolizer *, struct mod *, struct outcome *);
+    void (*install)(struct symbolizer *, struct mod *, struct outcome *, uint64_t took_ns);
+} kinds[TASK_KINDS] = {
+    [TASK_UNWIND] = { have_unwind, resolve_unwind, install_unwind },
+    [TASK_NAMES] = { have_names, resolve_names, install_names },
+};
+
+/* The worker died or was killed meanwhile: what came is not all, and the rest is asked for again. */
+static bool try_again(struct symbolizer *sy, struct task *task, struct outcome *out)
+{
+    task->blame = (uint8_t)(task->blame + out->blame < BLAME_MAX ? task->blame + out->blame : BLAME_MAX);
+    if (!out->retry || task->blame >= BLAME_MAX)
+        return false;
+    if (out->table) /* with the lock, for it may be shared */
+        tables_drop(sy, out->table);
+    if (out->unwind)
+        unwinds_drop(sy, out->unwind);
+    mods_queue(sy, task);
+    return true;
+}
+
+static void take_over(struct symbolizer *sy, struct task *task, struct outcome *out, uint64_t took_ns)
+{
+    struct mod *mod = task->mod;
+
+    if (out->id_size) {
+        memcpy(mod->id, out->id, sizeof mod->id);
+        mod->id_size = out->id_size;
+    }
+    if (!try_again(sy, task, out))
+        kinds[mods_kind(task)].install(sy, mod, out, took_ns);
+}
+
+static void do_task(struct symbolizer *sy, struct task *task)
+{
+    enum task_kind kind = mods_kind(task);
+    struct mod *mod = task->mod;
+    struct outcome *out;
     uint64_t began_ns;
 
-    if (!install_known(sy, mod)) {
+    if (kinds[kind].have(sy, mod)) {
+        task->progress = PROGRESS_READY;
+        bump(sy);
+    } else {
+        out = mem_zalloc(sizeof *out);
         pthread_mutex_unlock(&sy->lock);
         began_ns = clock_now_ns();
-        resolve_module(sy, mod, out);
+        kinds[kind].resolve(sy, mod, out);
         pthread_mutex_lock(&sy->lock);
-        install(sy, mod, out, clock_now_ns() - began_ns);
+        take_over(sy, task, out, clock_now_ns() - began_ns);
+        mem_free(out);
     }
     set_kernel_shift(sy, mod->module);
-    mod->busy = false;
+    task->busy = false;
     sy->waiting--;
-    mem_free(out);
+    pthread_cond_broadcast(&sy->settled);
 }
 
 /* All names may be forgotten while the worker is busy with some: then the answer is of no use. */
@@ -191,11 +244,11 @@ void symbolizer_run(struct symbolizer *sy)
 {
     pthread_mutex_lock(&sy->lock);
     while (!sy->stopping) {
-        struct mod *mod = mods_take(sy);
-        bool did = mod != NULL;
-        if (mod)
-            resolve_one(sy, mod);
-        if (!sy->stopping && sy->names.next < sy->names.n)
+        struct task *task = mods_take(sy);
+        bool did = task != NULL, urgent = task && mods_kind(task) == TASK_UNWIND;
+        if (task)
+            do_task(sy, task);
+        if (!sy->stopping && !urgent && sy->names.next < sy->names.n)
             did |= demangle_some(sy);
         sy->worker_starts = sy->worker.starts;
         if (!did && !sy->stopping)

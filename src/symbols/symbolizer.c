@@ -64,7 +64,8 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *cfg, struct er
     init_condition(&sy->work);
     init_condition(&sy->settled);
     names_init(&sy->names);
-    sy->queue_end = &sy->queue;
+    for (int kind = 0; kind < TASK_KINDS; kind++)
+        sy->queues[kind].end = &sy->queues[kind].first;
     sy->symfs = cfg->symfs ? mem_strdup(cfg->symfs) : NULL;
     sy->worker_path = cfg->worker_path ? mem_strdup(cfg->worker_path) : NULL;
     sy->kallsyms_fd = -1;
@@ -104,6 +105,7 @@ void symbolizer_free(struct symbolizer *sy)
     mods_done(sy);
     tables_drop(sy, sy->kernel);
     map_done(&sy->tables);
+    map_done(&sy->unwinds);
     names_done(&sy->names);
     if (sy->kallsyms_fd >= 0)
         close(sy->kallsyms_fd);
@@ -158,7 +160,7 @@ static const char *unnamed_text(struct symbolizer *sy, struct mod *mod, uint64_t
 
 static void tell_unnamed(struct symbolizer *sy, struct mod *mod, uint64_t offset, struct symbol *out)
 {
-    *out = (struct symbol){ .state = mod->progress == PROGRESS_WAITING ? SYMBOL_PENDING : SYMBOL_NONE,
+    *out = (struct symbol){ .state = mod->tasks[TASK_NAMES].progress == PROGRESS_WAITING ? SYMBOL_PENDING : SYMBOL_NONE,
                             .class = SYMBOL_CLASS_UNKNOWN,
                             .name = unnamed_text(sy, mod, offset),
                             .key = map_mix(mod->name_hash + map_mix(offset)) };
@@ -203,8 +205,10 @@ static struct symbol_table *table_for(struct symbolizer *sy, const struct mod *m
 /* A JIT goes on writing its map; the kernel loads modules. The resolver sees what has changed. */
 static void ask_again(struct symbolizer *sy, struct mod *mod)
 {
-    if (mod->next_try_ns && !mod->queued && !mod->busy && clock_now_ns() >= mod->next_try_ns)
-        mods_queue(sy, mod);
+    struct task *task = &mod->tasks[TASK_NAMES];
+
+    if (mod->next_try_ns && !task->queued && !task->busy && clock_now_ns() >= mod->next_try_ns)
+        mods_queue(sy, task);
 }
 
 void symbolizer_lookup(struct symbolizer *sy, struct module *m, uint64_t offset, struct symbol *out)
@@ -216,6 +220,7 @@ void symbolizer_lookup(struct symbolizer *sy, struct module *m, uint64_t offset,
 
     pthread_mutex_lock(&sy->lock);
     mod = mods_get(sy, m);
+    mods_ask(sy, mod, TASK_NAMES);
     t = table_for(sy, mod, &shift);
     if (m->kind == MODULE_KSYM) {
         tell_name(mod, names_get(&sy->names, m->path, m->kind), m->start, m->size, out);
@@ -291,6 +296,8 @@ unsigned symbolizer_build_id(struct symbolizer *sy, struct module *m, uint8_t id
     mod = map_get(&sy->mods, m->id, &found) ? (struct mod *)(uintptr_t)found : NULL;
     if (!n && m->kind == MODULE_KERNEL)
         n = copy_id(id, sy->kernel_build_id, sy->kernel_build_id_size);
+    if (!n && mod && mod->id_size)
+        n = copy_id(id, mod->id, mod->id_size);
     if (!n && mod && mod->table)
         n = copy_id(id, mod->table->view.header->build_id, mod->table->view.header->build_id_size);
     pthread_mutex_unlock(&sy->lock);
@@ -300,19 +307,29 @@ unsigned symbolizer_build_id(struct symbolizer *sy, struct module *m, uint8_t id
 void symbolizer_request(struct symbolizer *sy, struct module *m)
 {
     pthread_mutex_lock(&sy->lock);
-    mods_get(sy, m);
+    mods_ask(sy, mods_get(sy, m), TASK_NAMES);
     pthread_mutex_unlock(&sy->lock);
 }
 
-void symbolizer_trouble(struct symbolizer *sy, const struct module *m, char *dst, size_t cap)
+static void tell_trouble(struct symbolizer *sy, const struct module *m, enum task_kind kind, char *dst, size_t cap)
 {
     uint64_t found;
     const struct mod *mod;
 
     pthread_mutex_lock(&sy->lock);
     mod = map_get(&sy->mods, m->id, &found) ? (struct mod *)(uintptr_t)found : NULL;
-    snprintf(dst, cap, "%s", mod && mod->trouble ? mod->trouble : "");
+    snprintf(dst, cap, "%s", mod && mod->tasks[kind].trouble ? mod->tasks[kind].trouble : "");
     pthread_mutex_unlock(&sy->lock);
+}
+
+void symbolizer_trouble(struct symbolizer *sy, const struct module *m, char *dst, size_t cap)
+{
+    tell_trouble(sy, m, TASK_NAMES, dst, cap);
+}
+
+void symbolizer_unwind_trouble(struct symbolizer *sy, const struct module *m, char *dst, size_t cap)
+{
+    tell_trouble(sy, m, TASK_UNWIND, dst, cap);
 }
 
 /* kptr_restrict and perf_event_paranoid decide together; see kallsyms_show_value() in the kernel. */
@@ -341,7 +358,7 @@ void symbolizer_stats(struct symbolizer *sy, struct symbolizer_stats *out)
                                       .worker_starts = sy->worker_starts,
                                       .kernel_hidden = sy->kernel_hidden };
     while (map_next(&sy->mods, &pos, NULL, &value))
-        out->failed += ((struct mod *)(uintptr_t)value)->progress == PROGRESS_FAILED;
+        out->failed += ((struct mod *)(uintptr_t)value)->tasks[TASK_NAMES].progress == PROGRESS_FAILED;
     pthread_mutex_unlock(&sy->lock);
     if (out->kernel_hidden)
         note_hidden(out->kernel_note, sizeof out->kernel_note);

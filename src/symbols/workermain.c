@@ -14,189 +14,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/mem.h"
-#include "symbols/demangle.h"
-#include "symbols/elf.h"
-#include "symbols/kallsyms.h"
-#include "symbols/perfmap.h"
-#include "symbols/table.h"
+#include "symbols/job.h"
 #include "symbols/worker.h"
 
-struct request {
-    struct worker_message head;
-    char payload[WORKER_MESSAGE_MAX + 1];
-    int fds[2];
-    unsigned n_fds;
-};
-struct reply {
-    char payload[WORKER_MESSAGE_MAX];
-    size_t payload_n;
-    int blob_fd; /* -1: none */
-    uint64_t blob_size;
-};
-
-static bool grow(char **text, size_t *cap)
-{
-    size_t more = *cap ? *cap * 2 : 1 << 20;
-    char *grown = mem_try_resize(*text, more, 1);
-
-    if (!grown)
-        return false;
-    *text = grown;
-    *cap = more;
-    return true;
-}
-
-/* A file from its start, at most `max` bytes of it, however little it tells of its size (procfs). */
-static char *read_whole(int fd, size_t max, size_t *n, struct error *e)
-{
-    char *text = NULL;
-    size_t cap = 0;
-
-    lseek(fd, 0, SEEK_SET);
-    for (*n = 0; *n < max;) {
-        ssize_t got;
-        if (*n == cap && !grow(&text, &cap)) {
-            error_set(e, ERROR_LIMIT, "no memory to read it");
-            break;
-        }
-        got = read(fd, text + *n, (cap < max ? cap : max) - *n);
-        if (got == 0)
-            return text;
-        if (got > 0)
-            *n += (size_t)got;
-        else if (errno != EINTR) {
-            error_sys(e, errno, "cannot read it");
-            break;
-        }
-    }
-    if (*n >= max)
-        return text;
-    mem_free(text);
-    return NULL;
-}
-
-static bool write_all(int fd, const char *bytes, size_t n)
-{
-    while (n) {
-        ssize_t done = write(fd, bytes, n);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        bytes += done;
-        n -= (size_t)done;
-    }
-    return true;
-}
-
-static int sealed_memory(const void *bytes, size_t n, struct error *e)
-{
-    int fd = memfd_create("flametop-symbols", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-    if (fd >= 0 && write_all(fd, bytes, n) &&
-        !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
-        return fd;
-    error_sys(e, errno, "cannot make memory for the symbols");
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
-static bool answer_table(struct table_builder *b, enum table_overlap overlap, struct reply *reply,
-                         struct error *e)
-{
-    void *blob;
-    size_t size;
-
-    if (!table_build(b, overlap, &blob, &size, e))
-        return false;
-    reply->blob_fd = sealed_memory(blob, size, e);
-    reply->blob_size = size;
-    mem_free(blob);
-    return reply->blob_fd >= 0;
-}
-
-static bool do_elf(const struct request *q, struct reply *reply, struct error *e)
-{
-    struct table_builder b = { 0 };
-    bool ok = elf_read(q->fds[0], &b, e) && answer_table(&b, TABLE_NESTED, reply, e);
-
-    table_builder_done(&b);
-    return ok;
-}
-
-static bool do_elf_debug(const struct request *q, struct reply *reply, struct error *e)
-{
-    struct table_builder b = { 0 };
-    bool ok = elf_read_with_debug(q->fds[0], q->fds[1], &b, e) && answer_table(&b, TABLE_NESTED, reply, e);
-
-    table_builder_done(&b);
-    return ok;
-}
-
-static bool do_text(const struct request *q, size_t max,
-                    void (*parse)(const char *, size_t, struct table_builder *), enum table_overlap overlap,
-                    struct reply *reply, struct error *e)
-{
-    struct table_builder b = { 0 };
-    size_t n;
-    char *text = read_whole(q->fds[0], max, &n, e);
-    bool ok = text != NULL;
-
-    if (ok) {
-        parse(text, n, &b);
-        mem_free(text);
-        ok = answer_table(&b, overlap, reply, e);
-    }
-    table_builder_done(&b);
-    return ok;
-}
-
-static bool do_kallsyms(const struct request *q, struct reply *reply, struct error *e)
-{
-    /* of aliases the last one stays: they have no sizes, and perf chooses so */
-    return do_text(q, KALLSYMS_BYTES_MAX, kallsyms_parse, TABLE_REPLACED, reply, e);
-}
-
-static bool do_perfmap(const struct request *q, struct reply *reply, struct error *e)
-{
-    return do_text(q, PERFMAP_BYTES_MAX, perfmap_parse, TABLE_REPLACED, reply, e);
-}
-
-static bool do_demangle(const struct request *q, struct reply *reply, struct error *e)
-{
-    const char *p = q->payload, *end = p + q->head.payload_n;
-
-    for (; p < end; p += strlen(p) + 1) {
-        char *name = reply->payload + reply->payload_n;
-        if (sizeof reply->payload - reply->payload_n < DEMANGLE_OUTPUT_MAX)
-            return error_set(e, ERROR_LIMIT, "too many names at once");
-        if (!demangle_name(p, name, DEMANGLE_OUTPUT_MAX))
-            name[0] = '\0';
-        reply->payload_n += strlen(name) + 1;
-    }
-    return true;
-}
-
-static bool handle(const struct request *q, struct reply *reply, struct error *e)
-{
-    static const struct {
-        bool (*run)(const struct request *, struct reply *, struct error *);
-        unsigned n_fds;
-    } kinds[] = {
-        [WORKER_ELF] = { do_elf, 1 },           [WORKER_ELF_DEBUG] = { do_elf_debug, 2 },
-        [WORKER_KALLSYMS] = { do_kallsyms, 1 }, [WORKER_PERFMAP] = { do_perfmap, 1 },
-        [WORKER_DEMANGLE] = { do_demangle, 0 },
-    };
-    uint32_t kind = q->head.kind;
-
-    if (kind >= sizeof kinds / sizeof *kinds || !kinds[kind].run || q->n_fds != kinds[kind].n_fds)
-        return error_set(e, ERROR_UNSUPPORTED, "the symbol worker does not know this request");
-    return kinds[kind].run(q, reply, e);
-}
-
-static void take_fds(struct request *q, struct msghdr *m)
+static void take_fds(struct job *q, struct msghdr *m)
 {
     struct cmsghdr *c = CMSG_FIRSTHDR(m);
 
@@ -207,7 +28,7 @@ static void take_fds(struct request *q, struct msghdr *m)
     memcpy(q->fds, CMSG_DATA(c), q->n_fds * sizeof(int));
 }
 
-static bool receive(int fd, struct request *q)
+static bool receive(int fd, struct job *q)
 {
     struct iovec iov[] = { { &q->head, sizeof q->head }, { q->payload, WORKER_MESSAGE_MAX } };
     union {
@@ -230,7 +51,7 @@ static bool receive(int fd, struct request *q)
     return true;
 }
 
-static bool send_reply(int fd, const struct request *q, struct reply *reply, const struct error *e)
+static bool send_reply(int fd, const struct job *q, struct job_reply *reply, const struct error *e)
 {
     struct worker_message head = { .magic = WORKER_MAGIC,
                                    .kind = (uint32_t)e->class,
@@ -266,8 +87,8 @@ static bool send_reply(int fd, const struct request *q, struct reply *reply, con
 
 static bool serve_one(int fd)
 {
-    static struct request q;
-    static struct reply reply;
+    static struct job q;
+    static struct job_reply reply;
     struct error e = { 0 };
     bool sent;
     unsigned i;
@@ -276,7 +97,7 @@ static bool serve_one(int fd)
         return false;
     reply.payload_n = reply.blob_size = 0;
     reply.blob_fd = -1;
-    if (!handle(&q, &reply, &e) && e.class == ERROR_NONE)
+    if (!job_do(&q, &reply, &e) && e.class == ERROR_NONE)
         error_set(&e, ERROR_FORMAT, "cannot be read");
     sent = send_reply(fd, &q, &reply, &e);
     for (i = 0; i < q.n_fds; i++)

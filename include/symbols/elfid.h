@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The build-id of an ELF file by a few small, bounded reads and without libelf, so that the resolver may look for
+ * what is known already before it bothers the worker. */
+#ifndef FLAMETOP_SYMBOLS_ELFID_H
+#define FLAMETOP_SYMBOLS_ELFID_H
+
+#include <stdint.h>
+
+/* Its size; 0: none, or no ELF file of this machine's byte order. */
+unsigned elfid_read(int fd, uint8_t id[20]);
+
+#endif

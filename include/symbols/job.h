@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the worker does with one request. Private to the worker's side. */
+#ifndef FLAMETOP_SYMBOLS_JOB_H
+#define FLAMETOP_SYMBOLS_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "symbols/worker.h"
+
+struct job {
+    struct worker_message head;
+    char payload[WORKER_MESSAGE_MAX + 1]; /* head.payload_n bytes and a NUL */
+    int fds[2];                           /* as many as the kind wants */
+    unsigned n_fds;
+};
+struct job_reply {
+    char payload[WORKER_MESSAGE_MAX];
+    size_t payload_n;
+    int blob_fd; /* -1: none */
+    uint64_t blob_size;
+};
+
+/* Finds the request's kind and does it. */
+bool job_do(const struct job *job, struct job_reply *reply, struct error *e);
+/* Makes n bytes the reply's blob (a sealed copy). */
+bool job_reply_blob(struct job_reply *reply, const void *bytes, size_t n, struct error *e);
+
+#endif

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbols/elffile.h"
+
+#include <gelf.h>
+#include <libelf.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define SEGMENTS_MAX     512
+#define SECTIONS_MAX     65536
+#define NOTES_MAX        4096
+#define SYMBOLS_MAX      (16u << 20)
+#define DECOMPRESSED_MAX (UINT64_C(512) << 20)
+#define COMPRESSED_ZSTD  2 /* ELFCOMPRESS_ZSTD, which older headers lack */
+
+static void add_segment(struct elffile *f, const GElf_Phdr *ph)
+{
+    if (ph->p_type == PT_GNU_EH_FRAME)
+        f->eh_frame_hdr = ph->p_vaddr;
+    if (ph->p_type == PT_LOAD && ph->p_offset + ph->p_filesz >= ph->p_offset)
+        f->segments[f->n_segments++] =
+            (struct elf_segment){ ph->p_vaddr, ph->p_offset, ph->p_filesz, ph->p_flags & PF_X };
+}
+
+static void find_segments(struct elffile *f)
+{
+    size_t n, i;
+    GElf_Phdr ph;
+
+    if (elf_getphdrnum(f->elf, &n))
+        return;
+    n = n < SEGMENTS_MAX ? n : SEGMENTS_MAX;
+    f->segments = mem_array(n, sizeof *f->segments);
+    for (i = 0; i < n && gelf_getphdr(f->elf, (int)i, &ph); i++)
+        add_segment(f, &ph);
+}
+
+static void read_build_id(struct elffile *f, Elf_Data *data)
+{
+    size_t at = 0, name_at, desc_at, next;
+    GElf_Nhdr note;
+    unsigned seen;
+
+    for (seen = 0; seen < NOTES_MAX && (next = gelf_getnote(data, at, &note, &name_at, &desc_at)); seen++) {
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && note.n_descsz &&
+            note.n_descsz <= TABLE_BUILD_ID_MAX && !memcmp((char *)data->d_buf + name_at, "GNU", 4)) {
+            memcpy(f->build_id, (char *)data->d_buf + desc_at, note.n_descsz);
+            f->build_id_size = note.n_descsz;
+            return;
+        }
+        at = next;
+    }
+}
+
+/* A stripped file may have lost its sections' names, or the sections; the segments tell the same. */
+static void read_build_id_of_segments(struct elffile *f)
+{
+    size_t n, i;
+    GElf_Phdr ph;
+    Elf_Data *data;
+
+    if (elf_getphdrnum(f->elf, &n))
+        return;
+    for (i = 0; i < n && i < SEGMENTS_MAX && !f->build_id_size && gelf_getphdr(f->elf, (int)i, &ph); i++)
+        if (ph.p_type == PT_NOTE && ph.p_filesz && ph.p_filesz < (1 << 20) &&
+            (data = elf_getdata_rawchunk(f->elf, (int64_t)ph.p_offset, ph.p_filesz,
+                                         ph.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR)))
+            read_build_id(f, data);
+}
+
+/* .gnu_debuglink: a name, padded to 4 bytes, then the CRC of that file. */
+static void read_link(struct elffile *f, const Elf_Data *data)
+{
+    const char *bytes = data->d_buf;
+    size_t n = bytes ? strnlen(bytes, data->d_size) : 0;
+    size_t crc_at = (n + 4) & ~(size_t)3;
+
+    if (!n || n >= sizeof f->link || crc_at + 4 > data->d_size || memchr(bytes, '/', n))
+        return;
+    memcpy(f->link, bytes, n + 1);
+    memcpy(&f->link_crc, bytes + crc_at, 4);
+    if (f->swapped)
+        f->link_crc = __builtin_bswap32(f->link_crc);
+}
+
+static void look_at_section(struct elffile *f, Elf_Scn *section, const char *name, const GElf_Shdr *header)
+{
+    Elf_Data *data;
+
+    if (header->sh_type == SHT_SYMTAB && !f->symtab)
+        f->symtab = elf_ndxscn(section);
+    else if (header->sh_type == SHT_DYNSYM && !f->dynsym)
+        f->dynsym = elf_ndxscn(section);
+    else if (header->sh_type == SHT_NOTE && !f->build_id_size && (data = elf_getdata(section, NULL)))
+        read_build_id(f, data);
+    else if (header->sh_type == SHT_PROGBITS && name && !strcmp(name, ".gnu_debuglink") &&
+             (data = elf_rawdata(section, NULL)))
+        read_link(f, data);
+}
+
+/* Walks the sections until `visit` says that it has seen enough. */
+static Elf_Scn *each_section(Elf *elf, bool (*visit)(void *, Elf_Scn *, const char *, const GElf_Shdr *),
+                             void *ctx)
+{
+    size_t names, seen = 0;
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+
+    if (elf_getshdrstrndx(elf, &names))
+        names = 0;
+    while ((section = elf_nextscn(elf, section)) && seen++ < SECTIONS_MAX)
+        if (gelf_getshdr(section, &header) &&
+            visit(ctx, section, names ? elf_strptr(elf, names, header.sh_name) : NULL, &header))
+            return section;
+    return NULL;
+}
+
+static bool note_section(void *ctx, Elf_Scn *section, const char *name, const GElf_Shdr *header)
+{
+    look_at_section(ctx, section, name, header);
+    return false;
+}
+
+static bool look_at_all(struct elffile *f, struct error *e)
+{
+    const char *ident = f->elf && elf_kind(f->elf) == ELF_K_ELF ? elf_getident(f->elf, NULL) : NULL;
+    GElf_Ehdr header;
+
+    if (!ident || !gelf_getehdr(f->elf, &header)) {
+        elf_end(f->elf);
+        return error_set(e, ERROR_FORMAT, "not an ELF file");
+    }
+    f->wide = ident[EI_CLASS] == ELFCLASS64;
+    f->swapped = ident[EI_DATA] != (__BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB);
+    f->machine = header.e_machine;
+    find_segments(f);
+    each_section(f->elf, note_section, f);
+    if (!f->build_id_size)
+        read_build_id_of_segments(f);
+    return true;
+}
+
+bool elffile_open(struct elffile *f, int fd, struct error *e)
+{
+    *f = (struct elffile){ .fd = fd };
+    elf_version(EV_CURRENT);
+    f->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    return look_at_all(f, e);
+}
+
+bool elffile_open_memory(struct elffile *f, const void *bytes, size_t n, struct error *e)
+{
+    *f = (struct elffile){ .fd = -1 };
+    elf_version(EV_CURRENT);
+    f->elf = elf_memory((char *)(uintptr_t)bytes, n);
+    return look_at_all(f, e);
+}
+
+void elffile_close(struct elffile *f)
+{
+    mem_free(f->segments);
+    elf_end(f->elf);
+}
+
+static bool is_named(void *ctx, Elf_Scn *section, const char *name, const GElf_Shdr *header)
+{
+    (void)section;
+    (void)header;
+    return name && !strcmp(name, ctx);
+}
+
+/* What claims to become larger than we would hold is left alone. */
+static bool decompress(Elf_Scn *section, const char *name, struct error *e)
+{
+    GElf_Chdr header;
+
+    if (!gelf_getchdr(section, &header) || header.ch_size > DECOMPRESSED_MAX)
+        return error_set(e, ERROR_FORMAT, "its compressed %s is damaged or too large", name);
+    if (elf_compress(section, 0, 0) >= 0)
+        return true;
+    return header.ch_type == COMPRESSED_ZSTD
+               ? error_set(e, ERROR_UNSUPPORTED, "its %s is compressed with zstd, which this libelf cannot read",
+                           name)
+               : error_set(e, ERROR_FORMAT, "its %s cannot be decompressed", name);
+}
+
+bool elffile_section(const struct elffile *f, const char *name, struct elf_bytes *out, struct error *e)
+{
+    Elf_Scn *section = each_section(f->elf, is_named, (void *)(uintptr_t)name);
+    GElf_Shdr header;
+    Elf_Data *data;
+
+    *out = (struct elf_bytes){ 0 };
+    if (!section || !gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+        return false;
+    if (header.sh_flags & SHF_COMPRESSED && !decompress(section, name, e))
+        return false;
+    data = elf_rawdata(section, NULL);
+    if (header.sh_flags & SHF_COMPRESSED)
+        data = elf_getdata(section, NULL);
+    if (!data || !data->d_buf || !data->d_size)
+        return false;
+    *out = (struct elf_bytes){ data->d_buf, data->d_size, header.sh_addr };
+    return true;
+}
+
+bool elffile_loaded(const struct elffile *f, uint64_t addr, struct elf_bytes *out)
+{
+    Elf_Data *data;
+    unsigned i;
+
+    for (i = 0; i < f->n_segments; i++) {
+        const struct elf_segment *s = &f->segments[i];
+        uint64_t into = addr - s->addr;
+        if (into >= s->size)
+            continue;
+        data = elf_getdata_rawchunk(f->elf, (int64_t)(s->offset + into), s->size - into, ELF_T_BYTE);
+        *out = data ? (struct elf_bytes){ data->d_buf, data->d_size, addr } : (struct elf_bytes){ 0 };
+        return out->p != NULL;
+    }
+    return false;
+}
+
+bool elffile_offset(const struct elffile *f, uint64_t addr, uint64_t *offset, uint64_t *limit)
+{
+    unsigned i;
+
+    for (i = 0; i < f->n_segments; i++) {
+        const struct elf_segment *s = &f->segments[i];
+        uint64_t into = addr - s->addr;
+        if (s->executable && into < s->size) {
+            *offset = s->offset + into;
+            *limit = s->offset + s->size;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool elffile_symbols(const struct elffile *f, size_t section, struct elf_symbols *out)
+{
+    size_t entry = gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT);
+    Elf_Scn *scn = section ? elf_getscn(f->elf, section) : NULL, *string_scn;
+    Elf_Data *data, *strings;
+    GElf_Shdr header;
+
+    if (!scn || !entry || !gelf_getshdr(scn, &header) || !(data = elf_getdata(scn, NULL)) || !data->d_buf ||
+        !(string_scn = elf_getscn(f->elf, header.sh_link)) || !(strings = elf_getdata(string_scn, NULL)) ||
+        !strings->d_buf)
+        return false;
+    *out = (struct elf_symbols){ data, strings->d_buf, strings->d_size, data->d_size / entry };
+    out->n = out->n < SYMBOLS_MAX ? out->n : SYMBOLS_MAX;
+    return true;
+}
+
+bool elffile_symbol(const struct elf_symbols *symbols, size_t i, struct elf_symbol *out)
+{
+    GElf_Sym sym;
+    size_t left;
+
+    if (i >= symbols->n || !gelf_getsym(symbols->data, (int)i, &sym))
+        return false;
+    left = sym.st_name && sym.st_name < symbols->strings_n ? symbols->strings_n - sym.st_name : 0;
+    out->name = symbols->strings + (left ? sym.st_name : 0);
+    out->name_n = strnlen(out->name, left < TABLE_NAME_MAX ? left : TABLE_NAME_MAX);
+    out->value = sym.st_value;
+    out->size = sym.st_size;
+    out->type = GELF_ST_TYPE(sym.st_info);
+    out->bind = GELF_ST_BIND(sym.st_info);
+    out->visibility = GELF_ST_VISIBILITY(sym.st_other);
+    out->defined = sym.st_shndx != SHN_UNDEF && sym.st_shndx != SHN_ABS;
+    return true;
+}

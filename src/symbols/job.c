@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The kinds of requests. Whatever runs here may crash, loop or eat memory: the parent bears it. */
+#include "symbols/job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "symbols/demangle.h"
+#include "symbols/elf.h"
+#include "symbols/kallsyms.h"
+#include "symbols/perfmap.h"
+#include "symbols/table.h"
+
+static bool grow(char **text, size_t *cap)
+{
+    size_t more = *cap ? *cap * 2 : 1 << 20;
+    char *grown = mem_try_resize(*text, more, 1);
+
+    if (!grown)
+        return false;
+    *text = grown;
+    *cap = more;
+    return true;
+}
+
+/* A file from its start, at most `max` bytes of it, however little it tells of its size (procfs). */
+static char *read_whole(int fd, size_t max, size_t *n, struct error *e)
+{
+    char *text = NULL;
+    size_t cap = 0;
+
+    lseek(fd, 0, SEEK_SET);
+    for (*n = 0; *n < max;) {
+        ssize_t got;
+        if (*n == cap && !grow(&text, &cap)) {
+            error_set(e, ERROR_LIMIT, "no memory to read it");
+            break;
+        }
+        got = read(fd, text + *n, (cap < max ? cap : max) - *n);
+        if (got == 0)
+            return text;
+        if (got > 0)
+            *n += (size_t)got;
+        else if (errno != EINTR) {
+            error_sys(e, errno, "cannot read it");
+            break;
+        }
+    }
+    if (*n >= max)
+        return text;
+    mem_free(text);
+    return NULL;
+}
+
+static bool write_all(int fd, const char *bytes, size_t n)
+{
+    while (n) {
+        ssize_t done = write(fd, bytes, n);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        bytes += done;
+        n -= (size_t)done;
+    }
+    return true;
+}
+
+static int sealed_memory(const void *bytes, size_t n, struct error *e)
+{
+    int fd = memfd_create("flametop-symbols", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    if (fd >= 0 && write_all(fd, bytes, n) &&
+        !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
+        return fd;
+    error_sys(e, errno, "cannot make memory for the symbols");
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+bool job_reply_blob(struct job_reply *reply, const void *bytes, size_t n, struct error *e)
+{
+    reply->blob_fd = sealed_memory(bytes, n, e);
+    reply->blob_size = n;
+    return reply->blob_fd >= 0;
+}
+
+static bool answer_table(struct table_builder *b, enum table_overlap overlap, struct job_reply *reply,
+                         struct error *e)
+{
+    void *blob;
+    size_t size;
+    bool ok;
+
+    if (!table_build(b, overlap, &blob, &size, e))
+        return false;
+    ok = job_reply_blob(reply, blob, size, e);
+    mem_free(blob);
+    return ok;
+}
+
+static bool do_elf(const struct job *q, struct job_reply *reply, struct error *e)
+{
+    struct table_builder b = { 0 };
+    bool ok = elf_read(q->fds[0], &b, e) && answer_table(&b, TABLE_NESTED, reply, e);
+
+    table_builder_done(&b);
+    return ok;
+}
+
+static bool do_elf_debug(const struct job *q, struct job_reply *reply, struct error *e)
+{
+    struct table_builder b = { 0 };
+    bool ok = elf_read_with_debug(q->fds[0], q->fds[1], &b, e) && answer_table(&b, TABLE_NESTED, reply, e);
+
+    table_builder_done(&b);
+    return ok;
+}
+
+static bool do_text(const struct job *q, size_t max,
+                    void (*parse)(const char *, size_t, struct table_builder *), enum table_overlap overlap,
+                    struct job_reply *reply, struct error *e)
+{
+    struct table_builder b = { 0 };
+    size_t n;
+    char *text = read_whole(q->fds[0], max, &n, e);
+    bool ok = text != NULL;
+
+    if (ok) {
+        parse(text, n, &b);
+        mem_free(text);
+        ok = answer_table(&b, overlap, reply, e);
+    }
+    table_builder_done(&b);
+    return ok;
+}
+
+static bool do_kallsyms(const struct job *q, struct job_reply *reply, struct error *e)
+{
+    /* of aliases the last one stays: they have no sizes, and perf chooses so */
+    return do_text(q, KALLSYMS_BYTES_MAX, kallsyms_parse, TABLE_REPLACED, reply, e);
+}
+
+static bool do_perfmap(const struct job *q, struct job_reply *reply, struct error *e)
+{
+    return do_text(q, PERFMAP_BYTES_MAX, perfmap_parse, TABLE_REPLACED, reply, e);
+}
+
+static bool do_demangle(const struct job *q, struct job_reply *reply, struct error *e)
+{
+    const char *p = q->payload, *end = p + q->head.payload_n;
+
+    for (; p < end; p += strlen(p) + 1) {
+        char *name = reply->payload + reply->payload_n;
+        if (sizeof reply->payload - reply->payload_n < DEMANGLE_OUTPUT_MAX)
+            return error_set(e, ERROR_LIMIT, "too many names at once");
+        if (!demangle_name(p, name, DEMANGLE_OUTPUT_MAX))
+            name[0] = '\0';
+        reply->payload_n += strlen(name) + 1;
+    }
+    return true;
+}
+
+static bool do_unwind(const struct job *q, struct job_reply *reply, struct error *e)
+{
+    char link[ELF_LINK_MAX];
+    void *blob;
+    size_t size;
+    bool ok;
+
+    if (!elf_read_unwind(q->fds[0], q->n_fds > 1 ? q->fds[1] : -1, &blob, &size, link, e))
+        return false;
+    ok = job_reply_blob(reply, blob, size, e);
+    mem_free(blob);
+    reply->payload_n = strlen(link);
+    memcpy(reply->payload, link, reply->payload_n);
+    return ok;
+}
+
+bool job_do(const struct job *q, struct job_reply *reply, struct error *e)
+{
+    static const struct {
+        bool (*run)(const struct job *, struct job_reply *, struct error *);
+        unsigned n_fds;
+    } kinds[] = {
+        [WORKER_ELF] = { do_elf, 1 },           [WORKER_ELF_DEBUG] = { do_elf_debug, 2 },
+        [WORKER_KALLSYMS] = { do_kallsyms, 1 }, [WORKER_PERFMAP] = { do_perfmap, 1 },
+        [WORKER_DEMANGLE] = { do_demangle, 0 }, [WORKER_UNWIND] = { do_unwind, 1 },
+        [WORKER_UNWIND_DEBUG] = { do_unwind, 2 },
+    };
+    uint32_t kind = q->head.kind;
+
+    if (kind >= sizeof kinds / sizeof *kinds || !kinds[kind].run || q->n_fds != kinds[kind].n_fds)
+        return error_set(e, ERROR_UNSUPPORTED, "the symbol worker does not know this request");
+    return kinds[kind].run(q, reply, e);
+}

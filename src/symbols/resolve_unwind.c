@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Gets the unwind table of one module. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "symbols/debugfile.h"
+#include "symbols/state.h"
+
+static struct unwind_table *known(struct symbolizer *sy, const struct outcome *out)
+{
+    struct unwind_table *t;
+
+    pthread_mutex_lock(&sy->lock);
+    t = unwinds_find(sy, out->id, out->id_size);
+    pthread_mutex_unlock(&sy->lock);
+    return t;
+}
+
+/* link: room for the debug link that the answer tells, or NULL. */
+static struct unwind_table *ask(struct symbolizer *sy, enum worker_kind kind, int fd, int debug_fd, char link[256],
+                                struct outcome *out)
+{
+    struct worker_answer *a = mem_alloc(sizeof *a);
+    struct unwind_table *t = NULL;
+
+    if (resolve_ask(sy, kind, fd, debug_fd, a, out))
+        t = unwinds_new(a->blob, a->blob_size, &out->trouble);
+    if (link)
+        snprintf(link, 256, "%.*s", (int)(a->payload_n < 255 ? a->payload_n : 255), t ? a->payload : "");
+    mem_free(a);
+    return t;
+}
+
+static struct unwind_table *ask_file(struct symbolizer *sy, const struct mod *mod, int fd, char link[256],
+                                     struct outcome *out)
+{
+    struct unwind_table *t = ask(sy, WORKER_UNWIND, fd, -1, link, out);
+
+    if (t && !out->id_size)
+        out->id_size = (uint8_t)unwind_rows_build_id(&t->rows, out->id);
+    if (!t || resolve_is_same_build(mod, out))
+        return t;
+    unwinds_discard(t);
+    return NULL;
+}
+
+/* .debug_frame of code that was compiled without .eh_frame lies there. */
+static bool try_debug_root(struct symbolizer *sy, const char *root, const struct mod *mod, int fd,
+                           const char *link, struct outcome *out)
+{
+    struct debugfile_search search = { .root = root,
+                                       .module_path = mod->module->path,
+                                       .build_id = out->id,
+                                       .build_id_size = out->id_size,
+                                       .debuglink = link[0] ? link : NULL };
+    struct unwind_table *t;
+    int debug_fd = debugfile_open_next(&search);
+
+    if (debug_fd < 0)
+        return false;
+    t = ask(sy, WORKER_UNWIND_DEBUG, fd, debug_fd, NULL, out);
+    close(debug_fd);
+    if (!t)
+        return false;
+    if (out->unwind)
+        unwinds_discard(out->unwind);
+    out->unwind = t;
+    return true;
+}
+
+static void look_for_debug_file(struct symbolizer *sy, const struct mod *mod, int fd, const char *link,
+                                struct outcome *out)
+{
+    struct error without = out->trouble;
+    char root[40];
+
+    if (!try_debug_root(sy, sy->symfs ? sy->symfs : "/", mod, fd, link, out) && !out->retry && mod->module->live && mod->module->pid) {
+        snprintf(root, sizeof root, "/proc/%u/root", mod->module->pid);
+        try_debug_root(sy, root, mod, fd, link, out);
+    }
+    /* A debug file that the worker cannot survive: the table without it is what there is. */
+    if (out->retry && mod->tasks[TASK_UNWIND].blame + out->blame >= BLAME_MAX)
+        out->retry = false;
+    if (!out->retry)
+        out->trouble = without;
+}
+
+void resolve_unwind(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+{
+    char link[256];
+    int fd = resolve_open(sy, mod, out);
+
+    if (fd < 0)
+        return;
+    out->unwind = known(sy, out);
+    if (!out->unwind) {
+        out->unwind = ask_file(sy, mod, fd, link, out);
+        if (!out->retry && mod->module->kind == MODULE_FILE)
+            look_for_debug_file(sy, mod, fd, link, out);
+    }
+    close(fd);
+}
