@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbols/spans.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+bool spans_add(struct spans *s, uint64_t low, uint64_t high, uint32_t what)
+{
+    if (low >= high)
+        return true;
+    if (s->n == s->cap) {
+        size_t cap = s->cap ? s->cap * 2 : 16;
+        struct span *grown = cap <= SPANS_MAX ? mem_try_resize(s->items, cap, sizeof *grown) : NULL;
+        if (!grown)
+            return false;
+        s->items = grown;
+        s->cap = cap;
+    }
+    s->items[s->n++] = (struct span){ low, high, what };
+    return true;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct span *a = left, *b = right;
+
+    if (a->low != b->low)
+        return a->low < b->low ? -1 : 1;
+    return a->what < b->what ? -1 : a->what > b->what;
+}
+
+bool spans_sort(struct spans *s)
+{
+    uint64_t *reach = mem_try_resize(s->reach, s->n ? s->n : 1, sizeof *reach), high = 0;
+    size_t i;
+
+    if (!reach)
+        return false;
+    s->reach = reach;
+    if (s->n)
+        qsort(s->items, s->n, sizeof *s->items, compare);
+    for (i = 0; i < s->n; i++) {
+        high = s->items[i].high > high ? s->items[i].high : high;
+        reach[i] = high;
+    }
+    return true;
+}
+
+/* How many begin at or before the address. */
+static size_t count_begun(const struct spans *s, uint64_t address)
+{
+    size_t low = 0, high = s->n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->items[middle].low <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_better(const struct span *a, const struct span *b)
+{
+    uint64_t size_a = a->high - a->low, size_b = b->high - b->low;
+
+    return size_a < size_b || (size_a == size_b && a->what > b->what);
+}
+
+bool spans_find(const struct spans *s, uint64_t address, uint32_t *what)
+{
+    const struct span *best = NULL;
+    size_t i;
+
+    for (i = count_begun(s, address); i && s->reach[i - 1] > address; i--) {
+        const struct span *item = &s->items[i - 1];
+        if (item->high > address && (!best || is_better(item, best)))
+            best = item;
+    }
+    if (best)
+        *what = best->what;
+    return best != NULL;
+}
+
+size_t spans_bytes(const struct spans *s)
+{
+    return s->cap * sizeof *s->items + (s->reach ? s->n * sizeof *s->reach : 0);
+}
+
+void spans_done(struct spans *s)
+{
+    mem_free(s->items);
+    mem_free(s->reach);
+    *s = (struct spans){ 0 };
+}
