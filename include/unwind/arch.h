@@ -17,6 +17,18 @@ struct unwind_regs {
     uint64_t pc, sp, fp;         /* sp and fp are in r as well */
 };
 
+#define UNWIND_SAVED_MAX 10
+
+/* What the ABI says of the registers, by DWARF number. */
+struct unwind_abi {
+    uint8_t sp, fp, pc;
+    uint8_t ra;      /* the column that stands for the return address in call-frame information */
+    uint8_t n_saved; /* registers that a function leaves as they were, besides sp and fp */
+    uint8_t saved[UNWIND_SAVED_MAX];
+};
+/* NULL for UNWIND_ARCH_NONE. */
+const struct unwind_abi *unwind_arch_abi(enum unwind_arch a);
+
 /* The machine that this program runs on; of a file, by the arch string of its header ("x86_64", "aarch64"). */
 enum unwind_arch unwind_arch_native(void);
 enum unwind_arch unwind_arch_named(const char *uname_machine);

@@ -22,8 +22,8 @@ enum unwind_row_kind {
     UNWIND_ROW_PLT,     /* x86-64: CFA = sp + 8 + ((pc & 15) >= cfa_offset ? 8 : 0) */
     UNWIND_ROW_SIGNAL,  /* a signal frame: the interrupted registers lie on the stack */
     UNWIND_ROW_END,     /* the return address is undefined: the outermost frame */
-    UNWIND_ROW_DRAP,    /* CFA = *(fp + cfa_offset) */
-    UNWIND_ROW_GENERAL, /* what a row cannot say: unwind_rows_general has the FDE */
+    UNWIND_ROW_DRAP,    /* CFA = *(fp + cfa_offset); fp_offset is from fp */
+    UNWIND_ROW_GENERAL, /* what a row cannot say: rules in the blob, at cfa_offset of them (unwind/general.h) */
 };
 struct unwind_row {
     enum unwind_row_kind kind;
@@ -35,7 +35,9 @@ struct unwind_row {
 
 struct unwind_rows { /* a checked view of a blob, which must stay mapped and unchanged; zero: empty */
     const struct unwind_rows_header *header;
-    const void *pcs, *packed, *wide, *general;
+    const uint32_t *index, *pcs, *rows; /* layout: unwind/rowformat.h */
+    const struct unwind_entry *entries;
+    const uint8_t *general;
 };
 bool unwind_rows_view(struct unwind_rows *t, const void *blob, size_t size, struct error *e);
 /* The row that covers offset; false: none (UNWIND_ROW_NONE, or before the first). */

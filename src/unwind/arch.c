@@ -5,16 +5,19 @@
 
 #include "base/cursor.h"
 
-#define X86_64_RA   16
-#define ARM64_SP    31
-#define ARM64_PC    32
-#define ARM64_FP    29
-#define ARM64_VA    48                /* addresses of user space; wider ones must be asked for page by page */
-#define ARM64_UPPER (1ull << 55)      /* tells the two halves of the address space apart, never signed */
+#define ARM64_VA    48           /* bits of an address of user space; wider ones must be asked for page by page */
+#define ARM64_UPPER (1ull << 55) /* tells the two halves of the address space apart, never signed */
+
+static const struct unwind_abi abi_x86_64 = {
+    .sp = 7, .fp = 6, .pc = 16, .ra = 16, .n_saved = 5, .saved = { 3, 12, 13, 14, 15 },
+};
+static const struct unwind_abi abi_arm64 = {
+    .sp = 31, .fp = 29, .pc = 32, .ra = 30, .n_saved = 10, .saved = { 19, 20, 21, 22, 23, 24, 25, 26, 27, 28 },
+};
 
 /* From perf's number (asm/perf_regs.h) to DWARF's; -1: a register that no call-frame information speaks of. */
 static const int8_t x86_64_dwarf[24] = {
-    0, 3, 2, 1, 4, 5, 6, 7, X86_64_RA, -1, -1, -1, -1, -1, -1, -1, 8, 9, 10, 11, 12, 13, 14, 15,
+    0, 3, 2, 1, 4, 5, 6, 7, 16, -1, -1, -1, -1, -1, -1, -1, 8, 9, 10, 11, 12, 13, 14, 15,
 };
 
 static int dwarf_of(enum unwind_arch a, int perf_reg)
@@ -22,8 +25,15 @@ static int dwarf_of(enum unwind_arch a, int perf_reg)
     if (a == UNWIND_ARCH_X86_64)
         return perf_reg < (int)sizeof x86_64_dwarf ? x86_64_dwarf[perf_reg] : -1;
     if (a == UNWIND_ARCH_ARM64)
-        return perf_reg <= ARM64_PC ? perf_reg : -1;
+        return perf_reg <= abi_arm64.pc ? perf_reg : -1;
     return -1;
+}
+
+const struct unwind_abi *unwind_arch_abi(enum unwind_arch a)
+{
+    if (a == UNWIND_ARCH_X86_64)
+        return &abi_x86_64;
+    return a == UNWIND_ARCH_ARM64 ? &abi_arm64 : NULL;
 }
 
 enum unwind_arch unwind_arch_native(void)
@@ -59,11 +69,12 @@ uint64_t unwind_arch_regs_mask(enum unwind_arch a)
 
 bool unwind_arch_take_regs(enum unwind_arch a, const void *regs, uint64_t mask, bool swap, struct unwind_regs *out)
 {
-    int pc = a == UNWIND_ARCH_ARM64 ? ARM64_PC : X86_64_RA, sp = a == UNWIND_ARCH_ARM64 ? ARM64_SP : 7;
-    int fp = a == UNWIND_ARCH_ARM64 ? ARM64_FP : 6;
+    const struct unwind_abi *abi = unwind_arch_abi(a);
     struct cursor c = cursor_of(regs, (size_t)__builtin_popcountll(mask) * 8, swap);
 
     *out = (struct unwind_regs){ 0 };
+    if (!abi)
+        return false;
     for (; mask; mask &= mask - 1) {
         int reg = dwarf_of(a, __builtin_ctzll(mask));
         uint64_t value = cursor_u64(&c);
@@ -72,10 +83,10 @@ bool unwind_arch_take_regs(enum unwind_arch a, const void *regs, uint64_t mask, 
         out->r[reg] = value;
         out->known |= 1ull << reg;
     }
-    out->pc = unwind_arch_strip(a, out->r[pc]);
-    out->sp = out->r[sp];
-    out->fp = out->r[fp];
-    return a != UNWIND_ARCH_NONE && (out->known >> pc & 1) && (out->known >> sp & 1);
+    out->pc = unwind_arch_strip(a, out->r[abi->pc]);
+    out->sp = out->r[abi->sp];
+    out->fp = out->r[abi->fp];
+    return (out->known >> abi->pc & 1) && (out->known >> abi->sp & 1);
 }
 
 uint64_t unwind_arch_strip(enum unwind_arch a, uint64_t addr)

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the reader and the builder of unwind tables must agree on.
+ *
+ * Layout, in host byte order: struct unwind_rows_header; u32 index[n_index]; u32 pcs[n_rows], sorted, relative to base;
+ * u32 rows[n_rows], each the number of an entry and flags; struct unwind_entry entries[n_entries]; general_size bytes of
+ * general rules. Code has far fewer distinct states than rows, so that an entry can say all that the ABI lets a
+ * function save. index[b] is the first row at or above b << index_shift: it makes the search short. */
+#ifndef FLAMETOP_UNWIND_ROWFORMAT_H
+#define FLAMETOP_UNWIND_ROWFORMAT_H
+
+#include "unwind/rows.h"
+
+#define UNWIND_ROWS_MAGIC   0x57525446u /* FTRW */
+#define UNWIND_ROWS_VERSION 1           /* of the layout and of what the entries mean */
+#define UNWIND_ROWS_MAX     (16u << 20)
+#define UNWIND_ENTRIES_MAX  (1u << 20)
+#define UNWIND_GENERAL_MAX  (4u << 20)
+
+#define UNWIND_ROW_ENTRY    0x00ffffffu /* a row: number of its entry */
+#define UNWIND_ROW_FUNCTION 0x80000000u /* … a function begins here */
+
+struct unwind_rows_header {
+    uint32_t magic;
+    uint16_t version;
+    uint8_t arch, build_id_size;
+    uint64_t size; /* of the whole blob */
+    uint64_t base;
+    uint32_t n_index, n_rows, n_entries, general_size;
+    uint32_t index_shift;
+    uint8_t build_id[20];
+};
+
+#define UNWIND_ENTRY_FP_SAVED       1
+#define UNWIND_ENTRY_RA_IN_REGISTER 2
+#define UNWIND_NOT_SAVED            INT16_MIN
+
+struct unwind_entry {
+    uint8_t kind, flags, ra_register, zero;
+    int32_t cfa_offset, fp_offset, ra_offset; /* as in struct unwind_row */
+    int16_t saved[UNWIND_SAVED_MAX]; /* of the ABI's saved registers: at CFA (UNWIND_ROW_DRAP: fp) + 8 times this */
+};
+
+/* The entry that covers offset, whatever its kind; NULL: none, or a damaged blob. Borrowed from the blob. */
+const struct unwind_entry *unwind_rows_entry(const struct unwind_rows *t, uint64_t offset);
+
+#endif

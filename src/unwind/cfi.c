@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unwind/cfi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "unwind/cfiread.h"
+#include "unwind/cfirow.h"
+
+#define FUNCTIONS_MAX (8u << 20)
+#define FROM_DEBUG    0x80000000u
+
+struct function {
+    uint64_t start;    /* offset in the module */
+    uint32_t size;
+    uint32_t fde;      /* where it lies in its section; FROM_DEBUG */
+};
+
+struct compiler {
+    const struct cfi_input *in;
+    const struct unwind_abi *abi;
+    struct cfi_reader readers[2]; /* .eh_frame, .debug_frame */
+    struct function *functions;
+    size_t n, cap;
+    struct rowbuild rows;
+    /* the function that is run */
+    const struct function *now;
+    uint64_t covered; /* everything below has its rows */
+    bool signal, begun;
+};
+
+/* The part of [addr, addr + *size) that the segment of addr holds, as an offset in the module. */
+static bool place(const struct cfi_input *in, uint64_t addr, uint64_t *size, uint64_t *offset)
+{
+    for (size_t i = 0; i < in->n_segments; i++) {
+        const struct cfi_segment *s = &in->segments[i];
+        uint64_t into = addr - s->addr;
+        if (addr < s->addr || into >= s->size)
+            continue;
+        if (*size > s->size - into)
+            *size = s->size - into;
+        *offset = s->offset + into;
+        return *offset >= into && *offset <= UINT64_MAX - *size;
+    }
+    return false;
+}
+
+static bool add_function(struct compiler *k, const struct cfi_fde *f, uint32_t at)
+{
+    uint64_t size = f->size, offset;
+
+    /* Linkers leave the functions that they dropped at address 0. */
+    if (((at & FROM_DEBUG) && !f->begin) || !place(k->in, f->begin, &size, &offset))
+        return true;
+    if (k->n == k->cap) {
+        size_t cap = mem_next_cap(k->cap, k->n + 1);
+        struct function *more = cap <= FUNCTIONS_MAX ? mem_try_resize(k->functions, cap, sizeof *more) : NULL;
+        if (!more)
+            return false;
+        k->functions = more;
+        k->cap = cap;
+    }
+    k->functions[k->n++] = (struct function){ offset, size < UINT32_MAX ? (uint32_t)size : UINT32_MAX, at };
+    return true;
+}
+
+static void find_functions(struct compiler *k, bool debug)
+{
+    struct cfi_reader *r = &k->readers[debug];
+    struct cfi_fde f;
+    size_t at = 0, next = 0;
+    bool is_fde, room = true;
+
+    cfi_reader_of(r, k->in, debug);
+    for (; room && cfi_read(r, &next, &f, &is_fde); at = next)
+        if (is_fde)
+            room = add_function(k, &f, (uint32_t)at | (debug ? FROM_DEBUG : 0));
+}
+
+/* By start; what both sections tell of, from .eh_frame: it is what the program itself is unwound by. */
+static int compare(const void *a, const void *b)
+{
+    const struct function *x = a, *y = b;
+
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return x->fde < y->fde ? -1 : x->fde > y->fde;
+}
+
+static void sort_functions(struct compiler *k)
+{
+    size_t i;
+
+    for (i = 1; i < k->n && compare(&k->functions[i - 1], &k->functions[i]) <= 0; i++)
+        ;
+    if (i < k->n)
+        qsort(k->functions, k->n, sizeof *k->functions, compare);
+}
+
+/* Rows begin where no earlier function has its own. */
+static void add_row(struct compiler *k, uint64_t at, const struct unwind_entry *entry)
+{
+    uint64_t offset = k->now->start + at;
+
+    rowbuild_add(&k->rows, offset < k->covered ? k->covered : offset, entry, !k->begun);
+    k->begun = true;
+}
+
+static void advance(void *ctx, uint64_t at, const struct cfi_state *state)
+{
+    struct compiler *k = ctx;
+    struct unwind_entry entry;
+
+    if (at >= k->now->size)
+        return;
+    cfi_row(&k->rows, k->abi, k->signal, state, &entry);
+    add_row(k, at, &entry);
+}
+
+static void run_function(struct compiler *k, const struct function *now)
+{
+    struct cfi_reader *r = &k->readers[now->fde & FROM_DEBUG ? 1 : 0];
+    struct cfi_run run;
+    struct unwind_entry none;
+    struct cfi_fde f;
+    size_t at = now->fde & ~FROM_DEBUG;
+    bool is_fde;
+
+    if (!cfi_read(r, &at, &f, &is_fde) || !is_fde)
+        return;
+    k->now = now;
+    k->signal = f.cie->signal;
+    k->begun = false;
+    run.advance = advance;
+    run.ctx = k;
+    cfi_row_none(&none);
+    if (!cfi_run_fde(r, &f, &run))
+        add_row(k, run.at < now->size ? run.at : 0, &none);
+}
+
+static void make_rows(struct compiler *k)
+{
+    struct unwind_entry none;
+
+    cfi_row_none(&none);
+    for (size_t i = 0; i < k->n && !k->rows.full; i++) {
+        const struct function *f = &k->functions[i];
+        if (f->start + f->size <= k->covered)
+            continue;
+        if (k->covered && f->start > k->covered)
+            rowbuild_add(&k->rows, k->covered, &none, false);
+        run_function(k, f);
+        k->covered = f->start + f->size;
+    }
+    if (k->covered)
+        rowbuild_add(&k->rows, k->covered, &none, false);
+}
+
+bool cfi_compile(const struct cfi_input *in, void **blob, size_t *size, struct error *e)
+{
+    struct compiler *k;
+    bool ok;
+
+    if (!unwind_arch_abi(in->arch))
+        return error_set(e, ERROR_UNSUPPORTED, "stacks of this kind of machine cannot be unwound");
+    k = mem_zalloc(sizeof *k);
+    k->in = in;
+    k->abi = unwind_arch_abi(in->arch);
+    find_functions(k, false);
+    find_functions(k, true);
+    sort_functions(k);
+    make_rows(k);
+    ok = rowbuild_finish(&k->rows, in->arch, in->build_id, in->build_id_size, blob, size, e);
+    rowbuild_done(&k->rows);
+    mem_free(k->functions);
+    mem_free(k);
+    return ok;
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unwind/rowbuild.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+/* The array with room for `more` items of `size` bytes behind the n that are there; NULL: no memory, nothing changed. */
+static void *with_room(void *array, size_t *cap, size_t n, size_t more, size_t size)
+{
+    size_t want = mem_next_cap(*cap, n + more);
+
+    if (n + more <= *cap)
+        return array;
+    array = mem_try_resize(array, want, size);
+    if (array)
+        *cap = want;
+    return array;
+}
+
+static bool grow_rows(struct rowbuild *b)
+{
+    size_t cap = b->rows_cap;
+    uint32_t *pcs = with_room(b->pcs, &cap, b->n, 1, sizeof *pcs), *rows;
+
+    if (!pcs)
+        return false;
+    b->pcs = pcs;
+    rows = with_room(b->rows, &b->rows_cap, b->n, 1, sizeof *rows);
+    if (rows)
+        b->rows = rows;
+    return rows && b->n < UNWIND_ROWS_MAX;
+}
+
+static bool grow_entries(struct rowbuild *b)
+{
+    struct unwind_entry *entries = with_room(b->entries, &b->entries_cap, b->n_entries, 1, sizeof *entries);
+
+    if (entries)
+        b->entries = entries;
+    return entries && b->n_entries < UNWIND_ENTRIES_MAX;
+}
+
+/* Of two that have one hash, the later is kept twice. */
+static bool number_of(struct rowbuild *b, const struct unwind_entry *entry, uint32_t *number)
+{
+    uint64_t *known = map_at(&b->by_entry, map_hash_bytes(entry, sizeof *entry, 0), b->n_entries, NULL);
+
+    if (*known < b->n_entries && !memcmp(&b->entries[*known], entry, sizeof *entry)) {
+        *number = (uint32_t)*known;
+        return true;
+    }
+    if (!grow_entries(b))
+        return false;
+    b->entries[b->n_entries] = *entry;
+    *number = (uint32_t)b->n_entries++;
+    return true;
+}
+
+static bool same_as_last(const struct rowbuild *b, const struct unwind_entry *entry)
+{
+    return b->n && !memcmp(&b->entries[b->rows[b->n - 1] & UNWIND_ROW_ENTRY], entry, sizeof *entry);
+}
+
+void rowbuild_add(struct rowbuild *b, uint64_t offset, const struct unwind_entry *entry, bool function)
+{
+    uint32_t number, at, flag = function ? UNWIND_ROW_FUNCTION : 0;
+
+    if (b->full || (!function && same_as_last(b, entry)))
+        return;
+    if (!b->n)
+        b->base = offset;
+    if (offset - b->base > UINT32_MAX)
+        return;
+    at = (uint32_t)(offset - b->base);
+    if (!number_of(b, entry, &number) || !grow_rows(b)) {
+        b->full = true;
+        return;
+    }
+    if (b->n && b->pcs[b->n - 1] == at)
+        flag |= b->rows[--b->n] & UNWIND_ROW_FUNCTION;
+    b->pcs[b->n] = at;
+    b->rows[b->n++] = number | flag;
+}
+
+bool rowbuild_rules(struct rowbuild *b, const uint8_t *bytes, size_t n, uint32_t *at)
+{
+    uint64_t hash = map_hash_bytes(bytes, n, 0), known;
+    uint8_t *general;
+
+    if (map_get(&b->by_rules, hash, &known) && known + n <= b->general_size && !memcmp(b->general + known, bytes, n)) {
+        *at = (uint32_t)known;
+        return true;
+    }
+    if (b->general_size + n > UNWIND_GENERAL_MAX)
+        return false;
+    general = with_room(b->general, &b->general_cap, b->general_size, n, 1);
+    if (!general)
+        return false;
+    b->general = general;
+    *at = (uint32_t)b->general_size;
+    memcpy(b->general + b->general_size, bytes, n);
+    map_put(&b->by_rules, hash, b->general_size);
+    b->general_size += n;
+    return true;
+}
+
+/* At most a quarter as many blocks as rows. */
+static uint32_t index_shift(const struct rowbuild *b)
+{
+    uint32_t shift = 4;
+
+    while ((b->pcs[b->n - 1] >> shift) > b->n / 4)
+        shift++;
+    return shift;
+}
+
+static void write_index(const struct rowbuild *b, const struct unwind_rows_header *h, uint32_t *index)
+{
+    uint32_t row = 0;
+
+    for (uint32_t block = 0; block < h->n_index; block++) {
+        while (row < b->n && b->pcs[row] >> h->index_shift < block)
+            row++;
+        index[block] = row;
+    }
+}
+
+static void write_parts(const struct rowbuild *b, const struct unwind_rows_header *h, void *blob)
+{
+    uint32_t *index = (void *)((char *)blob + sizeof *h), *pcs = index + h->n_index, *rows = pcs + h->n_rows;
+    struct unwind_entry *entries = (void *)(rows + h->n_rows);
+
+    memcpy(blob, h, sizeof *h);
+    write_index(b, h, index);
+    memcpy(pcs, b->pcs, b->n * sizeof *pcs);
+    memcpy(rows, b->rows, b->n * sizeof *rows);
+    memcpy(entries, b->entries, b->n_entries * sizeof *entries);
+    if (b->general_size)
+        memcpy(entries + b->n_entries, b->general, b->general_size);
+}
+
+bool rowbuild_finish(struct rowbuild *b, enum unwind_arch arch, const uint8_t *build_id, unsigned build_id_size,
+                     void **blob, size_t *size, struct error *e)
+{
+    struct unwind_rows_header h = {
+        .magic = UNWIND_ROWS_MAGIC,
+        .version = UNWIND_ROWS_VERSION,
+        .arch = (uint8_t)arch,
+        .base = b->base,
+        .n_rows = (uint32_t)b->n,
+        .n_entries = (uint32_t)b->n_entries,
+        .general_size = (uint32_t)b->general_size,
+    };
+
+    if (!b->n)
+        return error_set(e, ERROR_MISSING, "there is no call-frame information");
+    h.index_shift = index_shift(b);
+    h.n_index = (b->pcs[b->n - 1] >> h.index_shift) + 2;
+    if (build_id_size <= sizeof h.build_id) {
+        h.build_id_size = (uint8_t)build_id_size;
+        if (build_id_size)
+            memcpy(h.build_id, build_id, build_id_size);
+    }
+    h.size = sizeof h + ((uint64_t)h.n_index + 2 * b->n) * sizeof(uint32_t) +
+             b->n_entries * sizeof(struct unwind_entry) + b->general_size;
+    *size = (size_t)h.size;
+    *blob = mem_try_array(1, *size);
+    if (!*blob)
+        return error_set(e, ERROR_LIMIT, "there is no memory for an unwind table of %zu bytes", *size);
+    write_parts(b, &h, *blob);
+    return true;
+}
+
+void rowbuild_done(struct rowbuild *b)
+{
+    mem_free(b->pcs);
+    mem_free(b->rows);
+    mem_free(b->entries);
+    mem_free(b->general);
+    map_done(&b->by_entry);
+    map_done(&b->by_rules);
+    *b = (struct rowbuild){ 0 };
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unwind/rows.h"
+
+#include <string.h>
+
+#include "unwind/rowformat.h"
+
+#define FUNCTION_ROWS_MAX 65536 /* of one function: a damaged blob has no say in how long a search takes */
+
+/* The parts must fill the blob exactly; the sums cannot overflow, each part being below 2^37. */
+static bool parts_fit(const struct unwind_rows_header *h, size_t size)
+{
+    uint64_t want = sizeof *h + ((uint64_t)h->n_index + 2 * (uint64_t)h->n_rows) * sizeof(uint32_t) +
+                    (uint64_t)h->n_entries * sizeof(struct unwind_entry) + h->general_size;
+
+    return h->n_rows <= UNWIND_ROWS_MAX && h->index_shift < 32 && want == size;
+}
+
+bool unwind_rows_view(struct unwind_rows *t, const void *blob, size_t size, struct error *e)
+{
+    const struct unwind_rows_header *h = blob;
+
+    *t = (struct unwind_rows){ 0 };
+    if (size < sizeof *h || (uintptr_t)blob % 8 || h->magic != UNWIND_ROWS_MAGIC ||
+        h->version != UNWIND_ROWS_VERSION || h->size != size || h->build_id_size > sizeof h->build_id ||
+        !parts_fit(h, size))
+        return error_set(e, ERROR_FORMAT, "the unwind table is not in the form that this version makes");
+    t->header = h;
+    t->index = (const void *)(h + 1);
+    t->pcs = t->index + h->n_index;
+    t->rows = t->pcs + h->n_rows;
+    t->entries = (const void *)(t->rows + h->n_rows);
+    t->general = (const void *)(t->entries + h->n_entries);
+    return true;
+}
+
+/* The number of rows at or below offset: the last of them covers it. */
+static uint32_t rows_up_to(const struct unwind_rows *t, uint64_t offset)
+{
+    const struct unwind_rows_header *h = t->header;
+    uint64_t at = h ? offset - h->base : 0, block;
+    uint32_t low = 0, high;
+
+    if (!h || offset < h->base || at > UINT32_MAX)
+        return 0;
+    high = h->n_rows;
+    block = at >> h->index_shift;
+    if (block < h->n_index && t->index[block] < high)
+        low = t->index[block];
+    if (block + 1 < h->n_index && t->index[block + 1] < high)
+        high = t->index[block + 1];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (t->pcs[middle] <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static const struct unwind_entry *entry_of(const struct unwind_rows *t, uint32_t row)
+{
+    uint32_t entry = t->rows[row] & UNWIND_ROW_ENTRY;
+
+    return entry < t->header->n_entries ? &t->entries[entry] : NULL;
+}
+
+const struct unwind_entry *unwind_rows_entry(const struct unwind_rows *t, uint64_t offset)
+{
+    uint32_t n = rows_up_to(t, offset);
+
+    return n ? entry_of(t, n - 1) : NULL;
+}
+
+bool unwind_rows_find(const struct unwind_rows *t, uint64_t offset, struct unwind_row *out)
+{
+    const struct unwind_entry *entry = unwind_rows_entry(t, offset);
+
+    if (!entry || entry->kind == UNWIND_ROW_NONE || entry->kind > UNWIND_ROW_GENERAL)
+        return false;
+    *out = (struct unwind_row){
+        .kind = entry->kind,
+        .cfa_offset = entry->cfa_offset,
+        .fp_saved = entry->flags & UNWIND_ENTRY_FP_SAVED,
+        .ra_in_register = entry->flags & UNWIND_ENTRY_RA_IN_REGISTER,
+        .ra_register = entry->ra_register < UNWIND_REGS_MAX ? entry->ra_register : 0,
+        .fp_offset = entry->fp_offset,
+        .ra_offset = entry->ra_offset,
+    };
+    return true;
+}
+
+enum unwind_arch unwind_rows_arch(const struct unwind_rows *t)
+{
+    return t->header && t->header->arch <= UNWIND_ARCH_ARM64 ? (enum unwind_arch)t->header->arch : UNWIND_ARCH_NONE;
+}
+
+static bool ends_function(const struct unwind_rows *t, uint32_t row)
+{
+    const struct unwind_entry *entry = entry_of(t, row);
+
+    return t->rows[row] & UNWIND_ROW_FUNCTION || !entry || entry->kind == UNWIND_ROW_NONE;
+}
+
+/* A function that nothing is known of has the entry of kind NONE, and a mark; a gap has no mark. */
+bool unwind_rows_function(const struct unwind_rows *t, uint64_t offset, uint64_t *start, uint64_t *size)
+{
+    uint32_t n = rows_up_to(t, offset), first, next;
+
+    if (!n)
+        return false;
+    for (first = n - 1; first && n - first < FUNCTION_ROWS_MAX && !ends_function(t, first); first--)
+        ;
+    for (next = n; next < t->header->n_rows && next - n < FUNCTION_ROWS_MAX && !ends_function(t, next); next++)
+        ;
+    if (!(t->rows[first] & UNWIND_ROW_FUNCTION) || next == t->header->n_rows || t->pcs[next] <= t->pcs[first])
+        return false;
+    *start = t->header->base + t->pcs[first];
+    *size = t->pcs[next] - t->pcs[first];
+    return true;
+}
+
+unsigned unwind_rows_build_id(const struct unwind_rows *t, uint8_t id[20])
+{
+    if (!t->header)
+        return 0;
+    memcpy(id, t->header->build_id, sizeof t->header->build_id);
+    return t->header->build_id_size;
+}
+
+size_t unwind_rows_count(const struct unwind_rows *t)
+{
+    return t->header ? t->header->n_rows : 0;
+}

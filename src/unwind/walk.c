@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unwind/walk.h"
+
+#include "unwind/general.h"
+#include "unwind/rowformat.h"
+#include "unwind/signalframe.h"
+
+#define FP_STEP_MAX (16u << 10)
+#define FAR         (UINT64_C(16) << 20) /* beyond the dump: no frame is that large */
+#define FIRST_PAGE  4096
+
+struct walk {
+    enum unwind_arch arch;
+    const struct unwind_abi *abi;
+    struct unwind_memory m;
+    struct unwind_regs regs;
+    bool exact;    /* regs.pc is one, not a return address */
+    bool all;      /* all saved registers are followed, not only what most steps need */
+    bool wants_all; /* … and must be: once more from the start */
+    bool by_fp;    /* the last step was one by frame pointer */
+    bool weak_sp;  /* arm64: and so sp is only a lower bound */
+    bool elsewhere; /* a signal frame led to another stack, of which there is no dump */
+    enum unwind_end end;
+};
+
+static bool stop(struct walk *w, enum unwind_end end)
+{
+    w->end = end;
+    return false;
+}
+
+/* Why a word cannot be had: the stack is deeper than its dump, or nobody would look for it there. */
+static bool stop_missing(struct walk *w, uint64_t addr)
+{
+    uint64_t past = addr - w->m.base;
+
+    if (w->elsewhere || past < w->m.size + FAR)
+        return stop(w, UNWIND_DUMP);
+    return stop(w, UNWIND_BAD_STEP);
+}
+
+static bool load(struct walk *w, uint64_t addr, uint64_t *value)
+{
+    return unwind_memory_word(&w->m, addr, value) || stop_missing(w, addr);
+}
+
+static void set_known(struct unwind_regs *regs, unsigned reg, uint64_t value)
+{
+    regs->r[reg] = value;
+    regs->known |= UINT64_C(1) << reg;
+}
+
+/* What a signal interrupted may have run on another stack. */
+static bool step_signal(struct walk *w)
+{
+    uint64_t sp = w->regs.sp;
+
+    if (!unwind_signal_take(w->arch, &w->m, sp, &w->regs))
+        return stop_missing(w, sp);
+    if (w->regs.sp - sp >= w->m.base + w->m.size - sp)
+        w->elsewhere = true;
+    w->exact = true;
+    w->by_fp = w->weak_sp = false;
+    return true;
+}
+
+/* x86-64: the return address lies behind the saved rbp, and there the frame ends. arm64: a record of two; how far the
+ * frame goes on is not told. */
+static bool step_by_fp(struct walk *w)
+{
+    struct unwind_regs *r = &w->regs;
+    uint64_t fp = r->fp, up, pc;
+
+    if (!w->exact && unwind_signal_is(w->arch, &w->m, r->sp))
+        return step_signal(w);
+    if (!fp)
+        return stop(w, UNWIND_ROOT);
+    if (fp < r->sp || fp % 8 || fp - r->sp > FP_STEP_MAX)
+        return stop(w, UNWIND_NO_TABLE);
+    if (!load(w, fp, &up) || !load(w, fp + 8, &pc))
+        return false;
+    r->known = 0;
+    r->pc = unwind_arch_strip(w->arch, pc);
+    r->fp = up;
+    r->sp = fp + 16;
+    set_known(r, w->abi->sp, r->sp);
+    set_known(r, w->abi->fp, r->fp);
+    w->exact = false;
+    w->by_fp = true;
+    w->weak_sp = w->arch == UNWIND_ARCH_ARM64;
+    return true;
+}
+
+static bool step_general(struct walk *w, const struct unwind_rows *rows, uint32_t at)
+{
+    struct unwind_regs before = w->regs;
+    uint64_t missing;
+    bool signal = false;
+
+    if (!w->all && !w->exact) {
+        w->wants_all = true;
+        return stop(w, UNWIND_BAD_STEP);
+    }
+    w->all = true;
+    if (!unwind_general_step(rows, at, w->arch, &w->m, &w->regs, &signal, &missing)) {
+        w->regs = before;
+        return missing ? stop_missing(w, missing) : stop(w, UNWIND_BAD_STEP);
+    }
+    if (w->regs.sp <= before.sp && !signal)
+        return stop(w, UNWIND_BAD_STEP);
+    w->exact = signal;
+    w->by_fp = w->weak_sp = false;
+    return true;
+}
+
+static bool find_cfa(struct walk *w, const struct unwind_entry *entry, uint64_t *cfa)
+{
+    const struct unwind_regs *r = &w->regs;
+    uint64_t offset = (uint64_t)(int64_t)entry->cfa_offset;
+
+    switch (entry->kind) {
+    case UNWIND_ROW_SP:
+        *cfa = r->sp + offset;
+        if (w->weak_sp && entry->flags & UNWIND_ENTRY_FP_SAVED) /* fp points to where the caller's lies */
+            *cfa = r->fp - (uint64_t)(int64_t)entry->fp_offset;
+        return true;
+    case UNWIND_ROW_FP:
+        *cfa = r->fp + offset;
+        return true;
+    case UNWIND_ROW_PLT:
+        *cfa = r->sp + 8 + ((int64_t)(r->pc & 15) >= entry->cfa_offset ? 8 : 0);
+        return true;
+    default:
+        return load(w, r->fp + offset, cfa);
+    }
+}
+
+/* Registers that the ABI lets a function save: needed only where a general row is met further up. */
+static bool restore_saved(struct walk *w, const struct unwind_entry *entry, uint64_t base)
+{
+    uint64_t kept = UINT64_C(1) << w->abi->fp;
+
+    for (unsigned i = 0; i < w->abi->n_saved; i++) {
+        uint64_t addr = base + (uint64_t)((int64_t)entry->saved[i] * 8), value;
+        uint64_t bit = UINT64_C(1) << w->abi->saved[i];
+        if (entry->saved[i] == UNWIND_NOT_SAVED) {
+            kept |= bit;
+        } else if (unwind_memory_word(&w->m, addr, &value)) {
+            set_known(&w->regs, w->abi->saved[i], value);
+            kept |= bit;
+        }
+    }
+    w->regs.known &= kept;
+    return true;
+}
+
+static bool find_ra(struct walk *w, const struct unwind_entry *entry, uint64_t cfa, uint64_t *ra)
+{
+    if (!(entry->flags & UNWIND_ENTRY_RA_IN_REGISTER))
+        return load(w, cfa + (uint64_t)(int64_t)entry->ra_offset, ra);
+    /* Only where no call has changed it since. */
+    return (w->exact && unwind_regs_value(&w->regs, entry->ra_register, ra)) || stop(w, UNWIND_BAD_STEP);
+}
+
+static bool step_by_entry(struct walk *w, const struct unwind_entry *entry)
+{
+    struct unwind_regs *r = &w->regs;
+    bool leaf = w->exact && entry->flags & UNWIND_ENTRY_RA_IN_REGISTER;
+    uint64_t cfa, ra, fp = r->fp, base;
+
+    if (!find_cfa(w, entry, &cfa))
+        return false;
+    if (cfa < r->sp || (cfa == r->sp && !leaf))
+        return stop(w, UNWIND_BAD_STEP);
+    base = entry->kind == UNWIND_ROW_DRAP ? r->fp : cfa;
+    if (!find_ra(w, entry, cfa, &ra))
+        return false;
+    if (entry->flags & UNWIND_ENTRY_FP_SAVED && !load(w, base + (uint64_t)(int64_t)entry->fp_offset, &fp))
+        return false;
+    if (w->all)
+        restore_saved(w, entry, base);
+    else
+        r->known = 0;
+    r->pc = unwind_arch_strip(w->arch, ra);
+    r->sp = cfa;
+    r->fp = fp;
+    set_known(r, w->abi->sp, cfa);
+    set_known(r, w->abi->fp, fp);
+    w->exact = w->by_fp = w->weak_sp = false;
+    return true;
+}
+
+static bool step(struct walk *w, const struct unwind_place *place)
+{
+    const struct unwind_entry *entry = place->rows ? unwind_rows_entry(place->rows, place->offset) : NULL;
+
+    if (place->pending)
+        return stop(w, UNWIND_PENDING);
+    switch (entry ? entry->kind : UNWIND_ROW_NONE) {
+    case UNWIND_ROW_SP:
+    case UNWIND_ROW_FP:
+    case UNWIND_ROW_PLT:
+    case UNWIND_ROW_DRAP:
+        return step_by_entry(w, entry);
+    case UNWIND_ROW_SIGNAL:
+        return step_signal(w);
+    case UNWIND_ROW_END:
+        return stop(w, UNWIND_ROOT);
+    case UNWIND_ROW_GENERAL:
+        return step_general(w, place->rows, (uint32_t)entry->cfa_offset);
+    default:
+        return step_by_fp(w);
+    }
+}
+
+/* A "return address" that is the first word of a signal frame: the trampoline has call-frame information, which calls
+ * it a function like any other (Go). */
+static bool mend_signal(struct walk *w, uint64_t sp, bool was_exact)
+{
+    if (was_exact || w->exact || !unwind_signal_is(w->arch, &w->m, sp))
+        return false;
+    w->regs.sp = sp;
+    return step_signal(w);
+}
+
+static uint32_t walk(struct walk *w, const struct unwind_source *src, struct unwind_frame *frames, uint32_t cap)
+{
+    uint32_t n;
+
+    for (n = 0; n < cap; n++) {
+        struct unwind_place place = { 0 };
+        uint64_t addr = w->regs.pc - !w->exact, sp = w->regs.sp;
+        bool was_exact = w->exact;
+        if (!src->find(src->ctx, addr, &place)) {
+            w->end = w->by_fp ? UNWIND_NO_TABLE : UNWIND_NO_MAP;
+            return n;
+        }
+        frames[n] = (struct unwind_frame){ .addr = addr, .frame = place.frame, .exact = w->exact };
+        if (!step(w, &place))
+            return n + 1;
+        if (w->regs.pc < FIRST_PAGE && !mend_signal(w, sp, was_exact) && !w->regs.pc) {
+            w->end = UNWIND_ROOT;
+            return n + 1;
+        }
+    }
+    w->end = UNWIND_DEEP;
+    return n;
+}
+
+static struct walk start(const struct unwind_input *in, bool all)
+{
+    return (struct walk){
+        .arch = in->arch,
+        .abi = unwind_arch_abi(in->arch),
+        .m = { .bytes = in->stack, .size = in->stack_bytes, .base = in->regs.sp, .swap = in->swap },
+        .regs = in->regs,
+        .exact = true,
+        .all = all,
+    };
+}
+
+uint32_t unwind_walk(const struct unwind_input *in, const struct unwind_source *src, struct unwind_frame *frames,
+                     uint32_t cap, enum unwind_end *end)
+{
+    struct walk w = start(in, false);
+    uint32_t n = 0;
+
+    w.end = UNWIND_BAD_STEP;
+    if (w.abi)
+        n = walk(&w, src, frames, cap);
+    if (w.wants_all) {
+        w = start(in, true);
+        n = walk(&w, src, frames, cap);
+    }
+    *end = w.end;
+    return n;
+}
