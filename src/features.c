@@ -40,6 +40,11 @@ static const struct feature features[] = {
 #else
     { "zstd", "compressed perf.data", false },
 #endif
+#ifdef HAVE_LZMA
+    { "lzma", "mini-debug-info", true },
+#else
+    { "lzma", "mini-debug-info", false },
+#endif
 };
 
 void features_print(struct buf *out)

@@ -9,14 +9,17 @@
 #include "symbols/elffile.h"
 #include "symbols/table.h"
 
-/* Adds the functions of .symtab, or else of .dynsym, at their offsets in the file `fd`; tells the build-id, the
- * debug link and whether there was a .symtab (TABLE_FULL). */
+/* Adds the functions of .symtab, or else of .gnu_debugdata and .dynsym, and the stubs of the procedure linkage table
+ * at their offsets in the file `fd`; tells the build-id, the debug link and whether that is all (TABLE_FULL). */
 bool elf_read(int fd, struct table_builder *b, struct error *e);
 /* As well the functions of a separate debug file, if it belongs to `fd`: equal build-ids or, where one has
  * none, the checksum of the debug link. */
 bool elf_read_with_debug(int fd, int debug_fd, struct table_builder *b, struct error *e);
 /* Only whether it belongs to `fd`. */
 bool elf_belongs(int fd, int debug_fd);
+
+/* Adds the stubs of the procedure linkage table (x86-64 and arm64) as "name@plt". */
+void elf_add_plt(const struct elffile *f, struct table_builder *b);
 
 /* The file's call-frame information, compiled (unwind/cfi.h): *blob is the caller's, for mem_free. debug_fd >= 0: with
  * what a separate debug file has in .debug_frame; refused if it has none or belongs to another build. */

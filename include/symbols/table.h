@@ -19,6 +19,7 @@ enum {
     TABLE_FULL = 2,   /* made from a full symbol table, not from exported names only */
     TABLE_HIDDEN = 4, /* kallsyms: every address was zero */
     TABLE_CUT = 8,    /* a limit was met: entries are missing */
+    TABLE_PACKED = 16, /* it has .gnu_debugdata that could not be unpacked */
 };
 #define TABLE_NAME_MAX     8192 /* longer names are cut */
 #define TABLE_ENTRIES_MAX  (4u << 20)

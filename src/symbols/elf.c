@@ -6,6 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+#include "symbols/xz.h"
+
 /* $a, $d, $t, $x (with a suffix or without) mark where code and data meet on ARM and RISC-V; .L is the
  * compiler's. */
 static bool is_mark(const char *name, size_t n)
@@ -37,6 +40,14 @@ static enum table_rank rank_of(const struct elf_symbol *s)
     }
 }
 
+/* memcpy@@GLIBC_2.14 is what memcpy means; memcpy@GLIBC_2.2.5 is another one, for old programs. */
+static size_t without_version(const struct elf_symbol *s)
+{
+    const char *at = memmem(s->name, s->name_n, "@@", 2);
+
+    return at && at > s->name ? (size_t)(at - s->name) : s->name_n;
+}
+
 /* Adds a symbol table of `f`; addresses become offsets by the segments of `loaded`. */
 static bool add_symbols(const struct elffile *f, size_t section, const struct elffile *loaded,
                         struct table_builder *b)
@@ -50,7 +61,7 @@ static bool add_symbols(const struct elffile *f, size_t section, const struct el
         return false;
     for (i = 0; i < symbols.n && elffile_symbol(&symbols, i, &s); i++)
         if (is_code(&s) && elffile_offset(loaded, s.value, &offset, &limit))
-            table_add(b, offset, s.size, limit, s.name, s.name_n, rank_of(&s));
+            table_add(b, offset, s.size, limit, s.name, without_version(&s), rank_of(&s));
     return true;
 }
 
@@ -60,6 +71,29 @@ static void tell_identity(const struct elffile *f, struct table_builder *b)
     b->header.build_id_size = (uint8_t)f->build_id_size;
 }
 
+/* Mini-debug-info: an ELF file, packed by xz, with the local functions of this one in its .symtab. */
+static bool add_packed(const struct elffile *f, struct table_builder *b)
+{
+    struct elf_bytes packed;
+    struct elffile inner;
+    bool ok = false;
+    void *bytes;
+    size_t n;
+
+    if (!elffile_section(f, ".gnu_debugdata", &packed, NULL))
+        return false;
+    if (!xz_unpack(packed.p, packed.n, &bytes, &n, NULL)) {
+        b->header.flags |= TABLE_PACKED;
+        return false;
+    }
+    if (elffile_open_memory(&inner, bytes, n, NULL)) {
+        ok = add_symbols(&inner, inner.symtab, f, b);
+        elffile_close(&inner);
+    }
+    mem_free(bytes);
+    return ok;
+}
+
 bool elf_read(int fd, struct table_builder *b, struct error *e)
 {
     struct elffile f;
@@ -67,10 +101,11 @@ bool elf_read(int fd, struct table_builder *b, struct error *e)
     if (!elffile_open(&f, fd, e))
         return false;
     tell_identity(&f, b);
-    if (add_symbols(&f, f.symtab, &f, b))
+    if (add_symbols(&f, f.symtab, &f, b) || add_packed(&f, b))
         b->header.flags |= TABLE_FULL;
-    else
+    if (!f.symtab)
         add_symbols(&f, f.dynsym, &f, b);
+    elf_add_plt(&f, b);
     if (f.link[0]) {
         memcpy(b->debuglink, f.link, sizeof b->debuglink);
         b->header.link_crc = f.link_crc;
@@ -146,6 +181,7 @@ bool elf_read_with_debug(int fd, int debug_fd, struct table_builder *b, struct e
     if (ok) {
         b->header.flags |= TABLE_FULL;
         add_symbols(&f, f.dynsym, &f, b);
+        elf_add_plt(&f, b);
     }
     elffile_close(&debug);
     elffile_close(&f);

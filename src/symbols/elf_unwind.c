@@ -11,8 +11,15 @@
 #define EXECUTABLE_MAX 64
 
 /* Of a pointer's encoding in .eh_frame_hdr (Linux Standard Base, 10.6.1). */
-enum { ENC_UDATA4 = 0x03, ENC_SDATA4 = 0x0b, ENC_SDATA8 = 0x0c, ENC_UDATA8 = 0x04, ENC_ABS = 0, ENC_PCREL = 0x10,
-       ENC_DATAREL = 0x30 };
+enum {
+    ENC_UDATA4 = 0x03,
+    ENC_SDATA4 = 0x0b,
+    ENC_SDATA8 = 0x0c,
+    ENC_UDATA8 = 0x04,
+    ENC_ABS = 0,
+    ENC_PCREL = 0x10,
+    ENC_DATAREL = 0x30
+};
 
 static enum unwind_arch arch_of(const struct elffile *f)
 {
@@ -68,12 +75,14 @@ static size_t list_executable(const struct elffile *f, struct cfi_segment *list)
 
     for (i = 0; i < f->n_segments && n < EXECUTABLE_MAX; i++)
         if (f->segments[i].executable)
-            list[n++] = (struct cfi_segment){ f->segments[i].addr, f->segments[i].offset, f->segments[i].size };
+            list[n++] =
+                (struct cfi_segment){ f->segments[i].addr, f->segments[i].offset, f->segments[i].size };
     return n;
 }
 
 /* debug: NULL, or where .debug_frame has to be. */
-static bool compile(const struct elffile *f, const struct elffile *debug, void **blob, size_t *size, struct error *e)
+static bool compile(const struct elffile *f, const struct elffile *debug, void **blob, size_t *size,
+                    struct error *e)
 {
     struct cfi_segment segments[EXECUTABLE_MAX];
     struct elf_bytes eh, frame, text, got;
@@ -97,13 +106,15 @@ static bool compile(const struct elffile *f, const struct elffile *debug, void *
     if (elffile_section(f, ".got", &got, NULL))
         in.data_addr = got.addr;
     if (debug && !in.debug_frame.bytes)
-        return error_set(e, ERROR_MISSING, "%s", why.text[0] ? why.text : "no .debug_frame in the debug file");
+        return error_set(e, ERROR_MISSING, "%s",
+                         why.text[0] ? why.text : "no .debug_frame in the debug file");
     if (!in.eh_frame.bytes && !in.debug_frame.bytes)
         return error_set(e, ERROR_MISSING, "%s", why.text[0] ? why.text : "it has no call-frame information");
     return cfi_compile(&in, blob, size, e);
 }
 
-bool elf_read_unwind(int fd, int debug_fd, void **blob, size_t *size, char link[ELF_LINK_MAX], struct error *e)
+bool elf_read_unwind(int fd, int debug_fd, void **blob, size_t *size, char link[ELF_LINK_MAX],
+                     struct error *e)
 {
     struct elffile f, debug;
     bool ok;
@@ -115,7 +126,7 @@ bool elf_read_unwind(int fd, int debug_fd, void **blob, size_t *size, char link[
         ok = compile(&f, NULL, blob, size, e);
     } else if ((ok = elffile_open(&debug, debug_fd, e))) {
         ok = elf_is_debug_of(&f, &debug) ? compile(&f, &debug, blob, size, e)
-                                     : error_set(e, ERROR_FORMAT, "the debug file is of another build");
+                                         : error_set(e, ERROR_FORMAT, "the debug file is of another build");
         elffile_close(&debug);
     }
     elffile_close(&f);

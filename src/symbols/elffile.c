@@ -180,8 +180,8 @@ static bool decompress(Elf_Scn *section, const char *name, struct error *e)
     if (elf_compress(section, 0, 0) >= 0)
         return true;
     return header.ch_type == COMPRESSED_ZSTD
-               ? error_set(e, ERROR_UNSUPPORTED, "its %s is compressed with zstd, which this libelf cannot read",
-                           name)
+               ? error_set(e, ERROR_UNSUPPORTED,
+                           "its %s is compressed with zstd, which this libelf cannot read", name)
                : error_set(e, ERROR_FORMAT, "its %s cannot be decompressed", name);
 }
 

@@ -49,7 +49,8 @@ static bool is_note_segment(int fd, bool wide, uint64_t at, struct notes *notes)
 
     if (wide ? !read_at(fd, &p64, sizeof p64, at) : !read_at(fd, &p32, sizeof p32, at))
         return false;
-    *notes = wide ? (struct notes){ p64.p_offset, p64.p_filesz } : (struct notes){ p32.p_offset, p32.p_filesz };
+    *notes =
+        wide ? (struct notes){ p64.p_offset, p64.p_filesz } : (struct notes){ p32.p_offset, p32.p_filesz };
     return (wide ? p64.p_type : p32.p_type) == PT_NOTE;
 }
 

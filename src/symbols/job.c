@@ -188,9 +188,12 @@ bool job_do(const struct job *q, struct job_reply *reply, struct error *e)
         bool (*run)(const struct job *, struct job_reply *, struct error *);
         unsigned n_fds;
     } kinds[] = {
-        [WORKER_ELF] = { do_elf, 1 },           [WORKER_ELF_DEBUG] = { do_elf_debug, 2 },
-        [WORKER_KALLSYMS] = { do_kallsyms, 1 }, [WORKER_PERFMAP] = { do_perfmap, 1 },
-        [WORKER_DEMANGLE] = { do_demangle, 0 }, [WORKER_UNWIND] = { do_unwind, 1 },
+        [WORKER_ELF] = { do_elf, 1 },
+        [WORKER_ELF_DEBUG] = { do_elf_debug, 2 },
+        [WORKER_KALLSYMS] = { do_kallsyms, 1 },
+        [WORKER_PERFMAP] = { do_perfmap, 1 },
+        [WORKER_DEMANGLE] = { do_demangle, 0 },
+        [WORKER_UNWIND] = { do_unwind, 1 },
         [WORKER_UNWIND_DEBUG] = { do_unwind, 2 },
     };
     uint32_t kind = q->head.kind;

@@ -13,6 +13,12 @@
 #include "symbols/perfmap.h"
 #include "symbols/state.h"
 
+#ifdef HAVE_LZMA
+#define PACKED_HINT ""
+#else
+#define PACKED_HINT " (built without liblzma)"
+#endif
+
 unsigned resolve_blame(const struct worker *w, enum worker_result result)
 {
     if (!w->ready || (result != WORKER_DIED && result != WORKER_LATE))
@@ -91,8 +97,10 @@ static void say_stripped(struct outcome *out)
 
     for (i = 0; i < h->build_id_size; i++)
         buf_printf(&id, "%02x", h->build_id[i]);
-    error_set(&out->trouble, ERROR_MISSING, "stripped%s, no debug file%s%s",
-              h->n ? ": only exported names are known" : "", id.len ? " for build-id " : "", buf_str(&id));
+    error_set(&out->trouble, ERROR_MISSING, "stripped%s%s, no debug file%s%s",
+              h->n ? ": only exported names are known" : "",
+              h->flags & TABLE_PACKED ? ", .gnu_debugdata cannot be unpacked" PACKED_HINT : "",
+              id.len ? " for build-id " : "", buf_str(&id));
     buf_done(&id);
 }
 
@@ -170,7 +178,8 @@ static struct symbol_table *known_table(struct symbolizer *sy, const struct outc
 }
 
 /* The worker finds a build-id where the quick look does not: in a file without program headers. */
-static struct symbol_table *ask_file(struct symbolizer *sy, const struct mod *mod, int fd, struct outcome *out)
+static struct symbol_table *ask_file(struct symbolizer *sy, const struct mod *mod, int fd,
+                                     struct outcome *out)
 {
     struct symbol_table *t = ask(sy, WORKER_ELF, fd, -1, out);
 

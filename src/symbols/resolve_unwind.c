@@ -19,8 +19,8 @@ static struct unwind_table *known(struct symbolizer *sy, const struct outcome *o
 }
 
 /* link: room for the debug link that the answer tells, or NULL. */
-static struct unwind_table *ask(struct symbolizer *sy, enum worker_kind kind, int fd, int debug_fd, char link[256],
-                                struct outcome *out)
+static struct unwind_table *ask(struct symbolizer *sy, enum worker_kind kind, int fd, int debug_fd,
+                                char link[256], struct outcome *out)
 {
     struct worker_answer *a = mem_alloc(sizeof *a);
     struct unwind_table *t = NULL;
@@ -76,7 +76,8 @@ static void look_for_debug_file(struct symbolizer *sy, const struct mod *mod, in
     struct error without = out->trouble;
     char root[40];
 
-    if (!try_debug_root(sy, sy->symfs ? sy->symfs : "/", mod, fd, link, out) && !out->retry && mod->module->live && mod->module->pid) {
+    if (!try_debug_root(sy, sy->symfs ? sy->symfs : "/", mod, fd, link, out) && !out->retry &&
+        mod->module->live && mod->module->pid) {
         snprintf(root, sizeof root, "/proc/%u/root", mod->module->pid);
         try_debug_root(sy, root, mod, fd, link, out);
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Makes small 64-bit ELF files in memory descriptors, for tests: one executable segment, a build-id, a symbol
- * table or none, a debug link or none. */
+ * table or none, a debug link or none, and up to four sections of any kind. */
 #ifndef FLAMETOP_TESTS_ELF_MAKER_H
 #define FLAMETOP_TESTS_ELF_MAKER_H
 
 #include <elf.h>
+#include <endian.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,11 +14,18 @@
 #define ELF_MAKER_VADDR  0x400000 /* of the segment; it begins at … */
 #define ELF_MAKER_OFFSET 0x1000   /* … this file offset */
 #define ELF_MAKER_SIZE   0x1000
+#define ELF_MAKER_EXTRAS 4
 
 struct elf_maker_symbol {
     const char *name;
     uint64_t value, size;
     unsigned char info; /* ELF64_ST_INFO(); 0: a global function */
+};
+struct elf_maker_extra {
+    const char *name;
+    const void *bytes;
+    size_t n; /* 0: no section */
+    uint64_t addr, flags;
 };
 struct elf_maker {
     const struct elf_maker_symbol *symbols;
@@ -26,12 +34,14 @@ struct elf_maker {
     unsigned char id; /* the build-id is 20 of these; 0: none */
     const char *link; /* NULL: none */
     uint32_t link_crc;
+    struct elf_maker_extra extras[ELF_MAKER_EXTRAS]; /* SHT_PROGBITS */
+    uint16_t machine;                                /* 0: x86-64 */
 };
 struct elf_maker_file {
     Elf64_Ehdr header;
     Elf64_Phdr segment;
-    Elf64_Shdr sections[6]; /* null, names, note, link, symbols, strings */
-    char names[64];
+    Elf64_Shdr sections[6 + ELF_MAKER_EXTRAS]; /* null, names, note, link, symbols, strings */
+    char names[192];
     struct {
         Elf64_Nhdr header;
         char name[4];
@@ -40,6 +50,7 @@ struct elf_maker_file {
     char link[64];
     Elf64_Sym symbols[32];
     char strings[1024];
+    char extras[8192];
 };
 
 static inline Elf64_Shdr elf_maker_section(unsigned name, unsigned type, size_t offset, size_t size)
@@ -49,6 +60,26 @@ static inline Elf64_Shdr elf_maker_section(unsigned name, unsigned type, size_t 
     };
 
     return s;
+}
+
+static inline void elf_maker_fill_extras(struct elf_maker_file *f, const struct elf_maker *m)
+{
+    size_t i, name_at = 40, at = 0;
+
+    for (i = 0; i < ELF_MAKER_EXTRAS; i++) {
+        const struct elf_maker_extra *x = &m->extras[i];
+        Elf64_Shdr *s = &f->sections[6 + i];
+        if (!x->n || at + x->n > sizeof f->extras || name_at + strlen(x->name) >= sizeof f->names)
+            continue;
+        *s = elf_maker_section((unsigned)name_at, SHT_PROGBITS, offsetof(struct elf_maker_file, extras) + at,
+                               x->n);
+        s->sh_addr = x->addr;
+        s->sh_flags = x->flags;
+        strcpy(f->names + name_at, x->name);
+        memcpy(f->extras + at, x->bytes, x->n);
+        name_at += strlen(x->name) + 1;
+        at = (at + x->n + 15) & ~(size_t)15;
+    }
 }
 
 static inline void elf_maker_fill(struct elf_maker_file *f, const struct elf_maker *m)
@@ -61,7 +92,7 @@ static inline void elf_maker_fill(struct elf_maker_file *f, const struct elf_mak
     f->header.e_ident[EI_DATA] = __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB;
     f->header.e_ident[EI_VERSION] = EV_CURRENT;
     f->header.e_type = ET_DYN;
-    f->header.e_machine = EM_X86_64;
+    f->header.e_machine = m->machine ? m->machine : EM_X86_64;
     f->header.e_version = EV_CURRENT;
     f->header.e_ehsize = sizeof f->header;
     f->header.e_phoff = offsetof(struct elf_maker_file, segment);
@@ -69,7 +100,7 @@ static inline void elf_maker_fill(struct elf_maker_file *f, const struct elf_mak
     f->header.e_phnum = 1;
     f->header.e_shoff = offsetof(struct elf_maker_file, sections);
     f->header.e_shentsize = sizeof *f->sections;
-    f->header.e_shnum = 6;
+    f->header.e_shnum = 6 + ELF_MAKER_EXTRAS;
     f->header.e_shstrndx = 1;
     f->segment = (Elf64_Phdr){ .p_type = PT_LOAD,
                                .p_flags = PF_R | PF_X,
@@ -112,6 +143,7 @@ static inline void elf_maker_fill(struct elf_maker_file *f, const struct elf_mak
         f->sections[4].sh_addralign = 8;
         f->sections[5] = elf_maker_section(0, SHT_STRTAB, offsetof(struct elf_maker_file, strings), at);
     }
+    elf_maker_fill_extras(f, m);
 }
 
 /* Whatever bytes, as a file. */

@@ -147,7 +147,9 @@ static void only_code_inside_the_segment_counts(void **state)
         { "below", ELF_MAKER_VADDR - 8, 8, 0 },
         { "huge", ELF_MAKER_VADDR + 0xff0, UINT64_MAX, 0 },
     };
-    struct elf_maker m = { symbols, sizeof symbols / sizeof *symbols, SHT_SYMTAB, 7, NULL, 0 };
+    struct elf_maker m = {
+        .symbols = symbols, .n_symbols = sizeof symbols / sizeof *symbols, .symtab_type = SHT_SYMTAB, .id = 7
+    };
     struct built t = read_fd(elf_maker_open(&m));
 
     (void)state;
@@ -169,7 +171,12 @@ static const struct elf_maker_symbol exported = { "exported", ELF_MAKER_VADDR + 
 
 static void a_stripped_file_tells_its_exports_and_its_debug_link(void **state)
 {
-    struct elf_maker m = { &exported, 1, SHT_DYNSYM, 9, "prog.debug", 0x12345678 };
+    struct elf_maker m = { .symbols = &exported,
+                           .n_symbols = 1,
+                           .symtab_type = SHT_DYNSYM,
+                           .id = 9,
+                           .link = "prog.debug",
+                           .link_crc = 0x12345678 };
     struct built t = read_fd(elf_maker_open(&m));
     uint32_t crc;
 
@@ -184,8 +191,8 @@ static void a_stripped_file_tells_its_exports_and_its_debug_link(void **state)
 
 static void a_debug_file_of_the_same_build_adds_its_names(void **state)
 {
-    struct elf_maker m = { &exported, 1, SHT_DYNSYM, 9, NULL, 0 };
-    struct elf_maker debug = { &secret, 1, SHT_SYMTAB, 9, NULL, 0 };
+    struct elf_maker m = { .symbols = &exported, .n_symbols = 1, .symtab_type = SHT_DYNSYM, .id = 9 };
+    struct elf_maker debug = { .symbols = &secret, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9 };
     struct built t = read_pair(elf_maker_open(&m), elf_maker_open(&debug));
 
     (void)state;
@@ -198,8 +205,8 @@ static void a_debug_file_of_the_same_build_adds_its_names(void **state)
 
 static void a_debug_file_of_another_build_is_refused(void **state)
 {
-    struct elf_maker m = { &exported, 1, SHT_DYNSYM, 9, NULL, 0 };
-    struct elf_maker debug = { &secret, 1, SHT_SYMTAB, 10, NULL, 0 };
+    struct elf_maker m = { .symbols = &exported, .n_symbols = 1, .symtab_type = SHT_DYNSYM, .id = 9 };
+    struct elf_maker debug = { .symbols = &secret, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 10 };
     struct built t = read_pair(elf_maker_open(&m), elf_maker_open(&debug));
 
     (void)state;
@@ -210,8 +217,13 @@ static void a_debug_file_of_another_build_is_refused(void **state)
 /* The checksum as binutils' gnu_debuglink_crc32 computes it: here over "123456789", known as 0xcbf43926. */
 static void without_build_ids_the_checksum_decides(void **state)
 {
-    struct elf_maker debug = { &secret, 1, SHT_SYMTAB, 0, NULL, 0 };
-    struct elf_maker m = { &exported, 1, SHT_DYNSYM, 0, "x", 0xcbf43926 };
+    struct elf_maker debug = { .symbols = &secret, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 0 };
+    struct elf_maker m = { .symbols = &exported,
+                           .n_symbols = 1,
+                           .symtab_type = SHT_DYNSYM,
+                           .id = 0,
+                           .link = "x",
+                           .link_crc = 0xcbf43926 };
     struct built t = read_pair(elf_maker_open(&m), elf_maker_memfd("123456789", 9));
     struct elf_maker_file f;
     uint32_t crc = UINT32_MAX;
@@ -234,7 +246,12 @@ static void without_build_ids_the_checksum_decides(void **state)
 
 static void a_file_cut_anywhere_is_survived(void **state)
 {
-    struct elf_maker m = { &exported, 1, SHT_SYMTAB, 9, "prog.debug", 1 };
+    struct elf_maker m = { .symbols = &exported,
+                           .n_symbols = 1,
+                           .symtab_type = SHT_SYMTAB,
+                           .id = 9,
+                           .link = "prog.debug",
+                           .link_crc = 1 };
     struct elf_maker_file f;
     size_t n;
 
@@ -248,7 +265,12 @@ static void a_file_cut_anywhere_is_survived(void **state)
 
 static void a_file_with_any_byte_changed_is_survived(void **state)
 {
-    struct elf_maker m = { &exported, 1, SHT_SYMTAB, 9, "prog.debug", 1 };
+    struct elf_maker m = { .symbols = &exported,
+                           .n_symbols = 1,
+                           .symtab_type = SHT_SYMTAB,
+                           .id = 9,
+                           .link = "prog.debug",
+                           .link_crc = 1 };
     struct elf_maker_file f;
     size_t i;
 

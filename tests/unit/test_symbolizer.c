@@ -201,7 +201,9 @@ static pid_t worker_pid(void)
 
 static const struct elf_maker_symbol plain = { "plain_function", ELF_MAKER_VADDR + 0x10, 0x10, 0 };
 static const struct elf_maker_symbol mangled = { "_ZN3foo3barEi", ELF_MAKER_VADDR + 0x10, 0x10, 0 };
-static const struct elf_maker plain_elf = { &plain, 1, SHT_SYMTAB, 9, NULL, 0 };
+static const struct elf_maker plain_elf = {
+    .symbols = &plain, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9
+};
 
 static void a_function_of_ours_gets_its_name(void **state)
 {
@@ -251,7 +253,7 @@ static void a_gap_shows_module_and_offset(void **state)
 static void cxx_names_come_demangled(void **state)
 {
     struct setup *s = *state;
-    struct elf_maker maker = { &mangled, 1, SHT_SYMTAB, 9, NULL, 0 };
+    struct elf_maker maker = { .symbols = &mangled, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9 };
     struct module *m = make_elf_module(s, "a", &maker);
     struct symbol symbol = settled(s, m, ELF_MAKER_OFFSET + 0x10);
 
@@ -268,7 +270,7 @@ static void escapes_in_names_never_come_out(void **state)
 {
     static const struct elf_maker_symbol evil = { "evil\x1b[31m\n\xe2\x80\xae", ELF_MAKER_VADDR, 0x10, 0 };
     struct setup *s = *state;
-    struct elf_maker maker = { &evil, 1, SHT_SYMTAB, 9, NULL, 0 };
+    struct elf_maker maker = { .symbols = &evil, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9 };
     struct module *m = make_elf_module(s, "a", &maker);
 
     assert_string_equal(settled(s, m, ELF_MAKER_OFFSET).name, "evil?[31m??");
@@ -279,7 +281,7 @@ static void keys_depend_on_names_only(void **state)
 {
     struct setup *s = *state;
     struct module *a = make_elf_module(s, "a", &plain_elf);
-    struct elf_maker other = { &plain, 1, SHT_SYMTAB, 10, NULL, 0 };
+    struct elf_maker other = { .symbols = &plain, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 10 };
     struct module *a_again = make_elf_module(s, "a", &other), *b = make_elf_module(s, "b", &plain_elf);
     uint64_t key = settled(s, a, ELF_MAKER_OFFSET + 0x10).key;
 
@@ -317,7 +319,7 @@ static void pseudo_modules_have_fixed_names(void **state)
 static void a_stripped_file_says_what_is_missing(void **state)
 {
     struct setup *s = *state;
-    struct elf_maker maker = { &plain, 1, SHT_DYNSYM, 0xab, NULL, 0 };
+    struct elf_maker maker = { .symbols = &plain, .n_symbols = 1, .symtab_type = SHT_DYNSYM, .id = 0xab };
     struct module *m = make_elf_module(s, "a", &maker);
     uint8_t id[20];
 
@@ -333,8 +335,13 @@ static void a_debug_file_beside_the_module_is_found(void **state)
 {
     static const struct elf_maker_symbol secret = { "secret", ELF_MAKER_VADDR + 0x40, 0x10, 0 };
     struct setup *s = *state;
-    struct elf_maker maker = { &plain, 1, SHT_DYNSYM, 0x3e, "a.debug", 0 };
-    struct elf_maker debug = { &secret, 1, SHT_SYMTAB, 0x3e, NULL, 0 };
+    struct elf_maker maker = { .symbols = &plain,
+                               .n_symbols = 1,
+                               .symtab_type = SHT_DYNSYM,
+                               .id = 0x3e,
+                               .link = "a.debug",
+                               .link_crc = 0 };
+    struct elf_maker debug = { .symbols = &secret, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 0x3e };
     struct module *m = make_elf_module(s, "a", &maker);
 
     module_put(make_elf_module(s, "a.debug", &debug));
@@ -390,7 +397,9 @@ static void names_come_though_the_worker_is_killed(void **state)
     unsigned i, kills = 0;
 
     for (i = 0; i < 40; i++) {
-        struct elf_maker maker = { &mangled, 1, SHT_SYMTAB, (unsigned char)(i + 1), NULL, 0 };
+        struct elf_maker maker = {
+            .symbols = &mangled, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = (unsigned char)(i + 1)
+        };
         snprintf(name, sizeof name, "m%u", i);
         modules[i] = make_elf_module(s, name, &maker);
         symbolizer_request(s->sy, modules[i]);
@@ -439,7 +448,7 @@ static void *ask_often(void *arg)
 static void a_profile_may_ask_from_many_threads(void **state)
 {
     struct setup *s = *state;
-    struct elf_maker maker = { &mangled, 1, SHT_SYMTAB, 9, NULL, 0 };
+    struct elf_maker maker = { .symbols = &mangled, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9 };
     struct module *m = make_elf_module(s, "a", &maker);
     struct asker askers[3] = { { s, m, 0 }, { s, m, 0 }, { s, m, 0 } };
     pthread_t threads[3];
@@ -478,7 +487,7 @@ static void a_trim_forgets_unmarked_modules_and_they_come_back(void **state)
 static void a_trim_while_names_are_under_way_is_survived(void **state)
 {
     struct setup *s = *state;
-    struct elf_maker maker = { &mangled, 1, SHT_SYMTAB, 9, NULL, 0 };
+    struct elf_maker maker = { .symbols = &mangled, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9 };
     struct symbol symbol;
     char name[16];
     int i;
@@ -787,7 +796,7 @@ static void a_demangler_bomb_costs_no_other_name(void **state)
 {
     static char bomb[900];
     struct elf_maker_symbol symbols[] = { { bomb, ELF_MAKER_VADDR, 0x10, 0 }, mangled };
-    struct elf_maker maker = { symbols, 2, SHT_SYMTAB, 9, NULL, 0 };
+    struct elf_maker maker = { .symbols = symbols, .n_symbols = 2, .symtab_type = SHT_SYMTAB, .id = 9 };
     struct setup *s = *state;
     struct module *m;
     struct symbol symbol;

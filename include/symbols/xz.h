@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Unpacking xz in memory, for .gnu_debugdata. The only door to liblzma; for the worker. */
+#ifndef FLAMETOP_SYMBOLS_XZ_H
+#define FLAMETOP_SYMBOLS_XZ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+/* *out is the caller's, for mem_free. What would become larger than 256 MB is refused, however small it is packed. */
+bool xz_unpack(const void *packed, size_t n, void **out, size_t *out_n, struct error *e);
+
+#endif
