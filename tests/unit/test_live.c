@@ -1,181 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Real rings of the real kernel. What the kernel refuses here is skipped, and says so. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <grp.h>
-#include <poll.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "base/clock.h"
-#include "base/file.h"
-#include "perf/live.h"
-
-#define NOBODY       65534
-#define CHILDREN_MAX 4
-
-static struct live_config cfg;
-static struct live *live;
-static struct error error;
-static pid_t children[CHILDREN_MAX];
-static int n_children;
-
-/* What came out of the drains so far. */
-static struct seen {
-    uint32_t pid;          /* whose samples are counted */
-    uint64_t mine, others; /* samples */
-    uint64_t chained;      /* of mine, with at least two entries */
-    uint64_t kernel;       /* samples that were in the kernel */
-    uint64_t on_cpu[64];
-    uint64_t forks, execs;
-    uint64_t newest_ns, back_ns; /* the furthest that time went back */
-    uint32_t last_fork_pid;
-} seen;
-
-static int setup(void **state)
-{
-    (void)state;
-    memset(&cfg, 0, sizeof cfg);
-    memset(&seen, 0, sizeof seen);
-    error_clear(&error);
-    scope_init(&cfg.scope);
-    cfg.event = (struct event){ .name = "cpu-clock", .kind = EVENT_SOFTWARE };
-    cfg.event.attr.type = PERF_TYPE_SOFTWARE;
-    cfg.event.attr.config = PERF_COUNT_SW_CPU_CLOCK;
-    cfg.freq_hz = 999;
-    cfg.callchain = CALLCHAIN_FP;
-    cfg.inherit = true;
-    cfg.no_fallback = true;
-    live = NULL;
-    n_children = 0;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    live_close(live);
-    scope_done(&cfg.scope);
-    for (int i = 0; i < n_children; i++) {
-        kill(children[i], SIGKILL);
-        waitpid(children[i], NULL, 0);
-    }
-    return 0;
-}
-
-static bool on_record(void *ctx, const struct record *r)
-{
-    struct seen *s = ctx;
-    uint64_t t = r->id.time_ns;
-    if (t < s->newest_ns && s->newest_ns - t > s->back_ns)
-        s->back_ns = s->newest_ns - t;
-    if (t > s->newest_ns)
-        s->newest_ns = t;
-    /* ThreadSanitizer starts a thread of its own in every child. */
-    if (r->type == PERF_RECORD_FORK && r->task.pid != r->task.ppid) {
-        s->forks++;
-        s->last_fork_pid = r->task.pid;
-    }
-    s->execs += r->type == PERF_RECORD_COMM && r->comm.exec;
-    if (r->type != PERF_RECORD_SAMPLE)
-        return true;
-    bool mine = r->id.pid == s->pid;
-    s->mine += mine;
-    s->others += !mine;
-    s->chained += mine && r->sample.chain_n >= 2;
-    s->kernel += (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-    s->on_cpu[r->id.cpu % 64]++;
-    return true;
-}
-
-static void spin(void)
-{
-    for (volatile uint64_t n = 0;; n++)
-        ;
-}
-
-static void *spin_thread(void *arg)
-{
-    spin();
-    return arg;
-}
-
-/* A child that runs until the test is over, and never longer than the test program. */
-static pid_t child(void (*run)(void))
-{
-    pid_t pid = fork();
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        alarm(30);
-        run();
-        _exit(0);
-    }
-    assert_true(pid > 0 && n_children < CHILDREN_MAX);
-    children[n_children++] = pid;
-    seen.pid = (uint32_t)pid;
-    return pid;
-}
-
-static void scope_to(pid_t pid)
-{
-    char list[16];
-    snprintf(list, sizeof list, "%d", pid);
-    assert_true(scope_set_pids(&cfg.scope, list, false, &error));
-}
-
-static void open_or_skip(void)
-{
-    live = live_open(&cfg, &error);
-    if (live)
-        return;
-    assert_int_not_equal(error.class, ERROR_NONE);
-    if (error.class != ERROR_PERMISSION && error.class != ERROR_UNSUPPORTED)
-        fail_msg("%s", error.text);
-    print_message("skipped: %s\n", error.text);
-    skip();
-}
-
-/* Most tests are about all CPUs: without the right to see them there is nothing to look at. */
-static void open_all_or_skip(void)
-{
-    open_or_skip();
-    if (!live_config_of(live)->scope.own)
-        return;
-    print_message("skipped: the kernel lets us see our own processes only\n");
-    skip();
-}
-
-static void run(int ms)
-{
-    uint64_t end = clock_now_ns() + (uint64_t)ms * NS_PER_MS;
-    while (clock_now_ns() < end) {
-        struct pollfd p = { .fd = live_fd(live), .events = POLLIN };
-        poll(&p, 1, 50);
-        live_drain(live, false, on_record, &seen);
-    }
-}
-
-/* Runs until the condition holds; the limit is far above what any of this takes. */
-#define RUN_UNTIL(condition)                                                                                 \
-    do {                                                                                                     \
-        for (int i_ = 0; i_ < 200 && !(condition); i_++)                                                     \
-            run(50);                                                                                         \
-        assert_true(condition);                                                                              \
-    } while (0)
+/* Real rings of the real kernel. */
+#include "live_fixture.h"
 
 static void all_cpus_show_a_spinning_child_with_its_callers(void **state)
 {
@@ -189,16 +14,6 @@ static void all_cpus_show_a_spinning_child_with_its_callers(void **state)
     assert_int_equal(stats.samples, seen.mine + seen.others);
     assert_int_equal(stats.parse_errors, 0);
     assert_int_equal(live_fd_count(live), live_cpu_count(live));
-}
-
-static void fork_storm(void)
-{
-    for (;;) {
-        pid_t pid = fork();
-        if (pid == 0)
-            _exit(0);
-        waitpid(pid, NULL, 0);
-    }
 }
 
 /* Within one ring an interrupt may put its record before the older one that it interrupted: microseconds. */
@@ -388,15 +203,6 @@ static void user_scope_leaves_other_users_out(void **state)
     seen.mine = 0;
     run(200);
     assert_int_equal(seen.mine, 0);
-}
-
-static bool make_cgroup(char *path, size_t cap, const char *name)
-{
-    char root[400];
-    if (geteuid() != 0 || !scope_cgroup_root(root, sizeof root, NULL, NULL))
-        return false;
-    snprintf(path, cap, "%s/%s", root, name);
-    return mkdir(path, 0755) == 0 || errno == EEXIST;
 }
 
 static void cgroup_scope_sees_only_its_tasks(void **state)
@@ -599,17 +405,6 @@ static void ended_process_is_named(void **state)
     assert_null(live_open(&cfg, &error));
     snprintf(text, sizeof text, "process %d has ended", pid);
     assert_string_equal(error.text, text);
-}
-
-#define HOTPLUG "/sys/devices/system/cpu/cpu1/online"
-
-static bool switch_cpu(bool on)
-{
-    int fd = open(HOTPLUG, O_WRONLY | O_CLOEXEC);
-    bool ok = fd >= 0 && write(fd, on ? "1" : "0", 1) == 1;
-    if (fd >= 0)
-        close(fd);
-    return ok;
 }
 
 static int teardown_hotplug(void **state)

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How many bytes of stack are asked for, and what the ladder makes of refusals: arithmetic, nothing is opened. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "perf/open.h"
+
+#define MASK UINT64_C(0xff0fff)
+#define DUMP (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+
+static struct live_config cfg;
+static struct plan plan;
+static struct error error;
+
+static int setup(void **state)
+{
+    (void)state;
+    memset(&cfg, 0, sizeof cfg);
+    error_clear(&error);
+    scope_init(&cfg.scope);
+    if (!scope_set_cpus(&cfg.scope, "0", &error))
+        return -1;
+    cfg.event = (struct event){ .name = "cpu-clock", .kind = EVENT_SOFTWARE };
+    cfg.event.attr.type = PERF_TYPE_SOFTWARE;
+    cfg.event.attr.config = PERF_COUNT_SW_CPU_CLOCK;
+    cfg.freq_hz = 99;
+    cfg.callchain = CALLCHAIN_AUTO;
+    cfg.regs_user_mask = MASK;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    plan_done(&plan);
+    scope_done(&cfg.scope);
+    return 0;
+}
+
+/* Up to where something would be opened. One CPU. */
+static void make_plan(void)
+{
+    plan_done(&plan);
+    plan_init(&plan, &cfg);
+    dumps_start(&plan);
+    assert_int_equal(plan.n_cpus, 1);
+    assert_true(plan_make_attr(&plan, &error));
+}
+
+static bool refuse(enum open_stage stage, int sys)
+{
+    struct open_failure f = { .stage = stage, .sys = sys };
+    return ladder_step(&plan, &f, &error) && plan_make_attr(&plan, &error);
+}
+
+static const struct live_note *only_note(void)
+{
+    plan.n_notes = 0;
+    dumps_note(&plan);
+    assert_int_equal(plan.n_notes, 1);
+    return &plan.notes[0];
+}
+
+static void assert_no_dumps(void)
+{
+    assert_int_equal(plan.cfg.callchain, CALLCHAIN_FP);
+    assert_int_equal(plan.cfg.stack_bytes, 0);
+    assert_int_equal(plan.attr.sample_type & DUMP, 0);
+    assert_int_equal(plan.attr.sample_type & PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_CALLCHAIN);
+    assert_int_equal(plan.attr.sample_regs_user, 0);
+    assert_int_equal(plan.attr.sample_stack_user, 0);
+}
+
+/* The figures of the tests below. */
+static void need_small_pages(void)
+{
+    if (sysconf(_SC_PAGESIZE) == 4096)
+        return;
+    print_message("skipped: pages are not of 4 KiB\n");
+    skip();
+}
+
+static void auto_takes_registers_24_k_and_the_kernels_chain(void **state)
+{
+    (void)state;
+    make_plan();
+    assert_int_equal(plan.cfg.callchain, CALLCHAIN_DWARF);
+    assert_int_equal(plan.attr.sample_type & (DUMP | PERF_SAMPLE_CALLCHAIN), DUMP | PERF_SAMPLE_CALLCHAIN);
+    assert_int_equal(plan.attr.sample_regs_user, MASK);
+    assert_int_equal(plan.attr.sample_stack_user, 24 * 1024);
+    assert_int_equal(plan.attr.exclude_callchain_user, 1);
+    assert_int_equal(plan.attr.exclude_callchain_kernel, 0);
+    dumps_note(&plan);
+    assert_int_equal(plan.n_notes, 0);
+}
+
+static void rings_hold_half_a_second_of_dumps(void **state)
+{
+    static const uint64_t rates[] = { 99, 499, 997, 1999, 4999 };
+    static const enum callchain_mode modes[] = { CALLCHAIN_AUTO, CALLCHAIN_DWARF };
+    (void)state;
+    for (size_t i = 0; i < 10; i++) {
+        cfg.freq_hz = rates[i / 2];
+        cfg.callchain = modes[i % 2];
+        make_plan();
+        assert_true(plan.ring_bytes >= cfg.freq_hz * plan.cfg.stack_bytes / 2);
+        assert_true(plan.ring_bytes >= 512 * 1024);
+        assert_int_equal(plan.ring_bytes & (plan.ring_bytes - 1), 0);
+        assert_int_equal(plan.attr.wakeup_watermark, plan.ring_bytes / 4);
+        if (modes[i % 2] == CALLCHAIN_AUTO)
+            assert_true(plan.ring_bytes <= 8 << 20);
+    }
+    cfg.freq_hz = 99;
+    make_plan();
+    assert_int_equal(plan.ring_bytes, 2 << 20);
+    cfg.callchain = CALLCHAIN_FP;
+    make_plan();
+    assert_int_equal(plan.ring_bytes, 512 * 1024);
+}
+
+static void auto_shrinks_step_by_step_with_the_rate(void **state)
+{
+    static const struct {
+        uint64_t rate;
+        uint32_t bytes;
+        const char *says;
+    } rows[] = {
+        { 682, 24 * 1024, NULL },
+        { 999, 16 * 1024, "999 Hz: stacks of 16 KB at most, full dumps would be 24 MB/s" },
+        { 1999, 8 * 1024, "1,999 Hz: stacks of 8 KB at most, full dumps would be 49 MB/s" },
+        { 4999, 0, "4,999 Hz: stacks by frame pointers, dumps would be 122 MB/s" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        cfg.freq_hz = rows[i].rate;
+        make_plan();
+        assert_int_equal(plan.cfg.stack_bytes, rows[i].bytes);
+        assert_int_equal(plan.attr.sample_stack_user, rows[i].bytes);
+        assert_true(rows[i].rate * plan.cfg.stack_bytes <= dumps_budget(1));
+        if (!rows[i].bytes)
+            assert_no_dumps();
+        if (!rows[i].says)
+            continue;
+        assert_string_equal(only_note()->what, rows[i].says);
+        assert_string_equal(only_note()->mend, "m, dwarf insists; or -F 682 (f)");
+    }
+}
+
+static void the_budget_grows_with_the_cpus_up_to_that_of_a_box(void **state)
+{
+    (void)state;
+    assert_int_equal(dumps_budget(2), 2 * dumps_budget(1));
+    assert_int_equal(dumps_budget(1000), dumps_budget(100000));
+    assert_true(dumps_budget(128) >= (uint64_t)128 * 99 * LIVE_STACK_BYTES); /* the default rate fits there */
+}
+
+static void dwarf_by_its_name_is_taken_at_its_word(void **state)
+{
+    (void)state;
+    cfg.callchain = CALLCHAIN_DWARF;
+    cfg.freq_hz = 4999;
+    cfg.stack_bytes = LIVE_STACK_BYTES_MAX;
+    make_plan();
+    assert_int_equal(plan.attr.sample_stack_user, LIVE_STACK_BYTES_MAX);
+    dumps_note(&plan);
+    assert_int_equal(plan.n_notes, 0);
+}
+
+static void without_user_space_there_is_nothing_to_dump(void **state)
+{
+    static const enum callchain_mode modes[] = { CALLCHAIN_AUTO, CALLCHAIN_DWARF, CALLCHAIN_LBR };
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        cfg.callchain = modes[i / 2];
+        cfg.scope.no_user = i % 2;
+        cfg.event.attr.exclude_user = !(i % 2);
+        make_plan();
+        assert_no_dumps();
+        assert_int_equal(plan.attr.sample_type & PERF_SAMPLE_BRANCH_STACK, 0);
+        dumps_note(&plan);
+        assert_int_equal(plan.n_notes, 0);
+    }
+}
+
+static void a_machine_that_is_not_unwound_has_frame_pointers(void **state)
+{
+    (void)state;
+    cfg.regs_user_mask = 0;
+    make_plan();
+    assert_no_dumps();
+    assert_non_null(strstr(only_note()->what, "not sampled on this machine"));
+}
+
+static void a_period_takes_whole_dumps_until_its_rate_was_seen(void **state)
+{
+    (void)state;
+    cfg.freq_hz = 0;
+    cfg.period = 1;
+    make_plan();
+    assert_int_equal(plan.cfg.stack_bytes, LIVE_STACK_BYTES);
+    cfg.seen_hz = 1500;
+    make_plan();
+    assert_int_equal(plan.cfg.stack_bytes, 8 * 1024);
+    cfg.seen_hz = 1000000;
+    make_plan();
+    assert_no_dumps();
+    assert_non_null(strstr(only_note()->what, "1,000,000 Hz: stacks by frame pointers"));
+}
+
+static void with_less_locked_memory_auto_takes_less_of_each_stack(void **state)
+{
+    uint32_t before = UINT32_MAX;
+    (void)state;
+    need_small_pages();
+    make_plan();
+    while (refuse(OPEN_RING, EPERM)) {
+        assert_true(plan.ring_bytes >= 8 * 4096);
+        assert_true(plan.cfg.stack_bytes <= before);
+        before = plan.cfg.stack_bytes;
+        if (before)
+            assert_true(plan.ring_bytes >= 99 * before / 5); /* two drains, one of them late */
+        assert_int_equal(plan.attr.sample_stack_user, before);
+        if (plan.ring_bytes == 512 * 1024)
+            assert_int_equal(before, 24 * 1024);
+        if (plan.ring_bytes == 256 * 1024)
+            assert_int_equal(before, 8 * 1024);
+    }
+    assert_no_dumps();
+    assert_int_equal(error.class, ERROR_LIMIT);
+    assert_non_null(strstr(error.text, "RLIMIT_MEMLOCK"));
+    assert_string_equal(only_note()->what, "locked memory is short: stacks by frame pointers");
+}
+
+static void rings_of_a_fifth_of_a_second_are_no_reason_for_a_note(void **state)
+{
+    (void)state;
+    need_small_pages();
+    make_plan();
+    assert_true(refuse(OPEN_RING, EPERM) && refuse(OPEN_RING, EPERM));
+    assert_int_equal(plan.ring_bytes, 512 * 1024);
+    dumps_note(&plan);
+    assert_int_equal(plan.n_notes, 0);
+    assert_true(refuse(OPEN_RING, EPERM));
+    assert_string_equal(only_note()->what, "locked memory is short: stacks of 8 KB at most instead of 24");
+}
+
+static void dwarf_keeps_its_size_while_four_dumps_fit_a_ring(void **state)
+{
+    (void)state;
+    need_small_pages();
+    cfg.callchain = CALLCHAIN_DWARF;
+    make_plan();
+    while (plan.ring_bytes > 128 * 1024) {
+        assert_true(refuse(OPEN_RING, EPERM));
+        assert_int_equal(plan.cfg.stack_bytes, LIVE_STACK_BYTES);
+    }
+    assert_string_equal(only_note()->what, "locked memory is short: rings of 128 KiB instead of 2048");
+    assert_true(refuse(OPEN_RING, EPERM));
+    assert_int_equal(plan.cfg.stack_bytes, 16 * 1024);
+}
+
+static void a_kernel_without_dumps_gives_frame_pointers(void **state)
+{
+    (void)state;
+    make_plan();
+    assert_true(refuse(OPEN_EVENT, ENOSYS));
+    assert_no_dumps();
+    assert_non_null(strstr(only_note()->what, "stacks by frame pointers"));
+    assert_false(refuse(OPEN_EVENT, ENOSYS));
+}
+
+/* An older kernel lacks newer features before it lacks dumps, and a hardware event may be at fault itself. */
+static void what_is_newer_is_given_up_before_dumps(void **state)
+{
+    (void)state;
+    int steps = 0;
+    cfg.event = (struct event){ .name = "cycles", .kind = EVENT_HARDWARE };
+    cfg.event.attr.type = PERF_TYPE_HARDWARE;
+    make_plan();
+    while (plan.attr.type == PERF_TYPE_HARDWARE && dumps_run(&plan)) {
+        assert_true(refuse(OPEN_EVENT, EINVAL));
+        steps++;
+    }
+    assert_true(steps > 5);
+    assert_no_dumps();
+    assert_true(refuse(OPEN_EVENT, EINVAL));
+    assert_int_equal(plan.attr.type, PERF_TYPE_SOFTWARE);
+    assert_true(dumps_run(&plan));
+    assert_int_equal(plan.attr.sample_stack_user, LIVE_STACK_BYTES);
+}
+
+static void branch_records_are_of_calls_in_user_space(void **state)
+{
+    (void)state;
+    cfg.callchain = CALLCHAIN_LBR;
+    make_plan();
+    assert_int_equal(plan.attr.sample_type & (DUMP | PERF_SAMPLE_BRANCH_STACK), PERF_SAMPLE_BRANCH_STACK);
+    assert_int_equal(plan.attr.branch_sample_type & (PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_USER),
+                     PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_USER);
+    assert_int_equal(plan.attr.exclude_callchain_user, 1);
+}
+
+static void branch_records_never_make_cpu_clock_of_cycles(void **state)
+{
+    static const int answers[] = { ENOENT, EOPNOTSUPP, ENODEV };
+    (void)state;
+    cfg.callchain = CALLCHAIN_LBR;
+    cfg.event = (struct event){ .name = "cycles", .kind = EVENT_HARDWARE };
+    cfg.event.attr.type = PERF_TYPE_HARDWARE;
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        make_plan();
+        assert_false(refuse(OPEN_EVENT, answers[i]));
+        assert_int_equal(plan.attr.type, PERF_TYPE_HARDWARE);
+        assert_int_equal(error.class, ERROR_UNSUPPORTED);
+        assert_non_null(strstr(error.text, "branch records (LBR) with cycles"));
+    }
+}
+
+static void frame_pointers_and_none_take_no_dumps(void **state)
+{
+    (void)state;
+    cfg.callchain = CALLCHAIN_FP;
+    make_plan();
+    assert_no_dumps();
+    assert_int_equal(plan.attr.exclude_callchain_user, 0);
+    cfg.callchain = CALLCHAIN_NONE;
+    make_plan();
+    assert_int_equal(plan.attr.sample_type & (DUMP | PERF_SAMPLE_CALLCHAIN), 0);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(auto_takes_registers_24_k_and_the_kernels_chain),
+        CASE(rings_hold_half_a_second_of_dumps),
+        CASE(auto_shrinks_step_by_step_with_the_rate),
+        CASE(the_budget_grows_with_the_cpus_up_to_that_of_a_box),
+        CASE(dwarf_by_its_name_is_taken_at_its_word),
+        CASE(without_user_space_there_is_nothing_to_dump),
+        CASE(a_machine_that_is_not_unwound_has_frame_pointers),
+        CASE(a_period_takes_whole_dumps_until_its_rate_was_seen),
+        CASE(with_less_locked_memory_auto_takes_less_of_each_stack),
+        CASE(rings_of_a_fifth_of_a_second_are_no_reason_for_a_note),
+        CASE(dwarf_keeps_its_size_while_four_dumps_fit_a_ring),
+        CASE(a_kernel_without_dumps_gives_frame_pointers),
+        CASE(what_is_newer_is_given_up_before_dumps),
+        CASE(branch_records_are_of_calls_in_user_space),
+        CASE(branch_records_never_make_cpu_clock_of_cycles),
+        CASE(frame_pointers_and_none_take_no_dumps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

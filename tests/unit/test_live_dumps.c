@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Registers and stacks from real rings. */
+#include "live_fixture.h"
+
+#include <sched.h>
+#include <sys/mman.h>
+
+#include "unwind/arch.h"
+
+#define MAGIC       UINT64_C(0x5ca1ab1e0ddba11)
+#define MAGIC_WORDS 512
+
+/* Of the child's samples. */
+static struct {
+    uint64_t dumps;        /* with registers and a stack */
+    uint64_t magic;        /* of those, with all of the child's known words in the stack */
+    uint64_t whole, wrong; /* of the words; wrong: other words where they were to be */
+    uint64_t in_kernel, chained_kernel, user_chained;
+    uint64_t pc_is_ip, user;
+    uint64_t bare;         /* samples of any process without dumps */
+    uint64_t others_with;  /* samples of anybody else, with */
+    uint64_t largest;
+} dumps;
+
+/* Where the child's words begin, by the first two in a row. */
+static size_t find_magic(const uint8_t *stack, size_t bytes)
+{
+    for (size_t at = 0; at + 16 <= bytes; at += 8)
+        if (record_u64(stack + at, 0, false) == MAGIC && record_u64(stack + at, 1, false) == (MAGIC ^ 1))
+            return at;
+    return bytes;
+}
+
+static void check_words(const struct record_sample *s)
+{
+    size_t at = find_magic(s->stack, s->stack_dyn_size), i = 0;
+    if (at == s->stack_dyn_size)
+        return;
+    dumps.magic++;
+    for (; i < MAGIC_WORDS && at + 8 * i + 8 <= s->stack_dyn_size; i++)
+        dumps.wrong += record_u64((const uint8_t *)s->stack + at, (uint32_t)i, false) != (MAGIC ^ i);
+    dumps.whole += i == MAGIC_WORDS;
+}
+
+static bool has_user_part(const struct record *r)
+{
+    for (uint32_t i = 0; i < r->sample.chain_n; i++)
+        if (record_u64(r->sample.chain, i, false) == PERF_CONTEXT_USER)
+            return true;
+    return false;
+}
+
+static void look_at_dump(const struct record *r)
+{
+    const struct record_sample *s = &r->sample;
+    if (r->type != PERF_RECORD_SAMPLE)
+        return;
+    bool with = s->user_regs && s->stack_dyn_size;
+    dumps.bare += !s->user_regs && !s->stack_size;
+    dumps.others_with += with && r->id.pid != seen.pid;
+    if (s->stack_size > dumps.largest)
+        dumps.largest = s->stack_size;
+    if (!with || r->id.pid != seen.pid)
+        return;
+    struct unwind_regs regs;
+    enum unwind_arch arch = unwind_arch_native();
+    dumps.dumps++;
+    dumps.user_chained += has_user_part(r);
+    assert_int_equal(s->user_abi, PERF_SAMPLE_REGS_ABI_64);
+    assert_true(unwind_arch_take_regs(arch, s->user_regs, cfg.regs_user_mask, false, &regs));
+    if ((r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER) {
+        dumps.user++;
+        dumps.pc_is_ip += regs.pc == s->ip;
+    } else {
+        dumps.in_kernel++;
+        dumps.chained_kernel += s->chain_n >= 2 && record_u64(s->chain, 0, false) == PERF_CONTEXT_KERNEL;
+    }
+    check_words(s);
+}
+
+static int setup_dumps(void **state)
+{
+    memset(&dumps, 0, sizeof dumps);
+    int failed = setup(state);
+    closer = look_at_dump;
+    cfg.callchain = CALLCHAIN_DWARF;
+    cfg.regs_user_mask = unwind_arch_regs_mask(unwind_arch_native());
+    return failed;
+}
+
+static void need_dumps(void)
+{
+    if (cfg.regs_user_mask)
+        return;
+    print_message("skipped: this machine's registers are not known\n");
+    skip();
+}
+
+static void open_dumps(void)
+{
+    need_dumps();
+    open_or_skip();
+    assert_int_equal(live_config_of(live)->callchain, CALLCHAIN_DWARF);
+}
+
+/* Called, so that the words lie above the stack pointer: what calls nothing may use the red zone below. */
+__attribute__((noinline)) static void fill(volatile uint64_t *words)
+{
+    for (uint64_t i = 0; i < MAGIC_WORDS; i++)
+        words[i] = MAGIC ^ i;
+}
+
+/* A loop over MAGIC_WORDS known words on the stack. */
+static void spin_over_words(void)
+{
+    volatile uint64_t words[MAGIC_WORDS], sum = 0;
+    for (fill(words);; sum += words[0])
+        ;
+}
+
+static void forks_over_words(void)
+{
+    volatile uint64_t words[MAGIC_WORDS];
+    fill(words);
+    fork_storm();
+    fill(words);
+}
+
+static void registers_and_the_true_bytes_of_the_stack_arrive(void **state)
+{
+    (void)state;
+    scope_to(child(spin_over_words));
+    open_dumps();
+    RUN_UNTIL(dumps.whole >= 100);
+    assert_int_equal(dumps.wrong, 0);
+    assert_int_equal(dumps.largest, LIVE_STACK_BYTES);
+    assert_true(dumps.user >= 50);
+    assert_int_equal(dumps.pc_is_ip, dumps.user);
+    assert_int_equal(dumps.user_chained, 0);
+    assert_int_equal(live_config_of(live)->stack_bytes, LIVE_STACK_BYTES);
+}
+
+static void in_the_kernel_its_chain_comes_with_the_users_registers(void **state)
+{
+    (void)state;
+    scope_to(child(forks_over_words));
+    open_dumps();
+    RUN_UNTIL(dumps.chained_kernel >= 20 && dumps.whole >= 20);
+    assert_int_equal(dumps.wrong, 0);
+    assert_int_equal(dumps.user_chained, 0);
+}
+
+static void idle_and_kernel_threads_take_no_dumps(void **state)
+{
+    (void)state;
+    child(spin_over_words);
+    need_dumps();
+    open_all_or_skip();
+    RUN_UNTIL(dumps.whole >= 20);
+    kill(children[0], SIGKILL);
+    waitpid(children[0], NULL, 0);
+    n_children = 0;
+    RUN_UNTIL(dumps.bare > 0);
+}
+
+/* 64 KiB of dump do not divide a ring: many of them wrap. */
+static void the_largest_dumps_wrap_and_stay_whole(void **state)
+{
+    (void)state;
+    cfg.stack_bytes = LIVE_STACK_BYTES_MAX;
+    cfg.ring_bytes = 512 * 1024;
+    scope_to(child(spin_over_words));
+    open_dumps();
+    RUN_UNTIL(dumps.whole >= 200);
+    struct live_stats stats;
+    live_stats(live, &stats);
+    assert_int_equal(dumps.wrong, 0);
+    assert_int_equal(stats.parse_errors, 0);
+    assert_true(dumps.largest > 60 * 1024); /* what else the record holds takes from the 64 KiB */
+}
+
+static void dumps_that_do_not_fit_are_counted_as_lost_and_come_again(void **state)
+{
+    (void)state;
+    cfg.ring_bytes = 128 * 1024;
+    scope_to(child(spin_over_words));
+    open_dumps();
+    struct live_stats stats = { 0 };
+    for (int i = 0; i < 20 && !stats.lost; i++) {
+        usleep(500000);
+        run(20);
+        live_stats(live, &stats);
+    }
+    assert_true(stats.lost > 10);
+    assert_int_equal(stats.parse_errors, 0);
+    uint64_t before = dumps.whole;
+    RUN_UNTIL(dumps.whole >= before + 50);
+    assert_int_equal(dumps.wrong, 0);
+}
+
+static void kernel_only_takes_no_dumps(void **state)
+{
+    (void)state;
+    const struct live_note *notes;
+    cfg.scope.no_user = true;
+    scope_to(child(fork_storm));
+    need_dumps();
+    open_or_skip();
+    RUN_UNTIL(seen.kernel >= 50);
+    assert_int_equal(dumps.dumps + dumps.others_with, 0);
+    assert_int_equal(dumps.largest, 0);
+    assert_int_equal(live_attr(live)->sample_type & (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER), 0);
+    assert_int_equal(live_notes(live, &notes), 0);
+}
+
+/* Rates are budgeted by CPU: one of them, and the child on it. */
+static void words_on_cpu_0(void)
+{
+    cpu_set_t first;
+    CPU_ZERO(&first);
+    CPU_SET(0, &first);
+    sched_setaffinity(0, sizeof first, &first);
+    spin_over_words();
+}
+
+static void open_at(uint64_t freq_hz)
+{
+    child(words_on_cpu_0);
+    cfg.callchain = CALLCHAIN_AUTO;
+    cfg.freq_hz = freq_hz;
+    assert_true(scope_set_cpus(&cfg.scope, "0", &error));
+    need_dumps();
+    open_or_skip();
+    if (live_config_of(live)->freq_hz == freq_hz)
+        return;
+    print_message("skipped: the kernel has lowered its limit to %llu samples a second\n",
+                  (unsigned long long)live_config_of(live)->freq_hz);
+    skip();
+}
+
+static void auto_takes_whole_dumps_at_the_usual_rate(void **state)
+{
+    (void)state;
+    const struct live_note *notes;
+    open_at(99);
+    assert_int_equal(live_attr(live)->sample_stack_user, LIVE_STACK_BYTES);
+    assert_int_equal(live_notes(live, &notes), 0);
+    RUN_UNTIL(dumps.whole >= 10);
+}
+
+static void auto_takes_less_of_each_stack_at_a_high_rate(void **state)
+{
+    (void)state;
+    const struct live_note *notes;
+    open_at(1999);
+    assert_int_equal(live_config_of(live)->stack_bytes, 8192);
+    assert_int_equal(live_notes(live, &notes), 1);
+    assert_non_null(strstr(notes[0].what, "1,999 Hz: stacks of 8 KB"));
+    RUN_UNTIL(dumps.dumps >= 50);
+    assert_int_equal(dumps.largest, 8192);
+}
+
+static void auto_becomes_frame_pointers_at_a_very_high_rate(void **state)
+{
+    (void)state;
+    const struct live_note *notes;
+    open_at(4999);
+    assert_int_equal(live_config_of(live)->callchain, CALLCHAIN_FP);
+    assert_int_equal(live_notes(live, &notes), 1);
+    assert_non_null(strstr(notes[0].what, "4,999 Hz: stacks by frame pointers"));
+    assert_non_null(strstr(notes[0].mend, "dwarf insists"));
+    RUN_UNTIL(seen.mine >= 50);
+    assert_int_equal(dumps.dumps + dumps.others_with, 0);
+}
+
+static int go_pipe[2];
+
+static void child_of_words(void)
+{
+    char go;
+    if (read(go_pipe[0], &go, 1) == 1 && fork() == 0) {
+        alarm(10);
+        spin_over_words();
+    }
+    for (;;)
+        pause();
+}
+
+static void children_of_a_task_bring_dumps_of_their_own(void **state)
+{
+    (void)state;
+    assert_int_equal(pipe(go_pipe), 0);
+    scope_to(child(child_of_words));
+    open_dumps();
+    assert_int_equal(write(go_pipe[1], "g", 1), 1);
+    RUN_UNTIL(seen.forks == 1);
+    seen.pid = seen.last_fork_pid;
+    RUN_UNTIL(dumps.whole >= 20);
+    assert_int_equal(dumps.wrong, 0);
+    kill((pid_t)seen.pid, SIGKILL);
+    close(go_pipe[0]);
+    close(go_pipe[1]);
+}
+
+static void *words_thread(void *arg)
+{
+    spin_over_words();
+    return arg;
+}
+
+static void threads_of_words(void)
+{
+    pthread_t t;
+    for (int i = 0; i < 3; i++)
+        pthread_create(&t, NULL, words_thread, NULL);
+    for (;;)
+        pause();
+}
+
+/* A thread's stack ends where its mapping does, and so does its dump. */
+static void threads_bring_the_stacks_they_run_on(void **state)
+{
+    (void)state;
+    cfg.stack_bytes = LIVE_STACK_BYTES_MAX;
+    scope_to(child(threads_of_words));
+    open_dumps();
+    RUN_UNTIL(dumps.whole >= 50);
+    assert_int_equal(dumps.wrong, 0);
+}
+
+static void a_cgroup_brings_dumps(void **state)
+{
+    (void)state;
+    char path[512], file[600], pid_text[16];
+    need_dumps();
+    if (!make_cgroup(path, sizeof path, "flametop-test-dumps")) {
+        print_message("skipped: no cgroup can be made here\n");
+        skip();
+    }
+    snprintf(pid_text, sizeof pid_text, "%d", child(spin_over_words));
+    snprintf(file, sizeof file, "%s/cgroup.procs", path);
+    int fd = open(file, O_WRONLY | O_CLOEXEC);
+    bool moved = fd >= 0 && write(fd, pid_text, strlen(pid_text)) > 0;
+    close(fd);
+    bool set = scope_set_cgroup(&cfg.scope, path, &error);
+    live = live_open(&cfg, &error);
+    for (int i = 0; live && i < 200 && dumps.whole < 50; i++)
+        run(50);
+    kill(children[0], SIGKILL);
+    waitpid(children[0], NULL, 0);
+    n_children = 0;
+    rmdir(path);
+    assert_true(moved && set);
+    if (!live && (error.class == ERROR_PERMISSION || error.class == ERROR_UNSUPPORTED)) {
+        print_message("skipped: %s\n", error.text);
+        skip();
+    }
+    assert_true(dumps.whole >= 50);
+    assert_int_equal(dumps.wrong, 0);
+    assert_int_equal(dumps.others_with, 0);
+}
+
+static int teardown_cpu(void **state)
+{
+    if (access(HOTPLUG, W_OK) == 0)
+        switch_cpu(true);
+    return teardown(state);
+}
+
+static void a_cpu_that_comes_back_brings_dumps(void **state)
+{
+    (void)state;
+    uint64_t online = 0;
+    for (int i = 0; i < 3; i++)
+        child(spin_over_words);
+    if (access(HOTPLUG, W_OK) != 0 || !file_read_u64(HOTPLUG, &online) || online != 1) {
+        print_message("skipped: CPU 1 cannot be taken offline here\n");
+        skip();
+    }
+    need_dumps();
+    open_all_or_skip();
+    RUN_UNTIL(seen.on_cpu[1] >= 20);
+    if (!switch_cpu(false)) {
+        print_message("skipped: the kernel keeps CPU 1 online\n");
+        skip();
+    }
+    live_check_cpus(live);
+    run(100);
+    assert_true(switch_cpu(true));
+    live_check_cpus(live);
+    memset(seen.on_cpu, 0, sizeof seen.on_cpu);
+    memset(&dumps, 0, sizeof dumps);
+    RUN_UNTIL(seen.on_cpu[1] >= 20 && dumps.whole >= 20);
+    assert_int_equal(dumps.wrong, 0);
+}
+
+/* A user without privilege has 516 KiB of ring for each CPU, and no more here. */
+static void little_locked_memory_still_brings_stacks(void **state)
+{
+    (void)state;
+    int ends[2];
+    struct {
+        uint64_t opened, seen, class;
+    } told = { 0 };
+    need_dumps();
+    if (geteuid() != 0) {
+        print_message("skipped: only root can give privilege up\n");
+        skip();
+    }
+    assert_int_equal(pipe(ends), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        const struct rlimit none = { 0, 0 };
+        setrlimit(RLIMIT_MEMLOCK, &none);
+        if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY))
+            _exit(1);
+        prctl(PR_SET_DUMPABLE, 1);
+        cfg.callchain = CALLCHAIN_AUTO;
+        cfg.freq_hz = 499;
+        scope_to(child(spin_over_words));
+        live = live_open(&cfg, &error);
+        told.opened = live != NULL;
+        told.class = error.class;
+        for (int i = 0; live && i < 200 && seen.mine < 50; i++)
+            run(50);
+        told.seen = seen.mine;
+        kill(children[0], SIGKILL);
+        _exit(write(ends[1], &told, sizeof told) == sizeof told ? 0 : 1);
+    }
+    close(ends[1]);
+    bool heard = read(ends[0], &told, sizeof told) == sizeof told;
+    close(ends[0]);
+    waitpid(pid, NULL, 0);
+    assert_true(heard);
+    if (!told.opened) {
+        assert_int_equal(told.class, ERROR_PERMISSION); /* perf_event_paranoid above 2 */
+        return;
+    }
+    assert_true(told.seen >= 50);
+}
+
+static void touch_pages(void)
+{
+    const size_t size = 8 << 20;
+    for (;;) {
+        volatile char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        for (size_t i = 0; i < size; i += 4096)
+            p[i] = 1;
+        munmap((void *)(uintptr_t)p, size);
+    }
+}
+
+static void dumps_of_every_event_are_found_to_be_too_many(void **state)
+{
+    (void)state;
+    uint64_t hz = 0;
+    cfg.event = (struct event){ .name = "page-faults", .kind = EVENT_SOFTWARE };
+    cfg.event.attr.type = PERF_TYPE_SOFTWARE;
+    cfg.event.attr.config = PERF_COUNT_SW_PAGE_FAULTS;
+    cfg.freq_hz = 0;
+    cfg.period = 1;
+    cfg.callchain = CALLCHAIN_AUTO;
+    scope_to(child(touch_pages));
+    open_dumps();
+    assert_int_equal(live_config_of(live)->stack_bytes, LIVE_STACK_BYTES);
+    for (int i = 0; i < 60 && !hz; i++) {
+        run(500);
+        hz = live_over_budget(live);
+    }
+    assert_true(hz > 0);
+    live_close(live);
+    cfg.seen_hz = hz;
+    open_or_skip();
+    assert_true(live_config_of(live)->stack_bytes < LIVE_STACK_BYTES);
+}
+
+static void few_events_with_a_period_keep_their_dumps(void **state)
+{
+    (void)state;
+    cfg.freq_hz = 0;
+    cfg.period = 100 * NS_PER_MS; /* of cpu-clock */
+    cfg.callchain = CALLCHAIN_AUTO;
+    scope_to(child(spin_over_words));
+    open_dumps();
+    assert_int_equal(live_over_budget(live), 0);
+    RUN_UNTIL(dumps.whole >= 5);
+    assert_int_equal(live_over_budget(live), 0);
+}
+
+static void branch_records_are_taken_or_refused_in_words(void **state)
+{
+    (void)state;
+    cfg.callchain = CALLCHAIN_LBR;
+    scope_to(child(spin));
+    live = live_open(&cfg, &error); /* of cpu-clock: no machine has them */
+    assert_null(live);
+    if (error.class == ERROR_PERMISSION)
+        return;
+    assert_int_equal(error.class, ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "branch records (LBR) with cpu-clock"));
+    assert_non_null(strstr(error.text, "choose auto, dwarf or fp"));
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup_dumps, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(registers_and_the_true_bytes_of_the_stack_arrive),
+        CASE(in_the_kernel_its_chain_comes_with_the_users_registers),
+        CASE(idle_and_kernel_threads_take_no_dumps),
+        CASE(the_largest_dumps_wrap_and_stay_whole),
+        CASE(dumps_that_do_not_fit_are_counted_as_lost_and_come_again),
+        CASE(kernel_only_takes_no_dumps),
+        CASE(auto_takes_whole_dumps_at_the_usual_rate),
+        CASE(auto_takes_less_of_each_stack_at_a_high_rate),
+        CASE(auto_becomes_frame_pointers_at_a_very_high_rate),
+        CASE(children_of_a_task_bring_dumps_of_their_own),
+        CASE(threads_bring_the_stacks_they_run_on),
+        CASE(a_cgroup_brings_dumps),
+        CASE(little_locked_memory_still_brings_stacks),
+        CASE(dumps_of_every_event_are_found_to_be_too_many),
+        CASE(few_events_with_a_period_keep_their_dumps),
+        CASE(branch_records_are_taken_or_refused_in_words),
+        cmocka_unit_test_setup_teardown(a_cpu_that_comes_back_brings_dumps, setup_dumps, teardown_cpu),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
