@@ -10,7 +10,7 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-#define OPTIONS_DEFAULT_CALLCHAIN CALLCHAIN_FP
+#define OPTIONS_DEFAULT_CALLCHAIN CALLCHAIN_AUTO
 
 enum option_id {
 #define OPTION(id, letter, name, arg, config, heading, help) OPTION_##id,
