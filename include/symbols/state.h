@@ -159,8 +159,8 @@ int resolve_open(struct symbolizer *sy, const struct mod *mod, struct outcome *o
 /* A file on disk may be another than the one that was profiled: better nothing than what is wrong. False with
  * trouble set. */
 bool resolve_is_same_build(const struct mod *mod, struct outcome *out);
-/* Asks the worker for a blob made of one file or (second_fd >= 0) two: true with *blob mapped, which the caller
- * unmaps. False with trouble, blame and retry set. *a holds the answer, with its payload, in both cases. */
+/* Asks the worker for what it makes of one file or (second_fd >= 0) two: true with the answer, whose blob (NULL: none)
+ * the caller unmaps. False with trouble, blame and retry set. */
 bool resolve_ask(struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd, struct worker_answer *a,
                  struct outcome *out);
 /* How much the end of the worker speaks against what it was reading. */

@@ -17,7 +17,8 @@ enum worker_kind {                   /* fds; payload → what comes back */
                    WORKER_KALLSYMS,  /* kallsyms → table */
                    WORKER_PERFMAP,   /* the map → table */
                    WORKER_DEMANGLE,  /* -; names, each with its NUL → as many names, "" where it is none */
-                   WORKER_UNWIND,    /* the file → unwind rows; its debug link, "" for none */
+                   WORKER_UNWIND,    /* the file → unwind rows, or none; its debug link and why there are none, each with
+                                      * its NUL but the last */
                    WORKER_UNWIND_DEBUG, /* the file, its debug file → unwind rows of both */
 };
 #define WORKER_MESSAGE_MAX 61440 /* below any sane socket buffer */

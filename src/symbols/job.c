@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -166,20 +167,24 @@ static bool do_demangle(const struct job *q, struct job_reply *reply, struct err
     return true;
 }
 
+/* A file that has none may have a debug file with it: its debug link is told in any case. */
 static bool do_unwind(const struct job *q, struct job_reply *reply, struct error *e)
 {
-    char link[ELF_LINK_MAX];
+    struct error why = { 0 };
+    char link[ELF_LINK_MAX] = "";
     void *blob;
     size_t size;
-    bool ok;
+    bool ok = elf_read_unwind(q->fds[0], q->n_fds > 1 ? q->fds[1] : -1, &blob, &size, link, &why);
 
-    if (!elf_read_unwind(q->fds[0], q->n_fds > 1 ? q->fds[1] : -1, &blob, &size, link, e))
-        return false;
-    ok = job_reply_blob(reply, blob, size, e);
-    mem_free(blob);
-    reply->payload_n = strlen(link);
-    memcpy(reply->payload, link, reply->payload_n);
-    return ok;
+    reply->payload_n = (size_t)snprintf(reply->payload, sizeof reply->payload, "%s%c%s", link, 0, why.text);
+    if (!ok && (why.class != ERROR_MISSING || q->n_fds > 1))
+        return error_set(e, why.class, "%s", why.text);
+    if (ok) {
+        ok = job_reply_blob(reply, blob, size, e);
+        mem_free(blob);
+        return ok;
+    }
+    return true;
 }
 
 bool job_do(const struct job *q, struct job_reply *reply, struct error *e)

@@ -39,10 +39,8 @@ bool resolve_ask(struct symbolizer *sy, enum worker_kind kind, int fd, int secon
     enum worker_result result = worker_ask(&sy->worker, &r, a, &out->trouble);
 
     count_blame(&sy->worker, result, out);
-    if (result == WORKER_DONE && a->blob)
-        return true;
     if (result == WORKER_DONE)
-        error_set(&out->trouble, ERROR_FORMAT, "the symbol worker sent no table");
+        return true;
     if (a->blob)
         munmap((void *)(uintptr_t)a->blob, a->blob_size);
     return false;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "symbols/debugfile.h"
+#include "symbols/elffile.h"
 #include "symbols/state.h"
 
 static struct unwind_table *known(struct symbolizer *sy, const struct outcome *out)
@@ -18,23 +19,40 @@ static struct unwind_table *known(struct symbolizer *sy, const struct outcome *o
     return t;
 }
 
+/* The debug link and, if there is no table, why: not trusted, for the worker may be a hostile file's by now. */
+static void take_payload(const struct worker_answer *a, char link[ELF_LINK_MAX], struct outcome *out)
+{
+    size_t n = strnlen(a->payload, a->payload_n);
+
+    if (link && n < ELF_LINK_MAX) {
+        memcpy(link, a->payload, n);
+        link[n] = '\0';
+    }
+    if (!a->blob && n < a->payload_n)
+        error_set(&out->trouble, ERROR_MISSING, "%.*s",
+                  (int)(a->payload_n - n - 1 < 400 ? a->payload_n - n - 1 : 400), a->payload + n + 1);
+    else if (!a->blob)
+        error_set(&out->trouble, ERROR_FORMAT, "the symbol worker sent no table");
+}
+
 /* link: room for the debug link that the answer tells, or NULL. */
 static struct unwind_table *ask(struct symbolizer *sy, enum worker_kind kind, int fd, int debug_fd,
-                                char link[256], struct outcome *out)
+                                char link[ELF_LINK_MAX], struct outcome *out)
 {
     struct worker_answer *a = mem_alloc(sizeof *a);
     struct unwind_table *t = NULL;
 
-    if (resolve_ask(sy, kind, fd, debug_fd, a, out))
-        t = unwinds_new(a->blob, a->blob_size, &out->trouble);
-    if (link)
-        snprintf(link, 256, "%.*s", (int)(a->payload_n < 255 ? a->payload_n : 255), t ? a->payload : "");
+    if (resolve_ask(sy, kind, fd, debug_fd, a, out)) {
+        take_payload(a, link, out);
+        if (a->blob)
+            t = unwinds_new(a->blob, a->blob_size, &out->trouble);
+    }
     mem_free(a);
     return t;
 }
 
-static struct unwind_table *ask_file(struct symbolizer *sy, const struct mod *mod, int fd, char link[256],
-                                     struct outcome *out)
+static struct unwind_table *ask_file(struct symbolizer *sy, const struct mod *mod, int fd,
+                                     char link[ELF_LINK_MAX], struct outcome *out)
 {
     struct unwind_table *t = ask(sy, WORKER_UNWIND, fd, -1, link, out);
 
@@ -90,7 +108,7 @@ static void look_for_debug_file(struct symbolizer *sy, const struct mod *mod, in
 
 void resolve_unwind(struct symbolizer *sy, struct mod *mod, struct outcome *out)
 {
-    char link[256];
+    char link[ELF_LINK_MAX] = "";
     int fd = resolve_open(sy, mod, out);
 
     if (fd < 0)
