@@ -30,7 +30,8 @@ struct symbol {
     enum symbol_state state;
     enum symbol_class class;
     const char *name;     /* cleaned, demangled when that is done; valid until symbolizer_trim; never NULL:
-                        * "libfoo.so+0x1234" without a name, "[broken]", "[unknown] 0x…" */
+                        * "libfoo.so+0x1234" without a name (where the function begins, if its unwind table
+                        * tells), "[broken]", "[cut: …]", "[unknown] 0x…" */
     uint64_t start, size; /* in the module's offsets; 0 when unknown */
     uint64_t key;         /* stable identity of (module name, symbol): same in every run and file */
     bool idle;            /* a kernel function in which CPUs idle */

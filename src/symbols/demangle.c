@@ -52,22 +52,27 @@ enum demangle_language demangle_language(const char *name)
         return DEMANGLE_RUST;
     if (name[1] == 'Z' || !strncmp(name, "_GLOBAL__", 9))
         return has_rust_hash(name) ? DEMANGLE_RUST : DEMANGLE_CXX;
-    if (name[1] == 'D' && is_digit(name[2]))
+    if (name[1] == 'D' && (is_digit(name[2]) || !strcmp(name, "_Dmain")))
         return DEMANGLE_D;
     return DEMANGLE_NONE;
 }
 
 bool demangle_name(const char *name, char *dst, size_t cap)
 {
+    size_t n = strcspn(name, "@"), room = cap < DEMANGLE_OUTPUT_MAX ? cap : DEMANGLE_OUTPUT_MAX, used;
+    char bare[DEMANGLE_INPUT_MAX + 1];
     char *text;
 
-    if (demangle_language(name) == DEMANGLE_NONE ||
-        strnlen(name, DEMANGLE_INPUT_MAX + 1) > DEMANGLE_INPUT_MAX)
+    if (demangle_language(name) == DEMANGLE_NONE || n > DEMANGLE_INPUT_MAX)
         return false;
-    text = demangle(name);
+    memcpy(bare, name, n); /* without @plt or @VERSION */
+    bare[n] = '\0';
+    text = demangle(bare);
     if (!text)
         return false;
-    text_clean(dst, cap < DEMANGLE_OUTPUT_MAX ? cap : DEMANGLE_OUTPUT_MAX, text, strlen(text));
+    used = text_clean(dst, room, text, strlen(text));
     free(text);
-    return dst[0] != '\0';
+    if (used && name[n])
+        text_clean(dst + used, room - used, name + n, strlen(name + n));
+    return used != 0;
 }

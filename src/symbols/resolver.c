@@ -72,6 +72,14 @@ static void finish(struct symbolizer *sy, struct task *task, bool ok, const stru
     bump(sy);
 }
 
+/* Where names are missing, the bounds of functions stand in for them (symbolizer.c): asked for here, so that who
+ * waits for all names waits for them too. */
+static void ask_for_bounds(struct symbolizer *sy, struct mod *mod)
+{
+    if (!mods_is_kernel(mod) && (!mod->table || !(mod->table->view.header->flags & TABLE_FULL)))
+        mods_ask(sy, mod, TASK_UNWIND);
+}
+
 static void install_names(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns)
 {
     struct task *task = &mod->tasks[TASK_NAMES];
@@ -86,6 +94,7 @@ static void install_names(struct symbolizer *sy, struct mod *mod, struct outcome
         set_kernel(sy, out->table);
     else if (out->table)
         set_table(sy, mod, out->table);
+    ask_for_bounds(sy, mod);
     finish(sy, task, out->table != NULL, out);
 }
 
@@ -115,6 +124,7 @@ static bool have_names(struct symbolizer *sy, struct mod *mod)
         return false;
     tables_drop(sy, mod->table);
     mod->table = t;
+    ask_for_bounds(sy, mod);
     return true;
 }
 

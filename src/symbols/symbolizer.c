@@ -119,6 +119,17 @@ void symbolizer_free(struct symbolizer *sy)
     mem_free(sy);
 }
 
+/* Why a chain has no true root, in the words of a frame. */
+static const char *const broken_names[BROKEN_REASONS] = {
+    [BROKEN_GARBAGE] = "[broken]",
+    [BROKEN_DUMP] = "[cut: stack dump too small]",
+    [BROKEN_NO_TABLE] = "[cut: no unwind table]",
+    [BROKEN_PENDING] = "[cut: unwind table not read yet]",
+    [BROKEN_NO_MAP] = "[cut: return address in no mapping]",
+    [BROKEN_STEP] = "[cut: impossible step]",
+    [BROKEN_DEEP] = "[cut: too deep]",
+};
+
 static const char *format_unnamed(const struct module *m, uint64_t offset, char *dst, size_t cap)
 {
     switch (m->kind) {
@@ -127,7 +138,7 @@ static const char *format_unnamed(const struct module *m, uint64_t offset, char 
         snprintf(dst, cap, "%s+0x%" PRIx64, m->name, offset);
         break;
     case MODULE_BROKEN:
-        snprintf(dst, cap, "[broken]");
+        snprintf(dst, cap, "%s", broken_names[offset < BROKEN_REASONS ? offset : BROKEN_GARBAGE]);
         break;
     case MODULE_UNKNOWN:
         snprintf(dst, cap, "[unknown] 0x%" PRIx64, offset);
@@ -158,12 +169,33 @@ static const char *unnamed_text(struct symbolizer *sy, struct mod *mod, uint64_t
     return (const char *)(uintptr_t)*slot;
 }
 
+/* Call-frame information knows where functions begin, even where nobody knows their names: samples of one function
+ * are one then. */
+static bool find_function(struct symbolizer *sy, struct mod *mod, uint64_t offset, uint64_t *start,
+                          uint64_t *size)
+{
+    const struct task *task = mods_ask(sy, mod, TASK_UNWIND);
+
+    *start = *size = 0;
+    if (mod->unwind)
+        unwind_rows_function(&mod->unwind->rows, offset, start, size);
+    return task->progress != PROGRESS_WAITING;
+}
+
 static void tell_unnamed(struct symbolizer *sy, struct mod *mod, uint64_t offset, struct symbol *out)
 {
-    *out = (struct symbol){ .state = mod->tasks[TASK_NAMES].progress == PROGRESS_WAITING ? SYMBOL_PENDING : SYMBOL_NONE,
+    uint64_t start = 0, size = 0, known = offset;
+    bool pending =
+        mod->tasks[TASK_NAMES].progress == PROGRESS_WAITING || !find_function(sy, mod, offset, &start, &size);
+
+    if (size)
+        known = start;
+    *out = (struct symbol){ .state = pending ? SYMBOL_PENDING : SYMBOL_NONE,
                             .class = SYMBOL_CLASS_UNKNOWN,
-                            .name = unnamed_text(sy, mod, offset),
-                            .key = map_mix(mod->name_hash + map_mix(offset)) };
+                            .name = unnamed_text(sy, mod, known),
+                            .start = start,
+                            .size = size,
+                            .key = map_mix(mod->name_hash + map_mix(known)) };
 }
 
 static void tell_name(const struct mod *mod, const struct name *n, uint64_t start, uint64_t size,
@@ -311,7 +343,8 @@ void symbolizer_request(struct symbolizer *sy, struct module *m)
     pthread_mutex_unlock(&sy->lock);
 }
 
-static void tell_trouble(struct symbolizer *sy, const struct module *m, enum task_kind kind, char *dst, size_t cap)
+static void tell_trouble(struct symbolizer *sy, const struct module *m, enum task_kind kind, char *dst,
+                         size_t cap)
 {
     uint64_t found;
     const struct mod *mod;

@@ -59,6 +59,12 @@ static void rust_names_lose_their_hash(void **state)
                         "core::fmt::Formatter::pad");
     assert_string_equal(demangled("_RNvC7mycrate3foo"), "mycrate::foo");
     assert_string_equal(demangled("_RNvNtCs1234_7mycrate3foo3bar"), "mycrate::foo::bar");
+    assert_string_equal(demangled("_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar"
+                                  "17h930b740aa94f1d3aE"),
+                        "<Test + 'static as foo::Bar<Test>>::bar");
+    assert_string_equal(demangled("_RNvXs_NtCs1234_4core3fmtNtB4_5ErrorNtB4_7Display3fmt"),
+                        "<core::fmt::Error as core::fmt::Display>::fmt");
+    assert_string_equal(demangled("_RNCNvCs1234_4main3run0s_0"), "-"); /* cut */
 }
 
 static void d_names_are_shown_as_written(void **state)
@@ -66,6 +72,19 @@ static void d_names_are_shown_as_written(void **state)
     (void)state;
     need_demangler();
     assert_string_equal(demangled("_D3foo3barFZv"), "foo.bar()");
+    assert_string_equal(demangled("_Dmain"), "D main");
+    assert_string_equal(demangled("_D3std5stdio__T7writelnTAyaZQnFNfQjZv"),
+                        "std.stdio.writeln!(immutable(char)[]).writeln(immutable(char)[])");
+}
+
+static void what_follows_an_at_sign_is_kept(void **state)
+{
+    (void)state;
+    need_demangler();
+    assert_string_equal(demangled("_ZdlPv@plt"), "operator delete@plt");
+    assert_string_equal(demangled("_ZSt4copyv@GLIBCXX_3.4"), "std::copy@GLIBCXX_3.4");
+    assert_string_equal(demangled("puts@plt"), "-");
+    assert_string_equal(demangled("_Z@plt"), "-");
 }
 
 static void what_is_not_mangled_stays(void **state)
@@ -101,6 +120,7 @@ int main(void)
         cmocka_unit_test(cxx_names_are_shown_as_written_without_parameters),
         cmocka_unit_test(rust_names_lose_their_hash),
         cmocka_unit_test(d_names_are_shown_as_written),
+        cmocka_unit_test(what_follows_an_at_sign_is_kept),
         cmocka_unit_test(what_is_not_mangled_stays),
         cmocka_unit_test(long_results_are_cut_and_long_input_is_refused),
     };

@@ -103,9 +103,18 @@ static void pseudo_modules_have_fixed_names(void **state)
     struct module *unknown = make_module(MODULE_UNKNOWN, "[unknown]", "[unknown]");
     struct module *bpf = make_module(MODULE_KSYM, "bpf_prog_1\x1b", "[bpf]");
     struct symbol symbol;
+    uint64_t i;
 
     symbolizer_lookup(s->sy, broken, 0, &symbol);
     assert_int_equal(symbol.state, SYMBOL_NONE);
+    assert_string_equal(symbol.name, "[broken]");
+    symbolizer_lookup(s->sy, broken, BROKEN_DUMP, &symbol);
+    assert_string_equal(symbol.name, "[cut: stack dump too small]");
+    for (i = 1; i < BROKEN_REASONS; i++) {
+        symbolizer_lookup(s->sy, broken, i, &symbol);
+        assert_memory_equal(symbol.name, "[cut: ", 6);
+    }
+    symbolizer_lookup(s->sy, broken, UINT64_MAX, &symbol);
     assert_string_equal(symbol.name, "[broken]");
     symbolizer_lookup(s->sy, unknown, 0x1234, &symbol);
     assert_string_equal(symbol.name, "[unknown] 0x1234");

@@ -325,6 +325,84 @@ static void tables_are_taken_up_before_names(void **state)
     module_put(b);
 }
 
+/* A section in the form of zlib (RFC 1950) with one stored block, behind its ELF header. */
+static size_t compress(uint8_t *dst, uint32_t type, const void *bytes, uint16_t n)
+{
+    Elf64_Chdr header = { .ch_type = type, .ch_size = n, .ch_addralign = 1 };
+    uint16_t inverse = (uint16_t)~n;
+    uint32_t a = 1, b = 0;
+    uint8_t *p = dst + sizeof header;
+    size_t i;
+
+    memcpy(dst, &header, sizeof header);
+    memcpy(p, "\x78\x01\x01", 3);
+    memcpy(p + 3, &n, 2);
+    memcpy(p + 5, &inverse, 2);
+    memcpy(p + 7, bytes, n);
+    for (i = 0; i < n; i++) {
+        a = (a + ((const uint8_t *)bytes)[i]) % 65521;
+        b = (b + a) % 65521;
+    }
+    b = __builtin_bswap32(b << 16 | a);
+    memcpy(p + 7 + n, &b, 4);
+    return sizeof header + 7 + n + 4;
+}
+
+static void compressed_frames_are_read_or_the_reason_is_told(void **state)
+{
+    static uint8_t bytes[256];
+    struct setup *s = *state;
+    struct elf_maker maker = with_debug_frame(9);
+    const struct elf_maker_extra plain_frames = maker.extras[0];
+    struct module *zlib, *unknown, *bomb;
+    Elf64_Chdr header = { .ch_type = ELFCOMPRESS_ZLIB, .ch_size = UINT64_C(1) << 40, .ch_addralign = 1 };
+
+    maker.extras[0].bytes = bytes;
+    maker.extras[0].flags = SHF_COMPRESSED;
+    maker.extras[0].n = compress(bytes, ELFCOMPRESS_ZLIB, plain_frames.bytes, (uint16_t)plain_frames.n);
+    zlib = make_elf_module(s, "zlib", &maker);
+    maker.id = 10;
+    compress(bytes, 2, plain_frames.bytes, (uint16_t)plain_frames.n); /* no zstd, whoever reads it */
+    unknown = make_elf_module(s, "unknown", &maker);
+    maker.id = 11;
+    memcpy(bytes, &header, sizeof header);
+    bomb = make_elf_module(s, "bomb", &maker);
+    assert_rows(rows_of(s, zlib));
+    assert_null(rows_of(s, unknown));
+    assert_non_null(strstr(why_none(s, unknown), ".debug_frame"));
+    assert_null(rows_of(s, bomb));
+    assert_non_null(strstr(why_none(s, bomb), "too large"));
+    module_put(zlib);
+    module_put(unknown);
+    module_put(bomb);
+}
+
+static void code_without_a_name_is_told_by_its_function(void **state)
+{
+    struct setup *s = *state;
+    struct elf_maker maker = with_frames(9, ".eh_frame");
+    struct module *m;
+    struct symbol a, b, between;
+
+    maker.symtab_type = 0;
+    m = make_elf_module(s, "a", &maker);
+    symbolizer_request(s->sy, m);
+    assert_true(
+        symbolizer_settle(s->sy, LONG_ENOUGH)); /* for all that is needed, though nobody asked for it */
+    symbolizer_lookup(s->sy, m, ELF_MAKER_OFFSET + FUNCTION + 4, &a);
+    symbolizer_lookup(s->sy, m, ELF_MAKER_OFFSET + FUNCTION + 0x1f, &b);
+    symbolizer_lookup(s->sy, m, ELF_MAKER_OFFSET + FUNCTION + 0x20, &between);
+    assert_int_equal(a.state, SYMBOL_NONE);
+    assert_string_equal(a.name, "a+0x1040");
+    assert_string_equal(b.name, "a+0x1040");
+    assert_true(a.key == b.key);
+    assert_int_equal(b.start, ELF_MAKER_OFFSET + FUNCTION);
+    assert_int_equal(b.size, 0x20);
+    assert_string_equal(between.name, "a+0x1060");
+    assert_int_equal(between.size, 0);
+    module_put(m);
+}
+
 static void a_trim_keeps_the_tables_of_what_is_kept(void **state)
 {
     struct setup *s = *state;
@@ -385,6 +463,8 @@ int main(int argc, char **argv)
         WITH_SETUP(a_hundred_thousand_modules_share_what_is_one_build),
         WITH_SETUP(tables_come_though_the_worker_is_killed),
         WITH_SETUP(tables_are_taken_up_before_names),
+        WITH_SETUP(compressed_frames_are_read_or_the_reason_is_told),
+        WITH_SETUP(code_without_a_name_is_told_by_its_function),
         WITH_SETUP(a_trim_keeps_the_tables_of_what_is_kept),
         WITH_SETUP(damaged_files_cost_no_worker),
     };
