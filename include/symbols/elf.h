@@ -9,7 +9,7 @@
 #include "symbols/elffile.h"
 #include "symbols/table.h"
 
-/* Adds the functions of .symtab, or else of .gnu_debugdata and .dynsym, and the stubs of the procedure linkage table
+/* Adds the functions of .symtab, or else of .gnu_debugdata (or .gopclntab) and .dynsym, and the stubs of the procedure linkage table
  * at their offsets in the file `fd`; tells the build-id, the debug link and whether that is all (TABLE_FULL). */
 bool elf_read(int fd, struct table_builder *b, struct error *e);
 /* As well the functions of a separate debug file, if it belongs to `fd`: equal build-ids or, where one has
@@ -20,6 +20,9 @@ bool elf_belongs(int fd, int debug_fd);
 
 /* Adds the stubs of the procedure linkage table (x86-64 and arm64) as "name@plt". */
 void elf_add_plt(const struct elffile *f, struct table_builder *b);
+
+/* Adds the functions of a Go program's own table; false: it has none. */
+bool elf_add_go(const struct elffile *f, struct table_builder *b);
 
 /* The file's call-frame information, compiled (unwind/cfi.h): *blob is the caller's, for mem_free. debug_fd >= 0: with
  * what a separate debug file has in .debug_frame; refused if it has none or belongs to another build. */

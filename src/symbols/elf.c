@@ -101,7 +101,7 @@ bool elf_read(int fd, struct table_builder *b, struct error *e)
     if (!elffile_open(&f, fd, e))
         return false;
     tell_identity(&f, b);
-    if (add_symbols(&f, f.symtab, &f, b) || add_packed(&f, b))
+    if (add_symbols(&f, f.symtab, &f, b) || add_packed(&f, b) || elf_add_go(&f, b))
         b->header.flags |= TABLE_FULL;
     if (!f.symtab)
         add_symbols(&f, f.dynsym, &f, b);
