@@ -106,14 +106,12 @@ static bool refused_gone(const struct plan *p, struct error *e)
     return error_set(e, ERROR_MISSING, "all %u of the %s ids to sample have ended", s->n_ids, what);
 }
 
-/* Software events and most VMs have no branch records, and the kernel's answer does not say so. */
-static bool refused_branches(const struct plan *p, const struct open_failure *f, struct error *e)
+/* The kernel's answer to software events, in VMs and on other CPUs is no help: it says that a file is missing. */
+static bool refused_branches(const struct plan *p, struct error *e)
 {
-    error_sys(e, f->sys, "cannot take stacks from the CPU's branch records (LBR) with %s", p->cfg.event.name);
-    if (e)
-        e->class = ERROR_UNSUPPORTED;
-    return error_hint(e, "they take a hardware event and a CPU that records calls (Intel since Haswell); choose "
-                         "auto, dwarf or fp");
+    error_set(e, ERROR_UNSUPPORTED, "%s has no stacks from the CPU's branch records (LBR) here", p->cfg.event.name);
+    return error_hint(e, "they take a hardware event and a CPU that records calls (Intel since Haswell), which VMs "
+                         "seldom pass on; choose auto, dwarf or fp");
 }
 
 static bool refused_event(const struct plan *p, const struct open_failure *f, struct error *e)
@@ -132,7 +130,7 @@ static bool refused_event(const struct plan *p, const struct open_failure *f, st
     case ENODEV:
     case EOPNOTSUPP:
         if (p->cfg.callchain == CALLCHAIN_LBR)
-            return refused_branches(p, f, e);
+            return refused_branches(p, e);
         /* fall through */
     default:
         return event_explain(p->cfg.event.name, &p->attr, f->sys, e);

@@ -9,9 +9,9 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-/* What auto may take of each CPU, and of a big machine, in bytes a second. A dump costs its CPU 2.5 to 6 us and
- * needs half a second of room in its ring: 16 MiB a second are 682 dumps of 24 KiB, under 0.5 % of a CPU's time, and
- * a ring of 8 MiB; one of 99 Hz takes a seventh of that. */
+/* What auto may take of each CPU, and of a big machine, in bytes a second. A full dump of 24 KiB was measured to cost
+ * its CPU 10 us, as much as all else that a sample does; most are shorter. 16 MiB a second are 682 of them, 0.7 % of a
+ * CPU's time, and half a second of that is a ring of 8 MiB; the usual 99 Hz take a seventh. */
 #define BUDGET_CPU_BYTES (16 * MIB)
 #define BUDGET_BOX_BYTES (512 * MIB)
 
@@ -160,15 +160,18 @@ static void note_budget(struct plan *p)
 {
     char what[160], rate[32], now[48];
     unsigned long long fits = dumps_budget(p->n_cpus) / p->n_cpus / p->stack_bytes_asked;
-    uint64_t full = bytes_per_second(p, p->stack_bytes_asked) / 1000000;
+    unsigned long long full = bytes_per_second(p, p->stack_bytes_asked) / 1000000;
     text_thousands(rate, sizeof rate, rate_of(p));
     if (dumps_run(p))
-        snprintf(now, sizeof now, "stacks of %u KB at most", p->cfg.stack_bytes / 1024);
+        snprintf(now, sizeof now, "stacks of %u KB at most, full", p->cfg.stack_bytes / 1024);
     else
-        snprintf(now, sizeof now, "stacks by frame pointers");
-    snprintf(what, sizeof what, "%s Hz: %s, %s would be %llu MB/s", rate, now,
-             dumps_run(p) ? "full dumps" : "dumps", (unsigned long long)full);
-    plan_note(p, what, "m, dwarf insists; or -F %llu (f)", fits ? fits : 1);
+        snprintf(now, sizeof now, "stacks by frame pointers,");
+    snprintf(what, sizeof what, "%s %s: %s dumps would be %llu MB/s", rate,
+             plan_is_frequency(p) ? "Hz" : "samples a second and CPU", now, full);
+    if (plan_is_frequency(p))
+        plan_note(p, what, "m, dwarf insists; or -F %llu (f)", fits ? fits : 1);
+    else
+        plan_note(p, what, "m, dwarf insists; or take fewer: -c N, or a frequency (f)");
 }
 
 static void note_memory(struct plan *p)

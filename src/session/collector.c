@@ -395,8 +395,10 @@ static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
     struct box box = s->box;
     box_look(&box, now_ns);
     uint64_t cpu_ns = own_cpu_ns(s);
-    if (s->live)
+    if (s->live) {
         live_check_cpus(s->live);
+        source_keep_budget(s);
+    }
     pthread_mutex_lock(&s->lock);
     s->box = box;
     if (p->time_ns && now_ns > p->time_ns && cpu_ns >= p->cpu_ns) {

@@ -65,7 +65,7 @@ static const struct {
     enum callchain_mode mode;
     const char *choice, *message;
 } stack_modes[] = {
-    { CALLCHAIN_AUTO, "auto: by unwind tables, with less or by frame pointers where that is too many bytes",
+    { CALLCHAIN_AUTO, "auto: by unwind tables within a budget, else by frame pointers",
       "stacks by unwind tables, within a budget" },
     { CALLCHAIN_FP, "fp: by frame pointers, which many programs do not keep", "stacks by frame pointers" },
     { CALLCHAIN_DWARF, "dwarf: by unwind tables, at any rate", "stacks by unwind tables" },

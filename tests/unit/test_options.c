@@ -86,7 +86,7 @@ static void defaults_are_those_of_the_manual(void **state)
     assert_int_equal(o.session.n_events, 1);
     assert_false(o.session.event_named || o.session.freq_named);
     assert_int_equal(o.session.freq_hz, 99);
-    assert_int_equal(o.session.callchain, CALLCHAIN_FP);
+    assert_int_equal(o.session.callchain, OPTIONS_DEFAULT_CALLCHAIN);
     assert_int_equal(o.session.history_bytes, 64 << 20);
     assert_int_equal(o.session.scope.kind, SCOPE_ALL);
     assert_true(o.ui.delay_s == 1);
@@ -106,7 +106,7 @@ static void every_option_sets_what_it_says(void **state)
     assert_true(o.session.freq_hz == 199 && o.session.freq_named && o.session.scope.no_kernel);
     assert_int_equal(o.session.callchain, CALLCHAIN_NONE);
     ASSERT_PARSES("--call-graph none -g -U -c 1000");
-    assert_int_equal(o.session.callchain, CALLCHAIN_FP);
+    assert_int_equal(o.session.callchain, CALLCHAIN_AUTO);
     assert_true(o.session.scope.no_user && o.session.period == 1000);
     snprintf(line, sizeof line, "-p %d", (int)getpid());
     ASSERT_PARSES(line);
@@ -184,7 +184,16 @@ static void what_is_wrong_is_named(void **state)
         { "-d nan", "--delay nan" },
         { "--history 5", "--history 5: at least 1M" },
         { "--history lots", "--history lots: a size" },
-        { "--call-graph dwarf", "one of fp|none" },
+        { "--call-graph magic", "one of auto|fp|dwarf[,SIZE]|lbr|none" },
+        { "--call-graph dwaf", "did you mean dwarf?" },
+        { "--call-graph dwarf,", "--call-graph dwarf,: a size is needed" },
+        { "--call-graph dwarf,big", "a size is needed, such as 16K" },
+        { "--call-graph dwarf,0", "a multiple of 8" },
+        { "--call-graph dwarf,1001", "a multiple of 8" },
+        { "--call-graph dwarf,64K", "65528 bytes of a stack at most" },
+        { "--call-graph dwarf,99999999999999999999", "a size is needed" },
+        { "--call-graph fp,8K", "only dwarf takes a size" },
+        { "--call-graph dwarfdwarfdwarfdwarfdwarfdwarf", "one of auto" },
         { "--group-by comm,symbl", "did you mean comm,symbol?" },
         { "--window x", "--window x: seconds" },
         { "-e no-such-event", "no-such-event" },
@@ -213,6 +222,37 @@ static void what_is_wrong_is_named(void **state)
             fail_msg("%s: \"%s\" does not say \"%s\"", rows[i].line, error.text, rows[i].says);
         assert_int_not_equal(error.class, ERROR_NONE);
     }
+}
+
+static void a_mode_of_stacks_is_taken_with_its_size(void **state)
+{
+    static const struct {
+        const char *line;
+        enum callchain_mode mode;
+        uint32_t bytes;
+    } rows[] = {
+        { "--call-graph auto", CALLCHAIN_AUTO, 0 },
+        { "--call-graph fp", CALLCHAIN_FP, 0 },
+        { "--call-graph dwarf", CALLCHAIN_DWARF, 0 },
+        { "--call-graph dwarf,8192", CALLCHAIN_DWARF, 8192 },
+        { "--call-graph=dwarf,16K", CALLCHAIN_DWARF, 16384 },
+        { "--call-graph dwarf,65528", CALLCHAIN_DWARF, 65528 },
+        { "--call-graph dwarf,8 --call-graph dwarf", CALLCHAIN_DWARF, 0 },
+        { "--call-graph lbr", CALLCHAIN_LBR, 0 },
+        { "--call-graph none", CALLCHAIN_NONE, 0 },
+        { "--call-graph dwarf,8K -g", CALLCHAIN_AUTO, 0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ASSERT_PARSES(rows[i].line);
+        assert_int_equal(o.session.callchain, rows[i].mode);
+        assert_int_equal(o.session.stack_bytes, rows[i].bytes);
+    }
+    write_config("[options]\ncall-graph = dwarf,16K\n");
+    ASSERT_PARSES("");
+    assert_true(o.session.callchain == CALLCHAIN_DWARF && o.session.stack_bytes == 16384);
+    ASSERT_PARSES("--call-graph fp");
+    assert_int_equal(o.session.callchain, CALLCHAIN_FP);
 }
 
 static void too_many_events_are_refused(void **state)
@@ -330,6 +370,7 @@ int main(void)
         WITH_SETUP(every_option_sets_what_it_says),
         WITH_SETUP(a_command_keeps_its_own_options),
         WITH_SETUP(what_is_wrong_is_named),
+        WITH_SETUP(a_mode_of_stacks_is_taken_with_its_size),
         WITH_SETUP(too_many_events_are_refused),
         WITH_SETUP(the_command_line_stands_above_the_config),
         WITH_SETUP(a_period_replaces_the_configs_frequency),

@@ -4,10 +4,12 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "base/log.h"
 #include "session/state.h"
+#include "unwind/arch.h"
 
 static void a_childs_function_is_found_by_name(void **state)
 {
@@ -370,6 +372,92 @@ static void switches_keep_what_was_sampled(void **state)
     WAIT_UNTIL(ask() > kept + 100);
 }
 
+static void assert_stacks(enum callchain_mode mode, uint32_t stack_bytes, const char *says)
+{
+    assert_true(session_set_callchain(session, mode, stack_bytes, &error));
+    session_get_status(session, &status);
+    assert_int_equal(status.callchain, mode);
+    assert_string_equal(status.stacks, says);
+}
+
+static void the_header_says_how_stacks_are_taken(void **state)
+{
+    (void)state;
+    open_on(session_test_spin);
+    if (!unwind_arch_regs_mask(unwind_arch_native())) {
+        print_message("skipped: this machine's registers are not known\n");
+        skip();
+    }
+    assert_stacks(CALLCHAIN_AUTO, 0, "auto");
+    assert_stacks(CALLCHAIN_DWARF, 8192, "dwarf 8K");
+    assert_stacks(CALLCHAIN_FP, 0, "fp");
+    assert_stacks(CALLCHAIN_DWARF, 0, "dwarf 8K"); /* as it was asked for last */
+    assert_stacks(CALLCHAIN_DWARF, 65528, "dwarf 65528");
+    assert_stacks(CALLCHAIN_NONE, 0, "none");
+    assert_false(session_set_callchain(session, CALLCHAIN_LBR, 0, &error)); /* of cpu-clock */
+    session_get_status(session, &status);
+    assert_string_equal(status.stacks, "none");
+    uint64_t kept = ask();
+    WAIT_UNTIL(ask() > kept + 20);
+}
+
+static void the_header_says_when_auto_takes_less(void **state)
+{
+    (void)state;
+    cfg.callchain = CALLCHAIN_AUTO;
+    open_on(session_test_spin);
+    if (!session_set_freq(session, 4999, &error))
+        fail_msg("%s", error.text);
+    session_get_status(session, &status);
+    if (status.freq_hz < 4999 || !unwind_arch_regs_mask(unwind_arch_native())) {
+        print_message("skipped: no dumps, or not so many, on this machine\n");
+        skip();
+    }
+    assert_string_equal(status.stacks, "auto->fp");
+    assert_true(status.n_notes >= 1);
+    assert_true(session_set_freq(session, 1999, &error));
+    session_get_status(session, &status);
+    assert_string_equal(status.stacks, "auto 8K");
+    assert_true(session_set_freq(session, 99, &error));
+    session_get_status(session, &status);
+    assert_string_equal(status.stacks, "auto");
+}
+
+static void touch_pages(void)
+{
+    const size_t size = 8 << 20;
+    for (;;) {
+        volatile char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        for (size_t i = 0; i < size; i += 4096)
+            p[i] = 1;
+        munmap((void *)(uintptr_t)p, size);
+    }
+}
+
+static bool auto_takes_less(void)
+{
+    session_get_status(session, &status);
+    return strcmp(status.stacks, "auto") != 0;
+}
+
+static void events_that_come_too_often_get_smaller_stacks(void **state)
+{
+    (void)state;
+    assert_true(event_parse("page-faults", &cfg.events[0], &error));
+    cfg.freq_hz = 0;
+    cfg.period = 1;
+    cfg.callchain = CALLCHAIN_AUTO;
+    open_on(touch_pages);
+    if (!unwind_arch_regs_mask(unwind_arch_native())) {
+        print_message("skipped: this machine's registers are not known\n");
+        skip();
+    }
+    WAIT_UNTIL(auto_takes_less());
+    assert_true(status.n_notes >= 1);
+    uint64_t kept = status.samples;
+    WAIT_UNTIL((session_get_status(session, &status), status.samples > kept + 1000));
+}
+
 static void a_switch_that_fails_leaves_what_ran(void **state)
 {
     (void)state;
@@ -626,6 +714,9 @@ int main(int argc, char **argv)
         WITH_SETUP(leaving_does_not_wait_for_a_collector_that_hangs),
         WITH_SETUP(events_that_were_named_can_be_switched_through),
         WITH_SETUP(switches_keep_what_was_sampled),
+        WITH_SETUP(the_header_says_how_stacks_are_taken),
+        WITH_SETUP(the_header_says_when_auto_takes_less),
+        WITH_SETUP(events_that_come_too_often_get_smaller_stacks),
         WITH_SETUP(a_switch_that_fails_leaves_what_ran),
         WITH_SETUP(a_scope_shows_what_it_means_of_the_past_too),
         WITH_SETUP(children_that_ended_are_shown_after_a_change_of_rate),
