@@ -3,10 +3,12 @@
  * that would act. Only what turns out to be the regular file that was mapped is opened for reading. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -30,17 +32,59 @@ static bool on_overlay(int fd)
     return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
 }
 
-/* The kernel tells a mapping's inode. The device need not agree: stat() gives btrfs subvolumes and overlays
- * one of their own; an overlay may also show another inode than the one below, which was mapped. */
-static bool is_mapped_file(int fd, const struct module *m, const struct stat *st)
+static const char *base_name(const char *path)
 {
-    if (!m->live || !m->ino || st->st_ino == m->ino)
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* What the kernel says of a mapping's file: its path, with " (deleted)" behind it as soon as another file or none is
+ * in its place. */
+static bool read_map_link(const struct module *m, char link[96], char target[4096 + 16])
+{
+    ssize_t n;
+
+    snprintf(link, 96, "/proc/%u/map_files/%llx-%llx", m->pid, (unsigned long long)m->map_start,
+             (unsigned long long)m->map_end);
+    n = m->pid && m->map_end ? readlink(link, target, 4096 + 15) : -1;
+    target[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
+
+static bool is_still_in_place(const struct module *m)
+{
+    char link[96], target[4096 + 16];
+
+    return read_map_link(m, link, target) && !strcmp(base_name(target), base_name(m->path));
+}
+
+/* The kernel tells a mapping's device and inode. stat() gives btrfs subvolumes and overlays a device of their own,
+ * without a major number: there the inode decides. An overlay may show another inode, too, than that of the file
+ * below, which was mapped: then it is only believed while the mapping itself says that nothing was replaced. */
+static bool is_mapped_file(int fd, const struct module *m, const struct stat *st, bool by_map)
+{
+    unsigned maj = major(st->st_dev), min = minor(st->st_dev);
+
+    if (!m->live || !m->ino)
         return true;
-    return on_overlay(fd) && !(major(st->st_dev) == m->maj && minor(st->st_dev) == m->min);
+    if (st->st_ino == m->ino)
+        return !maj || !m->maj || (maj == m->maj && min == m->min);
+    return on_overlay(fd) && !(maj == m->maj && min == m->min) && (by_map || is_still_in_place(m));
+}
+
+/* The number of a file that is gone may have been given to a new one: the generation tells them apart, where the
+ * record told it and the file system does. */
+static bool is_same_generation(int fd, const struct module *m)
+{
+    int generation;
+
+    return !m->live || !m->ino_generation || ioctl(fd, FS_IOC_GETVERSION, &generation) ||
+           (uint32_t)generation == (uint32_t)m->ino_generation;
 }
 
 /* Takes path_fd. */
-static int reopen(int path_fd, const struct module *m)
+static int reopen(int path_fd, const struct module *m, bool by_map)
 {
     struct stat st;
     char link[40];
@@ -52,11 +96,14 @@ static int reopen(int path_fd, const struct module *m)
         return fail(path_fd, errno);
     if (!S_ISREG(st.st_mode))
         return fail(path_fd, EINVAL);
-    if (!is_mapped_file(path_fd, m, &st))
+    if (!is_mapped_file(path_fd, m, &st, by_map))
         return fail(path_fd, ESTALE);
     snprintf(link, sizeof link, "/proc/self/fd/%d", path_fd);
     fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    return fd < 0 ? fail(path_fd, errno) : (close(path_fd), fd);
+    if (fd < 0)
+        return fail(path_fd, errno);
+    close(path_fd);
+    return is_same_generation(fd, m) ? fd : fail(fd, ESTALE);
 }
 
 /* openat2 keeps links of the process from leading out of its root. Without it (before Linux 5.6, or where
@@ -78,28 +125,15 @@ static int find_in(const char *root, const char *path)
     return fd < 0 ? fail(root_fd, errno) : (close(root_fd), fd);
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* The link leads to the very file, deleted or replaced as it may be. The process may have mapped something
  * else there since: the name has to be the same, as has the inode. */
 static int find_by_map(const struct module *m)
 {
     char link[96], target[4096 + 16];
-    const char *base;
-    ssize_t n;
+    const char *base = base_name(m->path);
 
-    snprintf(link, sizeof link, "/proc/%u/map_files/%llx-%llx", m->pid, (unsigned long long)m->map_start,
-             (unsigned long long)m->map_end);
-    n = readlink(link, target, sizeof target - 1);
-    if (n < 0)
+    if (!read_map_link(m, link, target))
         return -1;
-    target[n] = '\0';
-    base = base_name(m->path);
     if (strncmp(base_name(target), base, strlen(base)))
         return fail(-1, ESTALE);
     return open(link, O_PATH | O_CLOEXEC);
@@ -111,15 +145,15 @@ static int open_live(const struct module *m)
     int fd;
 
     if (m->pid) {
-        fd = m->map_end ? reopen(find_by_map(m), m) : -1;
+        fd = m->map_end ? reopen(find_by_map(m), m, true) : -1;
         if (fd >= 0)
             return fd;
         snprintf(root, sizeof root, "/proc/%u/root", m->pid);
-        fd = reopen(find_in(root, m->path), m);
+        fd = reopen(find_in(root, m->path), m, false);
         if (fd >= 0)
             return fd;
     }
-    return reopen(find_in("/", m->path), m);
+    return reopen(find_in("/", m->path), m, false);
 }
 
 int module_open(const struct module *m, const char *symfs)
@@ -128,5 +162,5 @@ int module_open(const struct module *m, const char *symfs)
         return fail(-1, ENOENT);
     if (m->live)
         return open_live(m);
-    return reopen(find_in(symfs && *symfs ? symfs : "/", m->path), m);
+    return reopen(find_in(symfs && *symfs ? symfs : "/", m->path), m, false);
 }

@@ -7,12 +7,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "process/module.h"
@@ -322,6 +326,130 @@ static void a_deleted_file_is_found_by_its_mapping(void **state)
     assert_content(got, "gone");
 }
 
+/* A copy of `sleep` that runs, and its code's mapping. */
+static pid_t run_copy(struct module **m)
+{
+    char path[256], line[4096], found[2048];
+    unsigned long long start, end, ino;
+    unsigned maj, min;
+    FILE *maps = NULL;
+    pid_t pid;
+
+    snprintf(path, sizeof path, "cp /bin/sleep '%s'", in_dir("prog"));
+    assert_int_equal(system(path), 0);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (!pid) {
+        execl(in_dir("prog"), "prog", "600", (char *)NULL);
+        _exit(1);
+    }
+    for (*m = NULL; !*m; usleep(1000)) { /* until it has become what it is to run */
+        snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+        maps = fopen(path, "r");
+        assert_non_null(maps);
+        while (!*m && fgets(line, sizeof line, maps))
+            if (sscanf(line, "%llx-%llx r-xp %*s %x:%x %llu %2047s", &start, &end, &maj, &min, &ino, found) == 6 &&
+                !strcmp(found, in_dir("prog")))
+                *m = module_new(&(struct module){ .kind = MODULE_FILE, .path = in_dir("prog"), .live = true,
+                                                  .pid = (uint32_t)pid, .ino = ino, .maj = maj, .min = min,
+                                                  .map_start = start, .map_end = end });
+        fclose(maps);
+    }
+    return pid;
+}
+
+static void end_copy(pid_t pid, struct module *m)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    module_put(m);
+}
+
+static void a_program_replaced_while_it_runs_is_found_or_refused(void **state)
+{
+    struct module *m;
+    pid_t pid = run_copy(&m);
+    char magic[4] = "";
+    int fd;
+
+    (void)state;
+    write_file(in_dir("new"), "new");
+    assert_int_equal(rename(in_dir("new"), in_dir("prog")), 0);
+    fd = module_open(m, NULL);
+    if (fd < 0) /* without the right to follow /proc/PID/map_files */
+        assert_int_equal(errno, ESTALE);
+    else
+        assert_int_equal(read(fd, magic, 4), 4);
+    assert_memory_equal(magic, fd < 0 ? "\0\0\0" : "\177ELF", 4);
+    if (fd >= 0)
+        close(fd);
+    m->map_end = 0; /* by path only */
+    assert_int_equal(module_open(m, NULL), -1);
+    assert_int_equal(errno, ESTALE);
+    end_copy(pid, m);
+    m = file_module(in_dir("prog"), true);
+    assert_content(module_open(m, NULL), "new");
+    module_put(m);
+}
+
+/* What runs cannot be written to; a library can, and then runs as what was written. */
+static void a_program_cannot_be_overwritten_while_it_runs(void **state)
+{
+    struct module *m;
+    pid_t pid = run_copy(&m);
+    int fd = open(in_dir("prog"), O_WRONLY | O_TRUNC);
+
+    (void)state;
+    assert_int_equal(fd, -1);
+    assert_int_equal(errno, ETXTBSY);
+    fd = module_open(m, NULL);
+    assert_true(fd >= 0);
+    close(fd);
+    end_copy(pid, m);
+}
+
+static void the_same_inode_number_on_another_device_is_refused(void **state)
+{
+    struct module *m;
+
+    (void)state;
+    write_file(in_dir("lib"), "code");
+    m = file_module(in_dir("lib"), true);
+    if (!m->maj) {
+        module_put(m);
+        print_message("devices of this file system have no number to go by\n");
+        skip();
+    }
+    m->min ^= 1;
+    assert_int_equal(module_open(m, NULL), -1);
+    assert_int_equal(errno, ESTALE);
+    module_put(m);
+}
+
+static void a_new_file_with_an_old_inode_number_is_refused(void **state)
+{
+    struct module *m;
+    int fd, generation = 0;
+
+    (void)state;
+    write_file(in_dir("lib"), "code");
+    m = file_module(in_dir("lib"), true);
+    fd = open(in_dir("lib"), O_RDONLY);
+    if (ioctl(fd, FS_IOC_GETVERSION, &generation) || !generation) {
+        close(fd);
+        module_put(m);
+        print_message("this file system tells no generations\n");
+        skip();
+    }
+    close(fd);
+    m->ino_generation = (uint32_t)generation;
+    assert_content(module_open(m, NULL), "code");
+    m->ino_generation ^= 1;
+    assert_int_equal(module_open(m, NULL), -1);
+    assert_int_equal(errno, ESTALE);
+    module_put(m);
+}
+
 int main(void)
 {
 #define WITH_DIR(f) cmocka_unit_test_setup_teardown(f, make_dir, remove_dir)
@@ -340,6 +468,10 @@ int main(void)
         WITH_DIR(files_of_a_recording_are_not_looked_for_by_inode),
         cmocka_unit_test(what_is_no_file_is_not_opened),
         WITH_DIR(a_deleted_file_is_found_by_its_mapping),
+        WITH_DIR(a_program_replaced_while_it_runs_is_found_or_refused),
+        WITH_DIR(a_program_cannot_be_overwritten_while_it_runs),
+        WITH_DIR(the_same_inode_number_on_another_device_is_refused),
+        WITH_DIR(a_new_file_with_an_old_inode_number_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
