@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbols/cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+
+#define CACHE_MAGIC   0x48434d46u /* FMCH */
+#define CACHE_VERSION 1
+#define HEAD_BYTES    4096 /* a page: what follows is mapped as it is */
+#define ENTRY_MAX     (UINT64_C(64) << 20)
+#define ID_MAX        20
+#define NAME_SIZE     (2 * ID_MAX + 32)
+
+struct head {
+    uint32_t magic, version;
+    struct cache_key key;
+    uint64_t size, checksum;
+};
+
+struct cache {
+    int dir;
+    uint64_t max_bytes, put_bytes; /* put_bytes: since the last look at how much there is */
+};
+
+/* ---- the folder ---- */
+
+static bool default_folder(char *path, size_t cap)
+{
+    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+
+    if (xdg && *xdg == '/')
+        return (size_t)snprintf(path, cap, "%s/flametop", xdg) < cap;
+    return home && *home == '/' && (size_t)snprintf(path, cap, "%s/.cache/flametop", home) < cap;
+}
+
+static bool make_parents(char *path)
+{
+    for (char *p = path + 1; (p = strchr(p, '/')); p++) {
+        *p = '\0';
+        bool ok = !mkdir(path, 0700) || errno == EEXIST;
+        *p = '/';
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+/* What belongs to somebody else, or may be written by others, is not believed. */
+static bool is_ours(int fd, mode_t kind, struct stat *st)
+{
+    return !fstat(fd, st) && (st->st_mode & S_IFMT) == kind && st->st_uid == geteuid() && !(st->st_mode & 022);
+}
+
+struct cache *cache_open(const char *folder, uint64_t max_bytes, struct error *e)
+{
+    char path[4096];
+    struct stat st;
+    struct cache *c;
+    int dir;
+
+    if (!folder && !default_folder(path, sizeof path)) {
+        error_set(e, ERROR_MISSING, "neither XDG_CACHE_HOME nor HOME says where to keep tables");
+        return NULL;
+    }
+    if (folder && (size_t)snprintf(path, sizeof path, "%s", folder) >= sizeof path) {
+        error_set(e, ERROR_ARGUMENT, "the cache's path is too long");
+        return NULL;
+    }
+    if (!make_parents(path) || (mkdir(path, 0700) && errno != EEXIST)) {
+        error_sys(e, errno, "cannot make the folder %s", path);
+        return NULL;
+    }
+    dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dir < 0) {
+        error_sys(e, errno, "cannot open the folder %s", path);
+        return NULL;
+    }
+    if (!is_ours(dir, S_IFDIR, &st)) {
+        error_set(e, ERROR_PERMISSION, "%s is not ours alone: nothing is kept there", path);
+        close(dir);
+        return NULL;
+    }
+    c = mem_zalloc(sizeof *c);
+    c->dir = dir;
+    c->max_bytes = max_bytes;
+    c->put_bytes = max_bytes; /* the first thing that is put looks at what is there */
+    return c;
+}
+
+void cache_free(struct cache *c)
+{
+    if (!c)
+        return;
+    close(c->dir);
+    mem_free(c);
+}
+
+/* ---- one table ---- */
+
+uint64_t cache_stamp(int fd)
+{
+    struct stat st;
+
+    if (fstat(fd, &st))
+        return 0;
+    const uint64_t facts[] = { st.st_dev,          st.st_ino,           (uint64_t)st.st_size,
+                               st.st_mtim.tv_sec,  st.st_mtim.tv_nsec,  st.st_ctim.tv_sec,
+                               st.st_ctim.tv_nsec, (uint64_t)st.st_uid, (uint64_t)st.st_mode };
+    return map_hash_bytes(facts, sizeof facts, 0);
+}
+
+static bool name_of(const struct cache_key *key, char name[NAME_SIZE])
+{
+    static const char *const suffixes[] = { [CACHE_NAMES] = "names", [CACHE_UNWIND] = "unwind" };
+    char *p = name;
+
+    if (!key->id_size || key->id_size > ID_MAX || !key->stamp)
+        return false;
+    for (unsigned i = 0; i < key->id_size; i++)
+        p += sprintf(p, "%02x", key->id[i]);
+    sprintf(p, "-%016llx.%s", (unsigned long long)key->stamp, suffixes[key->kind]);
+    return true;
+}
+
+/* Compared as bytes: nothing between the members is left to chance. */
+static void set_head(struct head *h, const struct cache_key *key, const void *bytes, size_t n)
+{
+    memset(h, 0, sizeof *h);
+    h->magic = CACHE_MAGIC;
+    h->version = CACHE_VERSION;
+    h->key.kind = key->kind;
+    h->key.version = key->version;
+    memcpy(h->key.id, key->id, key->id_size);
+    h->key.id_size = key->id_size;
+    h->key.stamp = key->stamp;
+    h->size = n;
+    h->checksum = map_hash_bytes(bytes, n, n);
+}
+
+/* The content of an open file, mapped; NULL if it is not what the wanted head says (checksum and size apart). */
+static const void *map_content(int fd, const struct cache_key *key, size_t *n)
+{
+    struct stat st;
+    struct head h, want;
+    void *p;
+
+    if (!is_ours(fd, S_IFREG, &st) || st.st_size <= HEAD_BYTES || (uint64_t)st.st_size > HEAD_BYTES + ENTRY_MAX ||
+        pread(fd, &h, sizeof h, 0) != (ssize_t)sizeof h)
+        return NULL;
+    *n = (size_t)st.st_size - HEAD_BYTES;
+    p = mmap(NULL, *n, PROT_READ, MAP_PRIVATE, fd, HEAD_BYTES);
+    if (p == MAP_FAILED)
+        return NULL;
+    set_head(&want, key, p, *n);
+    if (memcmp(&h, &want, sizeof h)) {
+        munmap(p, *n);
+        return NULL;
+    }
+    madvise(p, *n, MADV_DONTNEED); /* of what was read for the checksum little is needed soon */
+    return p;
+}
+
+bool cache_get(struct cache *c, const struct cache_key *key, const void **bytes, size_t *n)
+{
+    char name[NAME_SIZE];
+    int fd;
+
+    if (!c || !name_of(key, name))
+        return false;
+    fd = openat(c->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    *bytes = map_content(fd, key, n);
+    if (*bytes)
+        futimens(fd, NULL); /* it was used */
+    else
+        unlinkat(c->dir, name, 0);
+    close(fd);
+    return *bytes != NULL;
+}
+
+/* ---- room ---- */
+
+struct entry {
+    char name[NAME_MAX + 1];
+    struct timespec used;
+    uint64_t size;
+};
+
+static int by_use(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+
+    if (x->used.tv_sec != y->used.tv_sec)
+        return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
+    return (x->used.tv_nsec > y->used.tv_nsec) - (x->used.tv_nsec < y->used.tv_nsec);
+}
+
+static size_t list_entries(struct cache *c, struct entry **entries, uint64_t *bytes)
+{
+    int fd = openat(c->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    size_t n = 0, cap = 0;
+    struct dirent *de;
+    struct stat st;
+
+    *entries = NULL;
+    *bytes = 0;
+    if (!d && fd >= 0)
+        close(fd);
+    while (d && (de = readdir(d))) {
+        if (fstatat(c->dir, de->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+            continue;
+        MEM_GROW(*entries, cap, n + 1);
+        struct entry *e = &(*entries)[n++];
+        snprintf(e->name, sizeof e->name, "%s", de->d_name);
+        e->used = st.st_mtim;
+        e->size = (uint64_t)st.st_size;
+        *bytes += e->size;
+    }
+    if (d)
+        closedir(d);
+    return n;
+}
+
+/* Down to three quarters, so that it is not looked at each time. What a crash left behind goes in the same way. */
+static void make_room(struct cache *c, uint64_t wanted)
+{
+    struct entry *entries;
+    uint64_t bytes, most = c->max_bytes - c->max_bytes / 4;
+    size_t n;
+
+    c->put_bytes += wanted;
+    if (c->put_bytes < c->max_bytes / 4)
+        return;
+    c->put_bytes = wanted;
+    n = list_entries(c, &entries, &bytes);
+    if (bytes + wanted > c->max_bytes) {
+        qsort(entries, n, sizeof *entries, by_use);
+        for (size_t i = 0; i < n && bytes + wanted > most; i++) {
+            unlinkat(c->dir, entries[i].name, 0);
+            bytes -= entries[i].size;
+        }
+    }
+    mem_free(entries);
+}
+
+static bool write_at(int fd, const void *bytes, size_t n, off_t at)
+{
+    while (n) {
+        ssize_t done = pwrite(fd, bytes, n, at);
+        if (done <= 0)
+            return false;
+        bytes = (const char *)bytes + done;
+        at += done;
+        n -= (size_t)done;
+    }
+    return true;
+}
+
+void cache_put(struct cache *c, const struct cache_key *key, const void *bytes, size_t n)
+{
+    char name[NAME_SIZE], temporary[NAME_SIZE + 32];
+    struct head h;
+    int fd;
+    bool ok;
+
+    if (!c || !name_of(key, name) || !n || n > ENTRY_MAX || n + HEAD_BYTES > c->max_bytes / 4)
+        return;
+    make_room(c, n + HEAD_BYTES);
+    snprintf(temporary, sizeof temporary, "%s.%ld.new", name, (long)getpid());
+    unlinkat(c->dir, temporary, 0);
+    fd = openat(c->dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return;
+    set_head(&h, key, bytes, n);
+    ok = write_at(fd, bytes, n, HEAD_BYTES) && write_at(fd, &h, sizeof h, 0);
+    close(fd);
+    if (!ok || renameat(c->dir, temporary, c->dir, name))
+        unlinkat(c->dir, temporary, 0);
+}
