@@ -15,10 +15,10 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "symbols/elf.h"
+#include "symbols/elffile.h"
 #include "symbols/spans.h"
 #include "symbols/splitranges.h"
 
-#define SEGMENTS_MAX   512
 #define UNITS_MAX      (1u << 20)
 #define INLINED_MAX    (1u << 20) /* in one function */
 #define RANGES_MAX     65536      /* of one function */
@@ -27,7 +27,8 @@
 
 struct image { /* an open file with DWARF */
     int fd;
-    Elf *elf;
+    bool opened;
+    struct elffile file;
     Dwarf *dwarf;
 };
 struct inlined {
@@ -59,12 +60,9 @@ struct unit {
     uint32_t n;
     size_t cap;
 };
-struct segment {
-    uint64_t vaddr, offset, size;
-};
 struct lines_module {
     struct image main, alt;
-    struct segment segments[SEGMENTS_MAX];
+    struct elf_segment *segments; /* of the file that was mapped */
     unsigned n_segments;
     struct unit *units;
     uint32_t n;
@@ -90,41 +88,34 @@ static bool goes_on(struct walk *w)
 static void image_close(struct image *i)
 {
     dwarf_end(i->dwarf);
-    elf_end(i->elf);
-    if (i->elf)
+    if (i->opened) {
+        elffile_close(&i->file);
         close(i->fd);
+    }
     *i = (struct image){ 0 };
 }
 
 static bool image_open(struct image *i, int fd)
 {
-    elf_version(EV_CURRENT);
     *i = (struct image){ .fd = fcntl(fd, F_DUPFD_CLOEXEC, 0) };
     if (i->fd < 0)
         return false;
-    i->elf = elf_begin(i->fd, ELF_C_READ_MMAP, NULL);
-    if (!i->elf) {
+    i->opened = elffile_open(&i->file, i->fd, NULL);
+    if (!i->opened)
         close(i->fd);
-        return false;
-    }
-    i->dwarf = elf_kind(i->elf) == ELF_K_ELF ? dwarf_begin_elf(i->elf, DWARF_C_READ, NULL) : NULL;
-    if (!i->dwarf)
+    else if (!(i->dwarf = dwarf_begin_elf(i->file.elf, DWARF_C_READ, NULL)))
         image_close(i);
     return i->dwarf != NULL;
 }
 
-static bool read_segments(struct lines_module *m, int fd)
+static void read_segments(struct lines_module *m, const struct elffile *file)
 {
-    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-    size_t n = 0, i;
-    GElf_Phdr ph;
+    unsigned i;
 
-    if (elf && !elf_getphdrnum(elf, &n))
-        for (i = 0; i < n && m->n_segments < SEGMENTS_MAX && gelf_getphdr(elf, (int)i, &ph); i++)
-            if (ph.p_type == PT_LOAD && ph.p_flags & PF_X && ph.p_offset + ph.p_filesz >= ph.p_offset)
-                m->segments[m->n_segments++] = (struct segment){ ph.p_vaddr, ph.p_offset, ph.p_filesz };
-    elf_end(elf);
-    return m->n_segments > 0;
+    m->segments = mem_array(file->n_segments, sizeof *m->segments);
+    for (i = 0; i < file->n_segments; i++)
+        if (file->segments[i].executable)
+            m->segments[m->n_segments++] = file->segments[i];
 }
 
 static bool address_of(const struct lines_module *m, uint64_t offset, uint64_t *address)
@@ -134,7 +125,7 @@ static bool address_of(const struct lines_module *m, uint64_t offset, uint64_t *
     for (i = 0; i < m->n_segments; i++) {
         uint64_t into = offset - m->segments[i].offset;
         if (into < m->segments[i].size) {
-            *address = m->segments[i].vaddr + into;
+            *address = m->segments[i].addr + into;
             return true;
         }
     }
@@ -147,7 +138,7 @@ static bool is_code(const struct lines_module *m, uint64_t address)
     unsigned i;
 
     for (i = 0; i < m->n_segments; i++)
-        if (address - m->segments[i].vaddr < m->segments[i].size)
+        if (address - m->segments[i].addr < m->segments[i].size)
             return true;
     return false;
 }
@@ -242,16 +233,11 @@ static bool read_units(struct lines_module *m, uint64_t deadline_ns)
     return !w.stopped && spans_sort(&m->spans);
 }
 
-static bool same_id(const void *a, ssize_t na, const void *b, ssize_t nb)
-{
-    return na > 0 && na == nb && !memcmp(a, b, (size_t)na);
-}
-
 static enum lines_open_result open_alt(struct lines_module *m, const struct lines_files *files,
                                        struct lines_want *want)
 {
     const char *name;
-    const void *id, *own;
+    const void *id;
     ssize_t n = dwelf_dwarf_gnu_debugaltlink(m->main.dwarf, &name, &id);
 
     if (n <= 0 || files->without_alt)
@@ -263,7 +249,8 @@ static enum lines_open_result open_alt(struct lines_module *m, const struct line
         snprintf(want->path, sizeof want->path, "%s", name);
         return LINES_OPEN_WANTS_ALT;
     }
-    if (!image_open(&m->alt, files->alt_fd) || !same_id(id, n, own, dwelf_elf_gnu_build_id(m->alt.elf, &own)))
+    if (!image_open(&m->alt, files->alt_fd) || m->alt.file.build_id_size != (size_t)n ||
+        memcmp(m->alt.file.build_id, id, (size_t)n))
         return LINES_OPEN_OTHER_BUILD;
     dwarf_setalt(m->main.dwarf, m->alt.dwarf);
     return LINES_OPEN_READY;
@@ -273,15 +260,16 @@ static enum lines_open_result open_parts(struct lines_module *m, const struct li
                                          uint64_t deadline_ns, struct lines_want *want, struct error *e)
 {
     enum lines_open_result result;
+    struct elffile file;
 
+    if (!elffile_open(&file, files->fd, e))
+        return LINES_OPEN_FAILED;
+    read_segments(m, &file);
+    elffile_close(&file);
     if (files->debug_fd >= 0 && !elf_belongs(files->fd, files->debug_fd))
         return LINES_OPEN_OTHER_BUILD;
     if (!image_open(&m->main, files->debug_fd >= 0 ? files->debug_fd : files->fd))
         return LINES_OPEN_NO_DWARF;
-    if (!read_segments(m, files->fd)) {
-        error_set(e, ERROR_FORMAT, "no executable segment");
-        return LINES_OPEN_FAILED;
-    }
     result = open_alt(m, files, want);
     if (result != LINES_OPEN_READY)
         return result;
@@ -328,6 +316,7 @@ void lines_close(struct lines_module *m)
     for (i = 0; i < m->n; i++)
         free_unit(&m->units[i]);
     mem_free(m->units);
+    mem_free(m->segments);
     spans_done(&m->spans);
     image_close(&m->main);
     image_close(&m->alt);
@@ -395,13 +384,14 @@ static void read_unit(struct lines_module *m, struct unit *u, uint64_t deadline_
     Dwarf_Attribute attribute;
     Dwarf_Die top = u->die;
     Dwarf_CU *cu = NULL;
-    uint64_t id = 0;
+    uint64_t id = ~u->split_id;
 
     u->folder = dwarf_formstring(dwarf_attr(&u->die, DW_AT_comp_dir, &attribute));
-    while (u->split.dwarf && !dwarf_get_units(u->split.dwarf, cu, &cu, NULL, NULL, &top, NULL))
-        if (!dwarf_cu_info(cu, NULL, NULL, NULL, NULL, &id, NULL, NULL) && id == u->split_id)
+    while (u->split.dwarf && id != u->split_id && !dwarf_get_units(u->split.dwarf, cu, &cu, NULL, NULL, &top, NULL))
+        if (dwarf_cu_info(cu, NULL, NULL, NULL, NULL, &id, NULL, NULL))
             break;
-    collect_functions(&w, &top, 0);
+    if (!u->split.dwarf || id == u->split_id)
+        collect_functions(&w, &top, 0);
     u->state = w.stopped || !spans_sort(&u->spans) ? UNIT_GIVEN_UP : UNIT_READY;
 }
 
@@ -564,25 +554,13 @@ enum lines_find_result lines_find(struct lines_module *m, uint64_t offset, uint6
 
 /* Split units. */
 
-static struct splitranges_bytes section_bytes(Elf *elf, const char *wanted)
+static struct splitranges_bytes section_bytes(const struct image *image, const char *name)
 {
-    struct splitranges_bytes bytes = { 0 };
-    Elf_Scn *section = NULL;
-    GElf_Shdr header;
-    size_t names;
-    Elf_Data *data;
+    struct elf_bytes bytes;
 
-    if (elf_getshdrstrndx(elf, &names))
-        return bytes;
-    while ((section = elf_nextscn(elf, section))) {
-        const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
-        if (name && !strcmp(name, wanted) && !(header.sh_flags & SHF_COMPRESSED) &&
-            (data = elf_getdata(section, NULL)) && data->d_buf) {
-            bytes = (struct splitranges_bytes){ data->d_buf, data->d_size };
-            break;
-        }
-    }
-    return bytes;
+    if (!elffile_section(&image->file, name, &bytes, NULL))
+        return (struct splitranges_bytes){ 0 };
+    return (struct splitranges_bytes){ bytes.p, bytes.n };
 }
 
 static uint64_t number_of(Dwarf_Die *die, unsigned name, unsigned older_name)
@@ -605,10 +583,11 @@ static void describe_split(struct lines_module *m, struct unit *u)
     u->ranges = (struct splitranges){ .version = version,
                                       .address_size = address_size,
                                       .low = low,
-                                      .info = section_bytes(u->split.elf, ".debug_info.dwo"),
-                                      .lists = section_bytes(u->split.elf, ".debug_rnglists.dwo"),
-                                      .old_lists = section_bytes(m->main.elf, ".debug_ranges"),
-                                      .addresses = section_bytes(m->main.elf, ".debug_addr"),
+                                      .info = section_bytes(&u->split, ".debug_info.dwo"),
+                                      .lists = section_bytes(&u->split, ".debug_rnglists.dwo"),
+                                      .old_lists = section_bytes(&m->main, ".debug_ranges"),
+                                      .swap = u->split.file.swapped,
+                                      .addresses = section_bytes(&m->main, ".debug_addr"),
                                       .addresses_base = number_of(&u->die, DW_AT_addr_base, DW_AT_GNU_addr_base),
                                       .old_lists_base = number_of(&u->die, DW_AT_GNU_ranges_base, 0) };
 }
