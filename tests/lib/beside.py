@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs flametop and perf at the same time on a program that runs for ever, until both have enough samples of it."""
+import os
+import select
+import signal
+import subprocess
+import time
+
+import machine as m
+import zoo
+from ptyscreen import PROGRAM, SLOW
+
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+class Target:
+    """A program of the zoo: it has said "ready", and then goes on until it is stopped."""
+
+    def __init__(self, *argv, ready=150, **more):
+        self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True,
+                                        **more)
+        m.adopt(self.process)
+        readable, _, _ = select.select([self.process.stdout], [], [], ready * SLOW)
+        line = self.process.stdout.readline() if readable else b""
+        assert line == b"ready\n", "%s did not begin: %r, status %s" % (argv, line, self.process.poll())
+        self.pid = self._who_works(self.process.pid)
+
+    @staticmethod
+    def _who_works(pid):
+        """The last of a row of only children: the program below unshare or a shell."""
+        while True:
+            with open("/proc/%d/task/%d/children" % (pid, pid), encoding="ascii") as file:
+                children = file.read().split()
+            if len(children) != 1:
+                return pid
+            pid = int(children[0])
+
+    def cpu_seconds(self):
+        with open("/proc/%d/stat" % self.pid, encoding="utf-8", errors="replace") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / TICK
+
+    def stop(self):
+        m.stop(self.process)
+        self.process.stdout.close()
+
+
+def _samples_anything(process):
+    """Whether a profiler has opened its events."""
+    try:
+        links = [os.readlink("/proc/%d/fd/%s" % (process.pid, fd)) for fd in os.listdir("/proc/%d/fd" % process.pid)]
+    except OSError:
+        return False
+    return any("perf_event" in link for link in links)
+
+
+def _wait(what, condition, limit):
+    end = time.monotonic() + limit * SLOW
+    while not condition():
+        assert time.monotonic() < end, "waited %d s for %s" % (limit * SLOW, what)
+        time.sleep(0.02)
+
+
+def record(target, cpu_seconds, *commands):
+    """Runs profilers until the target has used so much CPU time under all of them. Returns what they said."""
+    running = [subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                text=True, errors="replace", start_new_session=True) for command in commands]
+    for process in running:
+        m.adopt(process)
+    try:
+        for process in running:
+            _wait("%s to begin" % process.args[0],
+                  lambda p=process: p.poll() is not None or _samples_anything(p), 60)
+        begun = target.cpu_seconds()
+        _wait("%g s of CPU time" % cpu_seconds, lambda: target.cpu_seconds() >= begun + cpu_seconds, 150)
+    finally:
+        said = []
+        for process in running:
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+        for process in running:
+            try:
+                said.append(process.communicate(timeout=60 * SLOW)[1])
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+                raise
+    for process, why in zip(running, said):
+        # perf ends with the signal that it was sent
+        assert process.returncode in (0, -signal.SIGINT), "%s ended with %s: %s" % (process.args, process.returncode, why)
+    return said
+
+
+def stacks(target, options, folded, perf_data=None, perf_options=(), cpu_seconds=1.1, rate=499):
+    """Profiles the target into a file of folded stacks, and with perf into another file at the same time."""
+    commands = [[PROGRAM, "-F", str(rate), *options, "-p", str(target.pid), "--duration", "100", "-o", folded]]
+    if perf_data:
+        commands.append(["perf", "record", "-q", "-F", str(rate), *perf_options, "-p", str(target.pid), "-o", perf_data])
+    record(target, cpu_seconds, *commands)
+    return frames_of(m.folded(folded))
+
+
+def frames_of(folded):
+    """Without the comm that each begins with."""
+    return [(frames[1:], count) for frames, count in folded]
+
+
+def as_perf_reads(perf_data, inlines=False, named=None):
+    text, _ = m.perf("script", "-i", perf_data, "-F", "comm,tid,ip,sym,dso", *([] if inlines else ["--no-inline"]))
+    return zoo.perf_stacks(text, named)
+
+
+def as_flametop_reads(perf_data):
+    out = perf_data + ".folded"
+    m.flametop("-i", perf_data, "--idle", "-o", out)
+    return frames_of(m.folded(out))

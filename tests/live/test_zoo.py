@@ -1,0 +1,350 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs of every kind whose stacks are known (tests/zoo), profiled live, and perf beside each.
+
+Of each: at least 99 % of samples reach their true root, 99 % of frames have their true name, and in what perf recorded
+with --call-graph dwarf nothing that is true is found by perf and not by flametop. ZOO=NAME,... runs some of them."""
+import os
+import re
+import shutil
+import subprocess
+
+import beside
+import machine as m
+import zoo
+from ptyscreen import run
+
+ENOUGH = 500
+SHARE = 0.99
+FLAGS = ("-O2", "-g", "-fno-optimize-sibling-calls")
+DWARF = ("-e", "cpu-clock:u", "--call-graph", "dwarf,24576")
+
+
+def source(name):
+    return os.path.join(m.SOURCE, "tests", "zoo", name)
+
+
+def need(*programs):
+    m.need_events()
+    m.need_perf()
+    for program in programs:
+        if not shutil.which(program):
+            raise m.Skip("%s is not installed" % program)
+
+
+def tool(*argv, **more):
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, **more)
+    assert done.returncode == 0, "%s: %s" % (argv, done.stderr)
+    return done.stdout
+
+
+def compiled(name, *flags, out=None, compiler="gcc"):
+    need(compiler)
+    out = m.path(out or name.rsplit(".", 1)[0])
+    tool(compiler, *FLAGS, "-o", out, source(name), *flags)
+    return out
+
+
+def say(what, verdict, worst=True):
+    print("#   %-24s %s" % (what, verdict), flush=True)
+    if worst:
+        for line in verdict.worst().split("\n")[1:]:
+            print("#       " + line, flush=True)
+
+
+def check(truth, argv, options=("-K",), perf_options=DWARF, named=None, whole=0.5, cut=False, target=None):
+    """Profiles argv until there are enough samples, and holds them against the truth. whole: the least share of
+    samples that must have gone their whole path; cut: stacks may end early, if they say so."""
+    target = target or beside.Target(*argv)
+    perf_data = m.path("perf.data") if perf_options else None
+    try:
+        for cpu_seconds in (1.2, 2.4, 6):
+            live = zoo.Verdict(truth, beside.stacks(target, options, m.path("live.folded"), perf_data,
+                                                    perf_options or (), cpu_seconds))
+            if live.samples >= ENOUGH:
+                break
+        say("flametop, live", live)
+        theirs = mine = None
+        if perf_options:
+            theirs = zoo.Verdict(truth, beside.as_perf_reads(perf_data, truth.inlines, named))
+            say("perf", theirs)
+            mine = zoo.Verdict(truth, beside.as_flametop_reads(perf_data))
+            say("flametop, perf's file", mine)
+    finally:
+        target.stop()
+    assert live.samples >= ENOUGH, "only %d samples" % live.samples
+    for verdict in filter(None, (live, mine)):
+        reached = verdict.rooted + (verdict.marked if cut else 0)
+        assert verdict.share(reached) >= SHARE, "of %s" % verdict
+        assert verdict.true_frames >= SHARE * verdict.frames, "of %s" % verdict
+        assert verdict.share(verdict.whole + (verdict.marked if cut else 0)) >= whole, "of %s" % verdict
+    if mine:
+        assert mine.samples == theirs.samples, "perf shows %d samples of a file, flametop %d" % (theirs.samples,
+                                                                                                 mine.samples)
+        lacking = zoo.missing(mine, theirs)
+        assert not lacking, "perf finds in more samples of its file than flametop: %s" % lacking
+    return live
+
+
+def with_frame_pointers():
+    """C at -O2 with frame pointers"""
+    check(zoo.Truth(source("path.c")), [compiled("path.c", "-fno-omit-frame-pointer")])
+
+
+def without_frame_pointers():
+    """C at -O2 without frame pointers"""
+    check(zoo.Truth(source("path.c")), [compiled("path.c", "-fomit-frame-pointer")])
+
+
+def frame_pointers_do_not_do():
+    """what follows frame pointers through code without them is seen to be false"""
+    need("gcc")
+    target = beside.Target(compiled("path.c", "-fomit-frame-pointer"))
+    found = beside.stacks(target, ("-K", "--call-graph", "fp"), m.path("live.folded"))
+    target.stop()
+    verdict = zoo.Verdict(zoo.Truth(source("path.c")), found)
+    say("flametop, fp", verdict, worst=False)
+    assert verdict.samples > 100 and verdict.share(verdict.rooted) < 0.5, verdict
+    assert verdict.true_frames < 0.5 * verdict.frames, verdict
+
+
+def static():
+    """C, linked statically"""
+    check(zoo.Truth(source("path.c")), [compiled("path.c", "-static")])
+
+
+def static_pie():
+    """C, linked statically, at any address"""
+    check(zoo.Truth(source("path.c")), [compiled("path.c", "-static-pie")])
+
+
+def by_clang():
+    """C by clang"""
+    check(zoo.Truth(source("path.c")), [compiled("path.c", compiler="clang")])
+
+
+def functions(program):
+    """{name: offset in the file} of a program's symbols."""
+    segments = [tuple(int(n, 16) for n in found) for found in re.findall(
+        r"LOAD\s+0x(\w+) 0x(\w+) 0x\w+ 0x(\w+)", tool("readelf", "-lW", program))]
+    table = {}
+    for address, name in re.findall(r"^(\w+) [tTwW] (\S+)$", tool("nm", program), re.M):
+        address = int(address, 16)
+        for offset, start, size in segments:
+            if start <= address < start + size:
+                table[name] = address - start + offset
+    return table
+
+
+def stripped():
+    """a stripped program: the beginnings of functions by the unwind table"""
+    program = compiled("path.c")
+    starts = functions(program)
+    names = {name: "path+0x%x" % start for name, start in starts.items()}
+    tool("strip", program)
+
+    def named(dso, offset):
+        below = [start for start in starts.values() if start <= offset]
+        return "path+0x%x" % max(below) if dso == program and below else None
+
+    check(zoo.Truth(source("path.c"), names), [program], named=named)
+
+
+def split_debug():
+    """a stripped program with a debug link to a file in .debug"""
+    program = compiled("path.c")
+    os.mkdir(m.path(".debug"))
+    tool("objcopy", "--only-keep-debug", program, m.path(".debug/path.debug"))
+    tool("objcopy", "--strip-all", "--add-gnu-debuglink=" + m.path(".debug/path.debug"), program)
+    check(zoo.Truth(source("path.c")), [program])
+    shutil.rmtree(m.path(".debug"))
+
+
+def mini_debug():
+    """a stripped program with mini-debug-info (.gnu_debugdata)"""
+    need("xz", "objcopy", "nm")
+    program, mini = compiled("path.c"), m.path("mini")
+    # as find-debuginfo of rpm makes it: only functions, and of them only those that .dynsym has not
+    wanted = set(re.findall(r"^\w+ [tT] (\S+)$", tool("nm", "--format=bsd", "--defined-only", program), re.M))
+    wanted -= set(re.findall(r"^\w+ . (\S+)$", tool("nm", "-D", "--format=bsd", "--defined-only", program), re.M))
+    with open(m.path("keep"), "w", encoding="utf-8") as file:
+        file.write("\n".join(sorted(wanted)) + "\n")
+    tool("objcopy", "--only-keep-debug", program, mini + ".debug")
+    tool("objcopy", "-S", "--remove-section=.gdb_index", "--remove-section=.comment",
+         "--keep-symbols=" + m.path("keep"), mini + ".debug", mini)
+    if os.path.exists(mini + ".xz"):
+        os.unlink(mini + ".xz")
+    tool("xz", mini)
+    tool("objcopy", "--strip-all", "--add-section", ".gnu_debugdata=" + mini + ".xz", program)
+    check(zoo.Truth(source("path.c")), [program])
+
+
+def guest():
+    tool("gcc", *FLAGS, "-fPIC", "-shared", "-o", m.path("libvisitor.so"), source("visitor.c"))
+    return compiled("guest.c", "-Wl,-z,lazy", "-L" + m.WORK, "-lvisitor", "-Wl,-rpath,$ORIGIN")
+
+
+def library():
+    """C through a library, back, and through its PLT"""
+    need("gcc")
+    check(zoo.Truth(source("guest.c")), [guest()])
+
+
+def plugins():
+    """dlopen and dlclose in a loop, at the same address"""
+    need("gcc")
+    for order, name in enumerate(("one", "two")):
+        tool("gcc", *FLAGS, "-fPIC", "-shared", "-DPLUGIN=" + name, "-DORDER=%d" % order, "-o", m.path(name + ".so"),
+             source("plugin.c"))
+    live = check(zoo.Truth(source("loader.c")), [compiled("loader.c"), m.path("one.so"), m.path("two.so")])
+    for name in ("one_hot", "two_hot"):
+        m.near("share of " + name, live.share(live.found[name]), 0.5, 0.2)
+
+
+def cplusplus():
+    """C++: deep templates, exceptions through frames"""
+    check(zoo.Truth(source("templates.cpp")), [compiled("templates.cpp", compiler="g++")], whole=0.3)
+
+
+def inlines():
+    """functions inlined three deep are shown"""
+    check(zoo.Truth(source("inlined.c")), [compiled("inlined.c")])
+
+
+def rust(mangling):
+    need("rustc")
+    tool("rustc", "-O", "-g", *mangling, "-o", m.path("iron"), source("iron.rs"))
+    check(zoo.Truth(source("iron.rs")), [m.path("iron")])
+
+
+def rust_legacy():
+    """Rust, release, with the compiler's own mangling"""
+    rust(())
+
+
+def rust_v0():
+    """Rust, release, v0 mangling"""
+    rust(("-C", "symbol-mangling-version=v0"))
+
+
+def go():
+    """Go: the main goroutine and another"""
+    need("go")
+    tool("go", "build", "-o", m.path("gopher"), source("gopher.go"),
+         env=dict(os.environ, HOME=m.WORK, GOCACHE=m.path("gocache"), GO111MODULE="off", GOFLAGS=""))
+    check(zoo.Truth(source("gopher.go")), [m.path("gopher")])
+
+
+NODE = ("node", "--perf-basic-prof", "--no-turbo-inlining")
+
+
+def node():
+    """node with --perf-basic-prof"""
+    need("node")
+    check(zoo.Truth(source("reactor.js")), [*NODE, source("reactor.js")])
+
+
+def java_with(option, **more):
+    need("java", "javac", "jcmd")
+    tool("javac", "-d", m.WORK, source("Steam.java"))
+    target = beside.Target("java", "-cp", m.WORK, "-XX:-Inline", option, "Steam")
+    status = subprocess.run(["jcmd", str(target.pid), "Compiler.perfmap"], capture_output=True, text=True, check=False)
+    if status.returncode or "Unknown" in status.stdout:
+        target.stop()
+        raise m.Skip("this java writes no map of its code: " + status.stdout.strip())
+    check(zoo.Truth(source("Steam.java")), [], target=target, **more)
+
+
+def java():
+    """java with -XX:+PreserveFramePointer"""
+    java_with("-XX:+PreserveFramePointer")
+
+
+def java_without_frame_pointers():
+    """java without frame pointers: true to the root, or said to be cut"""
+    java_with("-XX:-PreserveFramePointer", cut=True)
+
+
+def python():
+    """python 3"""
+    need("/usr/bin/python3")
+    check(zoo.Truth(source("snake.py")), ["/usr/bin/python3", source("snake.py")])
+
+
+def signal_handler():
+    """a signal handler on the same stack"""
+    check(zoo.Truth(source("altstack.c")), [compiled("altstack.c"), "none"])
+
+
+def alternate_stack():
+    """a signal handler on an alternate stack that lies in the interrupted one"""
+    check(zoo.Truth(source("altstack.c")), [compiled("altstack.c"), "near"])
+
+
+def alternate_stack_elsewhere():
+    """a signal handler on a stack elsewhere: true to the root, or said to be cut at the interrupted function"""
+    check(zoo.Truth(source("altstack.c")), [compiled("altstack.c"), "far"], cut=True)
+
+
+def many_threads():
+    """48 threads that come and go"""
+    check(zoo.Truth(source("threads.c")), [compiled("threads.c", "-pthread")])
+
+
+def coroutines():
+    """coroutines (ucontext)"""
+    check(zoo.Truth(source("coroutine.c")), [compiled("coroutine.c")])
+
+
+def recursion():
+    """1000 frames: cut by the dump and marked, never with a false root"""
+    live = check(zoo.Truth(source("recursion.c")), [compiled("recursion.c"), "1000"], cut=True)
+    assert live.share(live.marked) > SHARE and live.rooted == 0, live
+    assert min(live.depth) > 100, sorted(live.depth)
+
+
+def kernel_side():
+    """sampled in the kernel and in the vdso"""
+    m.need_root()
+    check(zoo.Truth(source("kernelside.c")), [compiled("kernelside.c")], options=(),
+          perf_options=("-e", "cpu-clock", *DWARF[2:]), whole=0.9)
+
+
+def replaced_file():
+    """a program whose file was replaced while it runs"""
+    program, other = compiled("path.c"), compiled("path.c", "-O0", out="other")
+    target = beside.Target(program)
+    os.rename(other, program)
+    # perf tells a file by its path, and of what perf recorded nobody can know the old file
+    check(zoo.Truth(source("path.c")), [], target=target, perf_options=None)
+
+
+def namespaces():
+    """a program in mount and pid namespaces of its own, with files that the host lacks"""
+    m.need_root()
+    need("gcc", "unshare", "mount")
+    program = guest()
+    ghost = m.path("ghost")
+    os.makedirs(ghost, exist_ok=True)
+    target = beside.Target("unshare", "-m", "-p", "-f", "sh", "-ec", "mount -t tmpfs zoo '%s'; mv '%s' '%s' '%s'; exec '%s/guest'" % (
+        ghost, program, m.path("libvisitor.so"), ghost, ghost))
+    assert not os.listdir(ghost) and not os.path.exists(program), "the host has the files"
+    check(zoo.Truth(source("guest.c")), [], target=target)
+
+
+def namespaces_node():
+    """node in namespaces of its own: its pid, and its /tmp, are not the host's"""
+    m.need_root()
+    need("node", "unshare", "mount")
+    target = beside.Target("unshare", "-m", "-p", "-f", "sh", "-ec", 'script=$(cat "$0"); mount -t tmpfs zoo /tmp; '
+                           'printf %%s "$script" >/tmp/reactor.js; exec %s /tmp/reactor.js' % " ".join(NODE),
+                           source("reactor.js"))
+    check(zoo.Truth(source("reactor.js")), [], target=target)
+
+
+ZOO = (with_frame_pointers, without_frame_pointers, frame_pointers_do_not_do, static, static_pie, by_clang, stripped,
+       split_debug, mini_debug, library, plugins, cplusplus, inlines, rust_legacy, rust_v0, go, node, java,
+       java_without_frame_pointers, python, signal_handler, alternate_stack, alternate_stack_elsewhere, many_threads,
+       coroutines, recursion, kernel_side, replaced_file, namespaces, namespaces_node)
+wanted = os.environ.get("ZOO")
+run(*[animal for animal in ZOO if not wanted or animal.__name__ in wanted.split(",")])

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Compiled with different PLUGINs: libraries of the same size that come and go at the same address. ORDER moves
+ * functions about, so that the table of one names the addresses of the other wrongly. */
+#include "zoo.h"
+
+#define PASTE(a, b) a##_##b
+#define NAMED(a, b) PASTE(a, b)
+#define NAME(of) NAMED(PLUGIN, of)
+
+uint64_t NAME(hot)(uint64_t x, int n);
+uint64_t NAME(fourth)(uint64_t x, int n);
+uint64_t NAME(third)(uint64_t x, int n);
+uint64_t NAME(second)(uint64_t x, int n);
+uint64_t plugin_run(uint64_t x, int n);
+
+#if ORDER
+HOT(NAME(hot))
+LEVEL(NAME(fourth), NAME(hot))
+LEVEL(NAME(third), NAME(fourth))
+LEVEL(NAME(second), NAME(third))
+#else
+FRAME uint64_t NAME(second)(uint64_t x, int n)
+{
+    volatile char space[200];
+    space[x % sizeof space] = 1;
+    return NAME(third)(x, n) + (uint64_t)space[0];
+}
+LEVEL(NAME(third), NAME(fourth))
+LEVEL(NAME(fourth), NAME(hot))
+HOT(NAME(hot))
+#endif
+LEVEL(plugin_run, NAME(second))
