@@ -19,6 +19,9 @@ enum module_kind {
     MODULE_GUEST,   /* guest code, offset = absolute address */
 };
 
+/* The path of the MODULE_VDSO of 32-bit processes on a 64-bit kernel, as perf calls it; the other is "[vdso]". */
+#define MODULE_VDSO32 "[vdso32]"
+
 /* Offsets in MODULE_BROKEN: why a chain has no true root. */
 enum broken_reason {
     BROKEN_GARBAGE,  /* frame pointers led into memory that is no code: "[broken]" */

@@ -18,6 +18,8 @@ bool elf_read_with_debug(int fd, int debug_fd, struct table_builder *b, struct e
 /* Only whether it belongs to `fd`. */
 bool elf_belongs(int fd, int debug_fd);
 
+/* The functions of a vmlinux at the addresses it was linked to, for MODULE_KERNEL. */
+bool elf_read_kernel(int fd, struct table_builder *b, struct error *e);
 /* Adds the stubs of the procedure linkage table (x86-64 and arm64) as "name@plt". */
 void elf_add_plt(const struct elffile *f, struct table_builder *b);
 

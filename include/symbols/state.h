@@ -10,6 +10,7 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "symbols/cache.h"
 #include "symbols/symbolizer.h"
 #include "symbols/table.h"
 #include "symbols/worker.h"
@@ -49,7 +50,7 @@ struct unwind_table { /* one or more modules' */
 
 enum progress { PROGRESS_UNASKED, PROGRESS_WAITING, PROGRESS_READY, PROGRESS_FAILED };
 /* What the resolver does for a module, most urgent first: of all that waits, the lower kind is taken. */
-enum task_kind { TASK_UNWIND, TASK_NAMES, TASK_KINDS };
+enum task_kind { TASK_UNWIND, TASK_NAMES, TASK_LINES, TASK_KINDS };
 struct task {
     struct mod *mod;
     enum progress progress;
@@ -64,6 +65,7 @@ struct mod { /* what is known of a module */
     struct symbol_table *table;  /* NULL: none (yet) */
     struct unwind_table *unwind; /* NULL: none (yet) */
     uint8_t id[20], id_size;     /* build-id as read from the file; 0: not known */
+    struct linecache *lines;     /* NULL: never asked for */
     uint64_t name_hash;
     uint64_t next_try_ns; /* names that may change (perf maps, kernel modules): not asked again before this */
     uint64_t map_size;    /* of the perf map when it was read */
@@ -96,7 +98,12 @@ struct symbolizer {
     struct names names;
     atomic_uint generation;
     uint32_t worker_starts;
+    size_t line_bytes;   /* that linecache.c holds */
+    uint32_t line_epoch; /* changes when it has forgotten all */
     struct worker worker; /* the resolver's */
+    struct cache *cache;  /* the resolver's; NULL: none */
+    unsigned cache_version;
+    bool keep_tables;
 };
 
 /* names.c */
@@ -145,6 +152,7 @@ bool mods_is_kernel(const struct mod *mod); /* named by kallsyms */
 struct outcome {
     struct symbol_table *table;  /* TASK_NAMES; NULL: none, or unchanged */
     struct unwind_table *unwind; /* TASK_UNWIND; NULL: none */
+    struct lines_answer *lines;  /* TASK_LINES; NULL: none */
     bool unchanged, retry;
     unsigned blame;
     uint8_t id[20], id_size; /* the file's build-id; 0: not known */
@@ -163,6 +171,10 @@ bool resolve_is_same_build(const struct mod *mod, struct outcome *out);
  * the caller unmaps. False with trouble, blame and retry set. */
 bool resolve_ask(struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd, struct worker_answer *a,
                  struct outcome *out);
+/* A symbol table made so, or NULL. */
+struct symbol_table *resolve_table(struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd,
+                                   struct outcome *out);
+void resolve_kernel(struct symbolizer *sy, const struct mod *mod, struct outcome *out); /* resolve_kernel.c */
 /* How much the end of the worker speaks against what it was reading. */
 unsigned resolve_blame(const struct worker *w, enum worker_result result);
 

@@ -11,16 +11,17 @@
 
 #include "base/error.h"
 
-enum worker_kind {                   /* fds; payload → what comes back */
-                   WORKER_ELF = 1,   /* the file → table */
-                   WORKER_ELF_DEBUG, /* the file, its debug file → table */
-                   WORKER_KALLSYMS,  /* kallsyms → table */
-                   WORKER_PERFMAP,   /* the map → table */
-                   WORKER_DEMANGLE,  /* -; names, each with its NUL → as many names, "" where it is none */
-                   WORKER_UNWIND,    /* the file → unwind rows, or none; its debug link and why there are none, each with
-                                      * its NUL but the last */
-                   WORKER_UNWIND_DEBUG, /* the file, its debug file → unwind rows of both */
+enum worker_kind {       /* fds; payload → what comes back */
+    WORKER_ELF = 1,      /* the file → table */
+    WORKER_ELF_DEBUG,    /* the file, its debug file → table */
+    WORKER_VMLINUX,      /* a vmlinux → table, by address */
+    WORKER_KALLSYMS,     /* kallsyms → table */
+    WORKER_PERFMAP,      /* the map → table */
+    WORKER_DEMANGLE,     /* -; names, each with its NUL → as many names, "" where it is none */
+    WORKER_UNWIND,       /* the file → unwind rows, or none; its debug link, a NUL, and why there are none */
+    WORKER_UNWIND_DEBUG, /* the file, its debug file → unwind rows of both */
 };
+#define WORKER_FDS_MAX     4
 #define WORKER_MESSAGE_MAX 61440 /* below any sane socket buffer */
 #define WORKER_BLOB_MAX    (UINT64_C(1) << 30)
 
@@ -56,7 +57,7 @@ struct worker {
 };
 struct worker_request {
     enum worker_kind kind;
-    int fds[2];
+    int fds[WORKER_FDS_MAX];
     unsigned n_fds;
     const void *payload;
     size_t payload_n;

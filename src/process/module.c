@@ -43,7 +43,7 @@ enum module_kind module_classify(const char **path)
         *path = "//anon";
         return MODULE_JIT;
     }
-    if (!strcmp(*path, "[vdso]"))
+    if (!strcmp(*path, "[vdso]") || !strcmp(*path, MODULE_VDSO32))
         return MODULE_VDSO;
     for (size_t i = 0; i < sizeof pseudo / sizeof *pseudo; i++) {
         size_t prefix = strlen(pseudo[i].prefix);

@@ -36,9 +36,9 @@ struct mod *user_mod(struct world *w, const struct proc *p, const struct module 
     m.live = w->live;
     m.pid = p->pid;
     m.kind = module_classify(&m.path);
-    /* a 32-bit process has another vdso than ours, which is the only one that we can read */
+    /* a 32-bit process has another vdso than ours */
     if (m.kind == MODULE_VDSO && w->live && sizeof(void *) == 8 && m.map_start <= UINT32_MAX)
-        m.kind = MODULE_JIT;
+        m.path = MODULE_VDSO32;
     if (m.kind != MODULE_FILE) {
         m.maj = m.min = 0;
         m.ino = m.ino_generation = 0;

@@ -48,9 +48,9 @@ static size_t without_version(const struct elf_symbol *s)
     return at && at > s->name ? (size_t)(at - s->name) : s->name_n;
 }
 
-/* Adds a symbol table of `f`; addresses become offsets by the segments of `loaded`. */
-static bool add_symbols(const struct elffile *f, size_t section, const struct elffile *loaded,
-                        struct table_builder *b)
+/* Adds a symbol table of `f`; addresses become offsets by the segments of `loaded`, or stay what they are. */
+static bool add_symbols_at(const struct elffile *f, size_t section, const struct elffile *loaded,
+                           bool addresses, struct table_builder *b)
 {
     struct elf_symbols symbols;
     struct elf_symbol s;
@@ -60,9 +60,17 @@ static bool add_symbols(const struct elffile *f, size_t section, const struct el
     if (!elffile_symbols(f, section, &symbols))
         return false;
     for (i = 0; i < symbols.n && elffile_symbol(&symbols, i, &s); i++)
-        if (is_code(&s) && elffile_offset(loaded, s.value, &offset, &limit))
-            table_add(b, offset, s.size, limit, s.name, without_version(&s), rank_of(&s));
+        if (is_code(&s) && elffile_offset(loaded, s.value, &offset, &limit)) {
+            uint64_t up = addresses ? s.value - offset : 0;
+            table_add(b, offset + up, s.size, limit + up, s.name, without_version(&s), rank_of(&s));
+        }
     return true;
+}
+
+static bool add_symbols(const struct elffile *f, size_t section, const struct elffile *loaded,
+                        struct table_builder *b)
+{
+    return add_symbols_at(f, section, loaded, false, b);
 }
 
 static void tell_identity(const struct elffile *f, struct table_builder *b)
@@ -143,6 +151,39 @@ bool elf_is_debug_of(const struct elffile *f, const struct elffile *debug)
         return f->build_id_size == debug->build_id_size &&
                !memcmp(f->build_id, debug->build_id, f->build_id_size);
     return f->link[0] && crc_of(debug->fd) == f->link_crc;
+}
+
+/* By which the table can be moved to where a kernel lies (kallsyms.c has the same). */
+static uint64_t find_reference(const struct elffile *f)
+{
+    struct elf_symbols symbols;
+    struct elf_symbol s;
+    uint64_t found = 0;
+    size_t i;
+
+    if (!elffile_symbols(f, f->symtab, &symbols))
+        return 0;
+    for (i = 0; i < symbols.n && elffile_symbol(&symbols, i, &s); i++)
+        if (s.name_n == 5 && !memcmp(s.name, "_text", 5))
+            return s.value;
+        else if (s.name_n == 6 && !memcmp(s.name, "_stext", 6))
+            found = s.value;
+    return found;
+}
+
+bool elf_read_kernel(int fd, struct table_builder *b, struct error *e)
+{
+    struct elffile f;
+    bool ok;
+
+    if (!elffile_open(&f, fd, e))
+        return false;
+    tell_identity(&f, b);
+    b->header.reference = find_reference(&f);
+    b->header.flags |= TABLE_FULL;
+    ok = add_symbols_at(&f, f.symtab, &f, true, b) || error_set(e, ERROR_MISSING, "it has no symbol table");
+    elffile_close(&f);
+    return ok;
 }
 
 bool elf_belongs(int fd, int debug_fd)

@@ -114,6 +114,15 @@ static bool do_elf(const struct job *q, struct job_reply *reply, struct error *e
     return ok;
 }
 
+static bool do_vmlinux(const struct job *q, struct job_reply *reply, struct error *e)
+{
+    struct table_builder b = { 0 };
+    bool ok = elf_read_kernel(q->fds[0], &b, e) && answer_table(&b, TABLE_NESTED, reply, e);
+
+    table_builder_done(&b);
+    return ok;
+}
+
 static bool do_elf_debug(const struct job *q, struct job_reply *reply, struct error *e)
 {
     struct table_builder b = { 0 };
@@ -200,6 +209,7 @@ bool job_do(const struct job *q, struct job_reply *reply, struct error *e)
         [WORKER_DEMANGLE] = { do_demangle, 0 },
         [WORKER_UNWIND] = { do_unwind, 1 },
         [WORKER_UNWIND_DEBUG] = { do_unwind, 2 },
+        [WORKER_VMLINUX] = { do_vmlinux, 1 },
     };
     uint32_t kind = q->head.kind;
 

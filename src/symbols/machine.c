@@ -2,18 +2,24 @@
 #include "symbols/machine.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/cursor.h"
 #include "base/file.h"
+#include "base/mem.h"
 
-#define NOTES_MAX 65536
-#define VDSO_MAX  (256 * 1024)
+#define NOTES_MAX   65536
+#define VDSO_MAX    (256 * 1024)
+#define CMDLINE_MAX 65536
+#define CONFIG_MAX  (4 << 20)
 
 static size_t padded(uint32_t n)
 {
@@ -57,15 +63,69 @@ static size_t vdso_size(const ElfW(Ehdr) * header)
     return end < VDSO_MAX ? end : 0;
 }
 
-int machine_open_vdso(void)
+static int copy_of(const void *bytes, size_t n)
 {
-    const ElfW(Ehdr) *header = (const void *)getauxval(AT_SYSINFO_EHDR);
-    size_t n = header && !memcmp(header->e_ident, ELFMAG, SELFMAG) ? vdso_size(header) : 0;
-    int fd = n ? memfd_create("flametop-vdso", MFD_CLOEXEC) : -1;
+    int fd = memfd_create("flametop-vdso", MFD_CLOEXEC);
 
-    if (fd >= 0 && !file_write_all(fd, header, n, NULL)) {
+    if (fd >= 0 && !file_write_all(fd, bytes, n, NULL)) {
         close(fd);
         return -1;
     }
     return fd;
+}
+
+int machine_open_vdso_of(uint32_t pid, uint64_t start, uint64_t end)
+{
+    char path[40], *bytes;
+    size_t n = end > start && end - start <= VDSO_MAX ? (size_t)(end - start) : 0;
+    int mem, fd = -1;
+
+    snprintf(path, sizeof path, "/proc/%u/mem", pid);
+    mem = n ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (mem < 0)
+        return -1;
+    bytes = mem_alloc(n);
+    if (pread(mem, bytes, n, (off_t)start) == (ssize_t)n && !memcmp(bytes, ELFMAG, SELFMAG))
+        fd = copy_of(bytes, n);
+    mem_free(bytes);
+    close(mem);
+    return fd;
+}
+
+int machine_open_vdso(void)
+{
+    const ElfW(Ehdr) *header = (const void *)getauxval(AT_SYSINFO_EHDR);
+    size_t n = header && !memcmp(header->e_ident, ELFMAG, SELFMAG) ? vdso_size(header) : 0;
+
+    return n ? copy_of(header, n) : -1;
+}
+
+/* Whether a text has a line or word of its own: "nokaslr" among others, not in "nokaslrx". */
+static bool has_word(const char *text, const char *word, const char *between)
+{
+    const char *p = text;
+    size_t n = strlen(word);
+
+    for (; (p = strstr(p, word)); p += n)
+        if ((p == text || strchr(between, p[-1])) && (!p[n] || strchr(between, p[n])))
+            return true;
+    return false;
+}
+
+bool machine_kernel_stays(void)
+{
+    struct buf text = { 0 };
+    struct utsname name;
+    char path[128];
+    bool stays;
+
+    stays =
+        file_read("/proc/cmdline", CMDLINE_MAX, &text, NULL) && has_word(buf_str(&text), "nokaslr", " \n");
+    if (!stays && !uname(&name)) {
+        snprintf(path, sizeof path, "/boot/config-%s", name.release);
+        stays = file_read(path, CONFIG_MAX, &text, NULL) &&
+                has_word(buf_str(&text), "# CONFIG_RANDOMIZE_BASE is not set", "\n");
+    }
+    buf_done(&text);
+    return stays;
 }

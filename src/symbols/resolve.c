@@ -32,13 +32,50 @@ static void count_blame(const struct worker *w, enum worker_result result, struc
     out->retry = result == WORKER_DIED || result == WORKER_LATE || result == WORKER_STOPPED;
 }
 
+/* Under which what the worker makes of these files is kept on disk; false: it is not. */
+static bool cache_key_of(const struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd,
+                         const struct outcome *out, struct cache_key *key)
+{
+    static const enum cache_kind kinds[] = { [WORKER_ELF] = CACHE_NAMES,
+                                             [WORKER_ELF_DEBUG] = CACHE_NAMES,
+                                             [WORKER_UNWIND] = CACHE_UNWIND,
+                                             [WORKER_UNWIND_DEBUG] = CACHE_UNWIND };
+
+    if (!sy->cache || !out->id_size ||
+        (kind != WORKER_ELF && kind != WORKER_ELF_DEBUG && kind != WORKER_UNWIND && kind != WORKER_UNWIND_DEBUG))
+        return false;
+    *key = (struct cache_key){ .kind = kinds[kind], .version = sy->cache_version, .id_size = out->id_size };
+    memcpy(key->id, out->id, out->id_size);
+    key->stamp = cache_stamp(fd);
+    if (second_fd >= 0)
+        key->stamp = map_mix(key->stamp) ^ cache_stamp(second_fd);
+    return true;
+}
+
+/* The payload of an answer with a table is the debug link, a text. */
+static bool ask_cache(struct symbolizer *sy, const struct cache_key *key, struct worker_answer *a)
+{
+    if (!cache_get(sy->cache, key, &a->blob, &a->blob_size, a->payload))
+        return false;
+    a->payload_n = strlen(a->payload) + 1;
+    return true;
+}
+
 bool resolve_ask(struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd, struct worker_answer *a,
                  struct outcome *out)
 {
+    struct cache_key key;
+    bool kept = cache_key_of(sy, kind, fd, second_fd, out, &key);
+    if (kept && ask_cache(sy, &key, a))
+        return true;
     struct worker_request r = { .kind = kind, .fds = { fd, second_fd }, .n_fds = second_fd < 0 ? 1 : 2 };
     enum worker_result result = worker_ask(&sy->worker, &r, a, &out->trouble);
 
     count_blame(&sy->worker, result, out);
+    if (result == WORKER_DONE && kept && a->blob && a->payload_n < CACHE_NOTE_MAX) {
+        a->payload[a->payload_n] = '\0';
+        cache_put(sy->cache, &key, a->blob, a->blob_size, a->payload);
+    }
     if (result == WORKER_DONE)
         return true;
     if (a->blob)
@@ -46,9 +83,8 @@ bool resolve_ask(struct symbolizer *sy, enum worker_kind kind, int fd, int secon
     return false;
 }
 
-/* A symbol table, or NULL with the outcome's trouble, blame and retry set. */
-static struct symbol_table *ask(struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd,
-                                struct outcome *out)
+struct symbol_table *resolve_table(struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd,
+                                   struct outcome *out)
 {
     struct worker_answer *a = mem_alloc(sizeof *a);
     struct symbol_table *t = NULL;
@@ -77,7 +113,7 @@ static void try_debug_root(struct symbolizer *sy, const char *root, const struct
     int debug_fd;
 
     while (!out->retry && (debug_fd = debugfile_open_next(&search)) >= 0) {
-        struct symbol_table *t = ask(sy, WORKER_ELF_DEBUG, fd, debug_fd, out);
+        struct symbol_table *t = resolve_table(sy, WORKER_ELF_DEBUG, fd, debug_fd, out);
         close(debug_fd);
         if (t) {
             tables_discard(out->table);
@@ -130,11 +166,19 @@ bool resolve_is_same_build(const struct mod *mod, struct outcome *out)
     return error_set(&out->trouble, ERROR_MISSING, "%s is of another build than what was profiled", m->path);
 }
 
-static int open_vdso(const struct symbolizer *sy, struct error *e)
+/* A 32-bit process has a vdso that is not ours: it is read out of that process. */
+static int open_vdso(const struct symbolizer *sy, const struct module *m, struct error *e)
 {
-    int fd = sy->kernel_ours ? machine_open_vdso() : -1;
+    bool other = !strcmp(m->path, MODULE_VDSO32);
+    int fd = -1;
 
-    if (fd < 0)
+    if (m->live && other)
+        fd = machine_open_vdso_of(m->pid, m->map_start, m->map_end);
+    else if (sy->kernel_ours && !other)
+        fd = machine_open_vdso();
+    if (fd < 0 && m->live && other)
+        error_sys(e, errno, "cannot read the vdso of process %u", m->pid);
+    else if (fd < 0)
         error_set(e, ERROR_MISSING, "the vdso of that kernel is not at hand");
     return fd;
 }
@@ -145,7 +189,7 @@ int resolve_open(struct symbolizer *sy, const struct mod *mod, struct outcome *o
     int fd;
 
     if (m->kind == MODULE_VDSO) {
-        fd = open_vdso(sy, &out->trouble);
+        fd = open_vdso(sy, m, &out->trouble);
     } else {
         fd = module_open(m, sy->symfs);
         if (fd < 0)
@@ -179,7 +223,7 @@ static struct symbol_table *known_table(struct symbolizer *sy, const struct outc
 static struct symbol_table *ask_file(struct symbolizer *sy, const struct mod *mod, int fd,
                                      struct outcome *out)
 {
-    struct symbol_table *t = ask(sy, WORKER_ELF, fd, -1, out);
+    struct symbol_table *t = resolve_table(sy, WORKER_ELF, fd, -1, out);
 
     if (t && !out->id_size) {
         out->id_size = t->view.header->build_id_size;
@@ -205,16 +249,6 @@ static void resolve_file(struct symbolizer *sy, const struct mod *mod, struct ou
     close(fd);
 }
 
-static void resolve_kernel(struct symbolizer *sy, struct outcome *out)
-{
-    if (!sy->kernel_usable)
-        error_set(&out->trouble, ERROR_MISSING, "recorded on another kernel; give its kallsyms");
-    else if (sy->kallsyms_fd < 0)
-        error_set(&out->trouble, ERROR_MISSING, "this kernel has no /proc/kallsyms that can be read");
-    else
-        out->table = ask(sy, WORKER_KALLSYMS, sy->kallsyms_fd, -1, out);
-}
-
 static void resolve_jit(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
 {
     uint64_t size;
@@ -233,7 +267,7 @@ static void resolve_jit(struct symbolizer *sy, const struct mod *mod, struct out
     if (mod->table && size == mod->map_size)
         out->unchanged = true;
     else
-        out->table = ask(sy, WORKER_PERFMAP, fd, -1, out);
+        out->table = resolve_table(sy, WORKER_PERFMAP, fd, -1, out);
     close(fd);
 }
 
@@ -247,7 +281,7 @@ void resolve_names(struct symbolizer *sy, struct mod *mod, struct outcome *out)
         break;
     case MODULE_KERNEL:
     case MODULE_KMOD:
-        resolve_kernel(sy, out);
+        resolve_kernel(sy, mod, out);
         break;
     case MODULE_JIT:
         resolve_jit(sy, mod, out);

@@ -2,8 +2,10 @@
 /* The resolver's thread: takes what was asked for, lets resolve.c and the worker do it unlocked, installs what
  * came. The worker does not stay when there is nothing to do: its memory is worth more than its start. */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -40,6 +42,10 @@ static void set_kernel_shift(struct symbolizer *sy, const struct module *m)
 static void set_kernel(struct symbolizer *sy, struct symbol_table *t)
 {
     sy->kernel_read_ns = clock_now_ns();
+    if (sy->kernel && !sy->kernel_hidden && t->view.header->flags & TABLE_HIDDEN) {
+        tables_drop(sy, t); /* we have a vmlinux instead */
+        return;
+    }
     sy->kernel_hidden = t->view.header->flags & TABLE_HIDDEN;
     tables_drop(sy, sy->kernel);
     sy->kernel = t;
@@ -87,7 +93,7 @@ static void install_names(struct symbolizer *sy, struct mod *mod, struct outcome
     set_next_try(mod, took_ns);
     if (out->unchanged || is_old_news(task, out))
         return;
-    if (out->table && out->table->view.header->flags & TABLE_HIDDEN)
+    if (out->table && out->table->view.header->flags & TABLE_HIDDEN && !out->trouble.text[0])
         error_set(&out->trouble, ERROR_PERMISSION, "the kernel hides its addresses from us");
     mod->map_size = out->map_size;
     if (out->table && mods_is_kernel(mod))
@@ -114,7 +120,7 @@ static bool have_names(struct symbolizer *sy, struct mod *mod)
     struct symbol_table *t;
 
     if (mods_is_kernel(mod)) {
-        if (!sy->kernel || (mod->next_try_ns && clock_now_ns() - sy->kernel_read_ns > KERNEL_RETRY_NS))
+        if (!sy->kernel || (sy->kernel_hidden && m->kind == MODULE_KERNEL) || (mod->next_try_ns && clock_now_ns() - sy->kernel_read_ns > KERNEL_RETRY_NS))
             return false;
         set_next_try(mod, 0);
         return true;
@@ -250,8 +256,26 @@ static void wait_for_work(struct symbolizer *sy)
     }
 }
 
+/* Another build of flametop may make other tables of the same file: what this one did not make is not used. */
+static void open_cache(struct symbolizer *sy)
+{
+    struct error e = { 0 };
+    int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+    if (self >= 0)
+        sy->cache_version = (unsigned)cache_stamp(self);
+    if (self >= 0 && sy->cache_version)
+        sy->cache = cache_open(NULL, CACHE_BYTES_DEFAULT, &e);
+    if (!sy->cache && e.text[0])
+        log_add("tables are not kept: %s", e.text);
+    if (self >= 0)
+        close(self);
+}
+
 void symbolizer_run(struct symbolizer *sy)
 {
+    if (sy->keep_tables)
+        open_cache(sy);
     pthread_mutex_lock(&sy->lock);
     while (!sy->stopping) {
         struct task *task = mods_take(sy);

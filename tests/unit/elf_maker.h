@@ -6,6 +6,7 @@
 
 #include <elf.h>
 #include <endian.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -36,10 +37,11 @@ struct elf_maker {
     uint32_t link_crc;
     struct elf_maker_extra extras[ELF_MAKER_EXTRAS]; /* SHT_PROGBITS */
     uint16_t machine;                                /* 0: x86-64 */
+    bool note_segment; /* program headers tell the build-id too, as linkers do */
 };
 struct elf_maker_file {
     Elf64_Ehdr header;
-    Elf64_Phdr segment;
+    Elf64_Phdr segment, note_segment;
     Elf64_Shdr sections[6 + ELF_MAKER_EXTRAS]; /* null, names, note, link, symbols, strings */
     char names[192];
     struct {
@@ -117,6 +119,13 @@ static inline void elf_maker_fill(struct elf_maker_file *f, const struct elf_mak
         memset(f->note.id, m->id, sizeof f->note.id);
         f->sections[2] =
             elf_maker_section(1, SHT_NOTE, offsetof(struct elf_maker_file, note), sizeof f->note);
+    }
+    if (m->id && m->note_segment) {
+        f->header.e_phnum = 2;
+        f->note_segment = (Elf64_Phdr){ .p_type = PT_NOTE,
+                                        .p_offset = offsetof(struct elf_maker_file, note),
+                                        .p_filesz = sizeof f->note,
+                                        .p_align = 4 };
     }
     if (m->link) {
         n = (strlen(m->link) + 4) & ~(size_t)3;

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "elf_maker.h"
 #include "symbols/elf.h"
+#include "symbols/elfid.h"
 #include "symbols/machine.h"
 
 struct built {
@@ -305,6 +306,36 @@ static void a_build_id_is_found_among_other_notes(void **state)
     assert_int_equal(machine_find_build_id(notes, sizeof notes - 4, id), 0);
 }
 
+static void a_quick_look_finds_the_same_build_id(void **state)
+{
+    struct elf_maker m = { .symbols = &exported, .n_symbols = 1, .id = 0x42, .note_segment = true };
+    struct elf_maker none = { .symbols = &exported, .n_symbols = 1, .id = 0x42 };
+    struct elf_maker_file f;
+    uint8_t id[20];
+    size_t n;
+    int fd = elf_maker_open(&m);
+
+    (void)state;
+    assert_int_equal(elfid_read(fd, id), 20);
+    assert_int_equal(id[0], 0x42);
+    assert_int_equal(id[19], 0x42);
+    close(fd);
+    fd = elf_maker_open(&none);
+    assert_int_equal(elfid_read(fd, id), 0);
+    close(fd);
+    elf_maker_fill(&f, &m);
+    for (n = 0; n < offsetof(struct elf_maker_file, link); n += 7) {
+        fd = elf_maker_memfd(&f, n);
+        elfid_read(fd, id);
+        close(fd);
+        elf_maker_fill(&f, &m);
+        ((unsigned char *)&f)[n] ^= 0xff;
+        fd = elf_maker_memfd(&f, sizeof f);
+        elfid_read(fd, id);
+        close(fd);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +351,7 @@ int main(void)
         cmocka_unit_test(a_file_with_any_byte_changed_is_survived),
         cmocka_unit_test(what_is_no_elf_file_says_so),
         cmocka_unit_test(a_build_id_is_found_among_other_notes),
+        cmocka_unit_test(a_quick_look_finds_the_same_build_id),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -462,6 +462,97 @@ static void another_machines_kernel_has_no_names_here(void **state)
     module_put(m);
 }
 
+/* A vmlinux in the build-id tree below symfs. */
+static void make_vmlinux(const struct setup *s, unsigned char id)
+{
+    static const struct elf_maker_symbol symbols[] = { { "_text", ELF_MAKER_VADDR, 0, 0 },
+                                                       { "vfs_read", ELF_MAKER_VADDR + 0x200, 0x40, 0 } };
+    struct elf_maker m = {
+        .symbols = symbols, .n_symbols = 2, .symtab_type = SHT_SYMTAB, .id = id, .note_segment = true
+    };
+    char command[192], name[128];
+    int i, n;
+
+    n = snprintf(name, sizeof name, "usr/lib/debug/.build-id/77/");
+    snprintf(command, sizeof command, "mkdir -p '%s/%s'", s->dir, name);
+    assert_int_equal(system(command), 0);
+    for (i = 0; i < 19; i++)
+        n += snprintf(name + n, sizeof name - (size_t)n, "77");
+    snprintf(name + n, sizeof name - (size_t)n, ".debug");
+    module_put(make_elf_module(s, name, &m));
+}
+
+static struct module *kernel_at(uint64_t start)
+{
+    struct module like = {
+        .id = MODULE_ID_KERNEL, .kind = MODULE_KERNEL, .path = "[kernel]", .name = "[kernel]", .start = start
+    };
+
+    return module_new(&like);
+}
+
+static void another_kernels_names_come_from_its_vmlinux(void **state)
+{
+    struct setup *s = *state, offline;
+    struct symbolizer_config cfg = { .symfs = s->dir, .kernel_build_id_size = 20 };
+    struct module *placed = kernel_at(UINT64_C(0xffffffff9a000000)), *lost = kernel_at(0);
+    struct symbol symbol;
+
+    memset(cfg.kernel_build_id, 0x77, 20);
+    make_vmlinux(s, 0x77);
+    start(&offline, &cfg);
+    symbol = settled(&offline, placed, UINT64_C(0xffffffff9a000208));
+    assert_string_equal(symbol.name, "vfs_read");
+    assert_int_equal(symbol.start, UINT64_C(0xffffffff9a000200));
+    assert_string_equal(trouble(&offline, placed), "");
+    stop(&offline);
+    start(&offline, &cfg);
+    assert_int_equal(settled(&offline, lost, ELF_MAKER_VADDR + 0x208).state, SYMBOL_NONE);
+    assert_non_null(strstr(trouble(&offline, lost), "KASLR"));
+    stop(&offline);
+    make_vmlinux(s, 0x78); /* of another build, under the same name */
+    start(&offline, &cfg);
+    assert_int_equal(settled(&offline, placed, UINT64_C(0xffffffff9a000208)).state, SYMBOL_NONE);
+    assert_non_null(strstr(trouble(&offline, placed), "another kernel"));
+    stop(&offline);
+    module_put(placed);
+    module_put(lost);
+}
+
+static void a_32_bit_vdso_is_read_from_its_process(void **state)
+{
+    struct setup *s = *state;
+    unsigned long long start = 0, end = 0;
+    struct module like = {
+        .id = 7000, .kind = MODULE_VDSO, .path = MODULE_VDSO32, .live = true, .pid = (uint32_t)getpid()
+    };
+    FILE *maps = fopen("/proc/self/maps", "r");
+    struct module *gone, *m;
+    char line[4096];
+
+    while (maps && fgets(line, sizeof line, maps))
+        if (strstr(line, "[vdso]"))
+            sscanf(line, "%llx-%llx", &start, &end);
+    fclose(maps);
+    if (!start) {
+        print_message("no vdso here\n");
+        skip();
+    }
+    like.map_start = start; /* ours is as good as a 32-bit one to show where it is read from */
+    like.map_end = end;
+    m = module_new(&like);
+    like.id = 7001;
+    like.pid = 0x7ffffff0;
+    gone = module_new(&like);
+    assert_string_equal(m->name, "[vdso]");
+    settled(s, m, 0);
+    assert_string_equal(trouble(s, m), "");
+    assert_int_equal(settled(s, gone, 0).state, SYMBOL_NONE);
+    assert_non_null(strstr(trouble(s, gone), "cannot read the vdso of process"));
+    module_put(m);
+    module_put(gone);
+}
+
 static void this_machines_kernel_has_names(void **state)
 {
     struct setup *s = *state;
@@ -654,6 +745,8 @@ int main(int argc, char **argv)
         WITH_SETUP(a_kernel_of_another_boot_is_shifted),
         WITH_SETUP(hidden_kernel_addresses_are_noted_with_the_remedy),
         WITH_SETUP(another_machines_kernel_has_no_names_here),
+        WITH_SETUP(another_kernels_names_come_from_its_vmlinux),
+        WITH_SETUP(a_32_bit_vdso_is_read_from_its_process),
         WITH_SETUP(this_machines_kernel_has_names),
         WITH_SETUP(a_worker_that_cannot_start_leaves_offsets),
         WITH_SETUP(stopping_does_not_wait_for_a_worker_that_hangs),

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Gets the kernel's table: kallsyms or, where that is hidden or missing, a vmlinux of the same build, but only if it is
+ * known where the kernel lies. */
+#include <string.h>
+#include <stdio.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "symbols/debugfile.h"
+#include "symbols/elfid.h"
+#include "symbols/machine.h"
+#include "symbols/safeopen.h"
+#include "symbols/state.h"
+
+static bool is_kernels(const struct symbolizer *sy, int fd)
+{
+    uint8_t id[20];
+    unsigned n = elfid_read(fd, id);
+
+    return n && n == sy->kernel_build_id_size && !memcmp(id, sy->kernel_build_id, n);
+}
+
+static int take_if_kernels(const struct symbolizer *sy, int fd)
+{
+    if (fd < 0 || is_kernels(sy, fd))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static int open_by_build_id(const struct symbolizer *sy, const char *root)
+{
+    struct debugfile_search search = { .root = root,
+                                       .module_path = "",
+                                       .build_id = sy->kernel_build_id,
+                                       .build_id_size = sy->kernel_build_id_size };
+
+    return take_if_kernels(sy, debugfile_open_next(&search));
+}
+
+static int open_by_release(const struct symbolizer *sy, const char *root)
+{
+    static const char *const places[] = { "/usr/lib/debug/boot/vmlinux-%s", "/boot/vmlinux-%s",
+                                          "/usr/lib/debug/lib/modules/%s/vmlinux",
+                                          "/lib/modules/%s/build/vmlinux", "/lib/modules/%s/vmlinux" };
+    struct utsname name;
+    char path[160];
+    size_t i;
+    int fd = -1;
+
+    if (uname(&name))
+        return -1;
+    for (i = 0; i < sizeof places / sizeof *places && fd < 0; i++) {
+        snprintf(path, sizeof path, places[i], name.release);
+        fd = take_if_kernels(sy, safeopen_regular(root, path, true, NULL));
+    }
+    return fd;
+}
+
+static int open_vmlinux(const struct symbolizer *sy)
+{
+    const char *root = sy->symfs ? sy->symfs : "/";
+    int fd = open_by_build_id(sy, root);
+
+    return fd < 0 ? open_by_release(sy, root) : fd;
+}
+
+/* A recording tells where its kernel lay; of the running one that hides its addresses only that it did not move. */
+static bool is_placed(const struct module *kernel)
+{
+    return kernel->live ? machine_kernel_stays() : kernel->start != 0;
+}
+
+static void try_vmlinux(struct symbolizer *sy, const struct module *kernel, struct outcome *out)
+{
+    struct symbol_table *t = NULL;
+    int fd = open_vmlinux(sy);
+
+    if (fd < 0)
+        return;
+    if (is_placed(kernel))
+        t = resolve_table(sy, WORKER_VMLINUX, fd, -1, out);
+    else
+        error_set(
+            &out->trouble, ERROR_PERMISSION,
+            "the kernel hides its addresses from us; its vmlinux is here, but nothing tells where KASLR has "
+            "moved it");
+    close(fd);
+    if (!t)
+        return;
+    if (out->table)
+        tables_discard(out->table);
+    out->table = t;
+    error_clear(&out->trouble);
+}
+
+void resolve_kernel(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
+{
+    if (!sy->kernel_usable)
+        error_set(&out->trouble, ERROR_MISSING, "recorded on another kernel; give its kallsyms");
+    else if (sy->kallsyms_fd < 0)
+        error_set(&out->trouble, ERROR_MISSING, "this kernel has no /proc/kallsyms that can be read");
+    else
+        out->table = resolve_table(sy, WORKER_KALLSYMS, sy->kallsyms_fd, -1, out);
+    if (!out->retry && mod->module->kind == MODULE_KERNEL &&
+        (!out->table || out->table->view.header->flags & TABLE_HIDDEN))
+        try_vmlinux(sy, mod->module, out);
+}
