@@ -213,6 +213,8 @@ bool options_set(struct options *o, enum option_id id, const char *value, struct
         return set_flag(&o->ui.no_unicode, id, value, e);
     case OPTION_MOUSE:
         return set_flag(&o->ui.mouse, id, value, e);
+    case OPTION_NO_CACHE:
+        return set_flag(&o->session.no_cache, id, value, e);
     case OPTION_BATCH:
         o->mode = RUN_BATCH;
         return true;

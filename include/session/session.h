@@ -29,6 +29,7 @@ struct session_config {
     bool command_to_log;  /* its output would tear a screen: it goes to the log, and its input is empty */
     const char *input;    /* perf.data to open instead of sampling, or NULL */
     const char *symfs, *kallsyms;
+    bool no_cache;        /* symbol and unwind tables are not kept on disk */
 };
 
 struct session;

@@ -43,6 +43,7 @@ struct symbolizer_config {
     const char *kallsyms;        /* NULL: /proc/kallsyms */
     uint8_t kernel_build_id[20]; /* of a perf.data's kernel */
     unsigned kernel_build_id_size;
+    bool keep_tables;        /* on disk, for the next start (symbols/cache.h) */
     const char *worker_path; /* program to run as the worker; NULL: /proc/self/exe */
 };
 
@@ -81,8 +82,9 @@ void symbolizer_unwind_trouble(struct symbolizer *sy, const struct module *m, ch
 /* Where in the source an address lies, and what was inlined there. */
 struct symbol_inline {
     const char *name; /* of the function inlined; cleaned, demangled */
-    const char *file; /* of the call inside it, or "" */
+    const char *file; /* of the place where it was called, in the next function outwards; "": not known */
     uint32_t line;    /* 0: not known */
+    uint64_t key;     /* as a symbol's, but another than that of the same function where it was not inlined */
 };
 struct symbol_lines {
     const char *file;              /* of the address itself (innermost), "" when not known */

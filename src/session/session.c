@@ -43,6 +43,7 @@ static bool open_names(struct session *s, struct error *e)
         .live = !s->file,
         .symfs = s->cfg.symfs,
         .kallsyms = s->cfg.kallsyms,
+        .keep_tables = !s->cfg.no_cache,
     };
     const struct perfdata_build_id *ids;
     uint32_t n = s->file ? perfdata_build_ids(s->file, &ids) : 0;

@@ -25,6 +25,7 @@ struct head {
     uint32_t magic, version;
     struct cache_key key;
     uint64_t size, checksum;
+    char note[CACHE_NOTE_MAX];
 };
 
 struct cache {
@@ -133,7 +134,7 @@ static bool name_of(const struct cache_key *key, char name[NAME_SIZE])
 }
 
 /* Compared as bytes: nothing between the members is left to chance. */
-static void set_head(struct head *h, const struct cache_key *key, const void *bytes, size_t n)
+static void set_head(struct head *h, const struct cache_key *key, const void *bytes, size_t n, const char *note)
 {
     memset(h, 0, sizeof *h);
     h->magic = CACHE_MAGIC;
@@ -144,11 +145,12 @@ static void set_head(struct head *h, const struct cache_key *key, const void *by
     h->key.id_size = key->id_size;
     h->key.stamp = key->stamp;
     h->size = n;
-    h->checksum = map_hash_bytes(bytes, n, n);
+    snprintf(h->note, sizeof h->note, "%s", note);
+    h->checksum = map_hash_bytes(h->note, sizeof h->note, map_hash_bytes(bytes, n, n));
 }
 
 /* The content of an open file, mapped; NULL if it is not what the wanted head says (checksum and size apart). */
-static const void *map_content(int fd, const struct cache_key *key, size_t *n)
+static const void *map_content(int fd, const struct cache_key *key, size_t *n, char note[CACHE_NOTE_MAX])
 {
     struct stat st;
     struct head h, want;
@@ -161,16 +163,19 @@ static const void *map_content(int fd, const struct cache_key *key, size_t *n)
     p = mmap(NULL, *n, PROT_READ, MAP_PRIVATE, fd, HEAD_BYTES);
     if (p == MAP_FAILED)
         return NULL;
-    set_head(&want, key, p, *n);
+    h.note[CACHE_NOTE_MAX - 1] = '\0';
+    set_head(&want, key, p, *n, h.note);
     if (memcmp(&h, &want, sizeof h)) {
         munmap(p, *n);
         return NULL;
     }
+    if (note)
+        memcpy(note, h.note, CACHE_NOTE_MAX);
     madvise(p, *n, MADV_DONTNEED); /* of what was read for the checksum little is needed soon */
     return p;
 }
 
-bool cache_get(struct cache *c, const struct cache_key *key, const void **bytes, size_t *n)
+bool cache_get(struct cache *c, const struct cache_key *key, const void **bytes, size_t *n, char note[CACHE_NOTE_MAX])
 {
     char name[NAME_SIZE];
     int fd;
@@ -180,7 +185,7 @@ bool cache_get(struct cache *c, const struct cache_key *key, const void **bytes,
     fd = openat(c->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return false;
-    *bytes = map_content(fd, key, n);
+    *bytes = map_content(fd, key, n, note);
     if (*bytes)
         futimens(fd, NULL); /* it was used */
     else
@@ -268,7 +273,7 @@ static bool write_at(int fd, const void *bytes, size_t n, off_t at)
     return true;
 }
 
-void cache_put(struct cache *c, const struct cache_key *key, const void *bytes, size_t n)
+void cache_put(struct cache *c, const struct cache_key *key, const void *bytes, size_t n, const char *note)
 {
     char name[NAME_SIZE], temporary[NAME_SIZE + 32];
     struct head h;
@@ -283,7 +288,7 @@ void cache_put(struct cache *c, const struct cache_key *key, const void *bytes, 
     fd = openat(c->dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return;
-    set_head(&h, key, bytes, n);
+    set_head(&h, key, bytes, n, note ? note : "");
     ok = write_at(fd, bytes, n, HEAD_BYTES) && write_at(fd, &h, sizeof h, 0);
     close(fd);
     if (!ok || renameat(c->dir, temporary, c->dir, name))

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "symbols/linecache.h"
 #include "symbols/state.h"
 
 #define WORKER_IDLE_NS  NS_PER_SEC
@@ -112,6 +113,11 @@ static void install_unwind(struct symbolizer *sy, struct mod *mod, struct outcom
     finish(sy, &mod->tasks[TASK_UNWIND], out->unwind != NULL, out);
 }
 
+static void install_lines(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns)
+{
+    finish(sy, &mod->tasks[TASK_LINES], linecache_install(sy, mod, out, took_ns), out);
+}
+
 /* What is at hand already: the kernel's table, or one of the same build. A kernel module that is not in the
  * kernel's table may have been loaded since. */
 static bool have_names(struct symbolizer *sy, struct mod *mod)
@@ -153,6 +159,7 @@ static const struct {
 } kinds[TASK_KINDS] = {
     [TASK_UNWIND] = { have_unwind, resolve_unwind, install_unwind },
     [TASK_NAMES] = { have_names, resolve_names, install_names },
+    [TASK_LINES] = { linecache_take, resolve_lines, install_lines },
 };
 
 /* The worker died or was killed meanwhile: what came is not all, and the rest is asked for again. */

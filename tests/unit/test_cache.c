@@ -31,7 +31,7 @@ static void put(struct cache *c, enum cache_kind kind, const uint8_t *id, const 
 {
     struct cache_key key = key_of(kind, 1, id);
 
-    cache_put(c, &key, bytes, n);
+    cache_put(c, &key, bytes, n, "note");
 }
 
 static int set_up(void **state)
@@ -65,9 +65,11 @@ static bool holds(struct cache *c, enum cache_kind kind, const uint8_t *id, cons
     struct cache_key key = key_of(kind, 1, id);
     const void *p;
     size_t n;
+    char note[CACHE_NOTE_MAX];
 
-    if (!cache_get(c, &key, &p, &n))
+    if (!cache_get(c, &key, &p, &n, note))
         return false;
+    assert_string_equal(note, "note");
     assert_int_equal(n, want_n);
     assert_memory_equal(p, want, n);
     munmap((void *)(uintptr_t)p, n);
@@ -108,7 +110,7 @@ static void another_version_counts_as_none(void **state)
 
     (void)state;
     put(c, CACHE_NAMES, id_a, "names", 5);
-    assert_false(cache_get(c, &key, &p, &n));
+    assert_false(cache_get(c, &key, &p, &n, NULL));
     cache_free(c);
 }
 
@@ -191,7 +193,7 @@ static void a_file_that_claims_the_build_id_of_another_is_told_from_it(void **st
     (void)state;
     put(c, CACHE_NAMES, id_a, "forged", 6);
     key.stamp++;
-    assert_false(cache_get(c, &key, &p, &n));
+    assert_false(cache_get(c, &key, &p, &n, NULL));
     cache_free(c);
 }
 
