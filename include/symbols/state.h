@@ -50,7 +50,7 @@ struct unwind_table { /* one or more modules' */
 
 enum progress { PROGRESS_UNASKED, PROGRESS_WAITING, PROGRESS_READY, PROGRESS_FAILED };
 /* What the resolver does for a module, most urgent first: of all that waits, the lower kind is taken. */
-enum task_kind { TASK_UNWIND, TASK_NAMES, TASK_LINES, TASK_KINDS };
+enum task_kind { TASK_UNWIND, TASK_NAMES, TASK_LINES, TASK_PACKAGE, TASK_KINDS };
 struct task {
     struct mod *mod;
     enum progress progress;
@@ -66,6 +66,7 @@ struct mod { /* what is known of a module */
     struct unwind_table *unwind; /* NULL: none (yet) */
     uint8_t id[20], id_size;     /* build-id as read from the file; 0: not known */
     struct linecache *lines;     /* NULL: never asked for */
+    char *package;               /* with its debug symbols; NULL: not known */
     uint64_t name_hash;
     uint64_t next_try_ns; /* names that may change (perf maps, kernel modules): not asked again before this */
     uint64_t map_size;    /* of the perf map when it was read */
@@ -157,10 +158,12 @@ struct outcome {
     unsigned blame;
     uint8_t id[20], id_size; /* the file's build-id; 0: not known */
     uint64_t map_size;
+    char package[128]; /* TASK_PACKAGE; "": none */
     struct error trouble;
 };
 void resolve_names(struct symbolizer *sy, struct mod *mod, struct outcome *out);
 void resolve_unwind(struct symbolizer *sy, struct mod *mod, struct outcome *out);
+void resolve_package(struct symbolizer *sy, struct mod *mod, struct outcome *out);
 /* Opens the module's file, or a copy of the vdso, and notes its build-id; -1 with trouble set: not to be had, or
  * not what was profiled. */
 int resolve_open(struct symbolizer *sy, const struct mod *mod, struct outcome *out);

@@ -70,6 +70,8 @@ void symbolizer_request(struct symbolizer *sy, struct module *m);
 
 /* Why a module has no names, for the doctor: "stripped, no debug file", "no /tmp/perf-123.map". "" if fine. */
 void symbolizer_trouble(struct symbolizer *sy, const struct module *m, char *dst, size_t cap);
+/* The Debian package with its debug symbols, "coreutils-dbgsym"; looked up in the background when first asked. */
+enum symbol_state symbolizer_package(struct symbolizer *sy, struct module *m, char *dst, size_t cap);
 /* The module's unwind table, asked for in the background if it is not there. Never blocks. *out is valid until
  * symbolizer_trim leaves the module out. NULL in *out: pending, or there is none. */
 enum symbol_state symbolizer_unwind(struct symbolizer *sy, struct module *m, const struct unwind_rows **out);

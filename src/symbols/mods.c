@@ -105,6 +105,7 @@ static void free_mod(struct symbolizer *sy, struct mod *mod)
     tables_drop(sy, mod->table);
     unwinds_drop(sy, mod->unwind);
     map_done(&mod->unnamed);
+    mem_free(mod->package);
     for (kind = 0; kind < TASK_KINDS; kind++)
         mem_free(mod->tasks[kind].trouble);
     module_put(mod->module);

@@ -118,6 +118,22 @@ static void install_lines(struct symbolizer *sy, struct mod *mod, struct outcome
     finish(sy, &mod->tasks[TASK_LINES], linecache_install(sy, mod, out, took_ns), out);
 }
 
+static bool have_package(struct symbolizer *sy, struct mod *mod)
+{
+    (void)sy;
+    (void)mod;
+    return false;
+}
+
+static void install_package(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns)
+{
+    (void)took_ns;
+    if (out->package[0])
+        mod->package = mem_strdup(out->package);
+    error_clear(&out->trouble); /* why a file cannot be opened is said of its names */
+    finish(sy, &mod->tasks[TASK_PACKAGE], true, out);
+}
+
 /* What is at hand already: the kernel's table, or one of the same build. A kernel module that is not in the
  * kernel's table may have been loaded since. */
 static bool have_names(struct symbolizer *sy, struct mod *mod)
@@ -159,6 +175,7 @@ static const struct {
 } kinds[TASK_KINDS] = {
     [TASK_UNWIND] = { have_unwind, resolve_unwind, install_unwind },
     [TASK_NAMES] = { have_names, resolve_names, install_names },
+    [TASK_PACKAGE] = { have_package, resolve_package, install_package },
     [TASK_LINES] = { linecache_take, resolve_lines, install_lines },
 };
 

@@ -142,6 +142,26 @@ static void a_stripped_file_says_what_is_missing(void **state)
     module_put(m);
 }
 
+static void the_package_with_the_symbols_is_found_when_asked_for(void **state)
+{
+    struct setup *s = *state;
+    struct module *m = make_module(MODULE_FILE, "/usr/bin/sleep", "sleep");
+    struct module *own = make_elf_module(s, "a", &plain_elf);
+    char package[64];
+
+    assert_int_equal(symbolizer_package(s->sy, m, package, sizeof package), SYMBOL_PENDING);
+    assert_int_equal(symbolizer_package(s->sy, own, package, sizeof package), SYMBOL_PENDING);
+    assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
+    if (!access("/var/lib/dpkg/info/coreutils.list", R_OK)) {
+        assert_int_equal(symbolizer_package(s->sy, m, package, sizeof package), SYMBOL_FOUND);
+        assert_string_equal(package, "coreutils-dbgsym");
+    }
+    assert_int_equal(symbolizer_package(s->sy, own, package, sizeof package), SYMBOL_NONE);
+    assert_string_equal(package, "");
+    module_put(m);
+    module_put(own);
+}
+
 static void a_debug_file_beside_the_module_is_found(void **state)
 {
     static const struct elf_maker_symbol secret = { "secret", ELF_MAKER_VADDR + 0x40, 0x10, 0 };
@@ -733,6 +753,7 @@ int main(int argc, char **argv)
         WITH_SETUP(keys_depend_on_names_only),
         WITH_SETUP(pseudo_modules_have_fixed_names),
         WITH_SETUP(a_stripped_file_says_what_is_missing),
+        WITH_SETUP(the_package_with_the_symbols_is_found_when_asked_for),
         WITH_SETUP(a_debug_file_beside_the_module_is_found),
         WITH_SETUP(a_file_of_another_build_gives_no_names),
         WITH_SETUP(files_that_are_missing_or_no_elf_say_so),

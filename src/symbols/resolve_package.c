@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which package would give a module its names: asked for by the doctor only. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbols/elfid.h"
+#include "symbols/package.h"
+#include "symbols/safeopen.h"
+#include "symbols/state.h"
+
+#define LISTS "/var/lib/dpkg/info"
+
+/* A container's file may have the path of one of ours without being it: our packages tell of ours only. */
+static bool is_ours(const struct mod *mod, const uint8_t *id, unsigned n)
+{
+    int fd = safeopen_regular("/", mod->module->path, true, NULL);
+    uint8_t ours[20];
+    bool same;
+
+    if (fd < 0)
+        return false;
+    same = n && elfid_read(fd, ours) == n && !memcmp(ours, id, n);
+    close(fd);
+    return same;
+}
+
+void resolve_package(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+{
+    char package[sizeof out->package];
+    int fd = resolve_open(sy, mod, out);
+
+    if (fd < 0)
+        return;
+    close(fd);
+    if (is_ours(mod, out->id, out->id_size) &&
+        package_of_file(LISTS, mod->module->path, package, sizeof package))
+        package_of_symbols(package, out->package, sizeof out->package);
+}
+
+enum symbol_state symbolizer_package(struct symbolizer *sy, struct module *m, char *dst, size_t cap)
+{
+    const struct task *task;
+    enum symbol_state state = SYMBOL_NONE;
+
+    dst[0] = '\0';
+    if (m->kind != MODULE_FILE)
+        return SYMBOL_NONE;
+    pthread_mutex_lock(&sy->lock);
+    task = mods_ask(sy, mods_get(sy, m), TASK_PACKAGE);
+    if (task->progress == PROGRESS_WAITING)
+        state = SYMBOL_PENDING;
+    else if (task->mod->package) {
+        snprintf(dst, cap, "%s", task->mod->package);
+        state = SYMBOL_FOUND;
+    }
+    pthread_mutex_unlock(&sy->lock);
+    return state;
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbols/package.h"
+
+static char dir[64];
+
+static void write_list(const char *name, const char *text)
+{
+    char path[128];
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static int make_lists(void **state)
+{
+    (void)state;
+    strcpy(dir, "/tmp/flametop-package-XXXXXX");
+    if (!mkdtemp(dir))
+        return -1;
+    write_list("libfoo1:amd64.list", "/.\n/lib\n/lib/libfoo.so.1\n/usr/share/doc/libfoo1\n");
+    write_list("bar.list", "/.\n/usr\n/usr/bin/bar\n/usr/bin/barbecue\n/opt/last");
+    write_list("bar.md5sums", "/usr/bin/sum\n");
+    write_list("B\033ad.list", "/usr/bin/bad\n");
+    return 0;
+}
+
+static int remove_lists(void **state)
+{
+    char command[128];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf '%s'", dir);
+    return system(command);
+}
+
+static const char *owner(const char *path)
+{
+    static char name[64];
+
+    return package_of_file(dir, path, name, sizeof name) ? name : "-";
+}
+
+static void a_file_has_the_package_that_lists_it(void **state)
+{
+    (void)state;
+    assert_string_equal(owner("/usr/bin/bar"), "bar");
+    assert_string_equal(owner("/opt/last"), "bar");
+    assert_string_equal(owner("/lib/libfoo.so.1"), "libfoo1");
+    assert_string_equal(owner("/usr/bin/ba"), "-");
+    assert_string_equal(owner("/usr/bin/barbe"), "-");
+    assert_string_equal(owner("bin/bar"), "-");
+    assert_string_equal(owner("/usr/bin/sum"), "-");
+    assert_string_equal(owner("/usr/bin/bad"), "-");
+}
+
+static void the_merged_usr_counts_as_one(void **state)
+{
+    (void)state;
+    assert_string_equal(owner("/usr/lib/libfoo.so.1"), "libfoo1");
+    assert_string_equal(owner("/bin/bar"), "bar");
+}
+
+static void a_machine_without_dpkg_has_no_packages(void **state)
+{
+    char name[64];
+
+    (void)state;
+    assert_false(package_of_file("/nonexistent", "/usr/bin/bar", name, sizeof name));
+}
+
+static void symbols_are_in_a_package_beside_it(void **state)
+{
+    char name[64];
+
+    (void)state;
+    package_of_symbols("coreutils", name, sizeof name);
+    assert_string_equal(name, "coreutils-dbgsym");
+    package_of_symbols("libc6", name, sizeof name);
+    assert_string_equal(name, "libc6-dbg");
+    package_of_symbols("python3.11", name, sizeof name);
+    assert_string_equal(name, "python3.11-dbg");
+    package_of_symbols("python3.11-minimal", name, sizeof name);
+    assert_string_equal(name, "python3.11-minimal-dbgsym");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_file_has_the_package_that_lists_it, make_lists, remove_lists),
+        cmocka_unit_test_setup_teardown(the_merged_usr_counts_as_one, make_lists, remove_lists),
+        cmocka_unit_test(a_machine_without_dpkg_has_no_packages),
+        cmocka_unit_test(symbols_are_in_a_package_beside_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
