@@ -13,7 +13,7 @@
 struct job {
     struct worker_message head;
     char payload[WORKER_MESSAGE_MAX + 1]; /* head.payload_n bytes and a NUL */
-    int fds[2];                           /* as many as the kind wants */
+    int fds[WORKER_FDS_MAX];              /* as many as the kind wants */
     unsigned n_fds;
 };
 struct job_reply {

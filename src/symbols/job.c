@@ -13,6 +13,7 @@
 #include "symbols/demangle.h"
 #include "symbols/elf.h"
 #include "symbols/kallsyms.h"
+#include "symbols/linesformat.h"
 #include "symbols/perfmap.h"
 #include "symbols/table.h"
 
@@ -196,11 +197,22 @@ static bool do_unwind(const struct job *q, struct job_reply *reply, struct error
     return true;
 }
 
+static bool do_lines(const struct job *q, struct job_reply *reply, struct error *e)
+{
+    static struct lines_server server;
+    struct buf blob = { 0 };
+    bool ok = lines_serve(&server, q->payload, q->head.payload_n, q->fds, q->n_fds, &blob, e) &&
+              job_reply_blob(reply, blob.data, blob.len, e);
+
+    buf_done(&blob);
+    return ok;
+}
+
 bool job_do(const struct job *q, struct job_reply *reply, struct error *e)
 {
     static const struct {
         bool (*run)(const struct job *, struct job_reply *, struct error *);
-        unsigned n_fds;
+        unsigned n_fds, more_fds; /* more_fds: that may come as well */
     } kinds[] = {
         [WORKER_ELF] = { do_elf, 1 },
         [WORKER_ELF_DEBUG] = { do_elf_debug, 2 },
@@ -209,11 +221,13 @@ bool job_do(const struct job *q, struct job_reply *reply, struct error *e)
         [WORKER_DEMANGLE] = { do_demangle, 0 },
         [WORKER_UNWIND] = { do_unwind, 1 },
         [WORKER_UNWIND_DEBUG] = { do_unwind, 2 },
+        [WORKER_LINES] = { do_lines, 0, WORKER_FDS_MAX },
         [WORKER_VMLINUX] = { do_vmlinux, 1 },
     };
     uint32_t kind = q->head.kind;
 
-    if (kind >= sizeof kinds / sizeof *kinds || !kinds[kind].run || q->n_fds != kinds[kind].n_fds)
+    if (kind >= sizeof kinds / sizeof *kinds || !kinds[kind].run || q->n_fds < kinds[kind].n_fds ||
+        q->n_fds > kinds[kind].n_fds + kinds[kind].more_fds)
         return error_set(e, ERROR_UNSUPPORTED, "the symbol worker does not know this request");
     return kinds[kind].run(q, reply, e);
 }

@@ -2,7 +2,7 @@
 /* What is known of each module, and the queues of what was asked for: by urgency, then first come, first served. */
 #include <string.h>
 
-#include "symbols/state.h"
+#include "symbols/linecache.h"
 
 #define HASH_SEED 0x6d6f64756c65
 
@@ -15,8 +15,9 @@ static bool can_have(enum module_kind module, enum task_kind task)
 {
     switch (module) {
     case MODULE_FILE:
-    case MODULE_VDSO:
         return true;
+    case MODULE_VDSO:
+        return task == TASK_NAMES || task == TASK_UNWIND;
     case MODULE_KERNEL:
     case MODULE_KMOD:
     case MODULE_JIT:
@@ -104,6 +105,7 @@ static void free_mod(struct symbolizer *sy, struct mod *mod)
 
     tables_drop(sy, mod->table);
     unwinds_drop(sy, mod->unwind);
+    linecache_free(sy, mod);
     map_done(&mod->unnamed);
     mem_free(mod->package);
     for (kind = 0; kind < TASK_KINDS; kind++)

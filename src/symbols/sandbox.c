@@ -18,7 +18,7 @@
 #define NOBODY          65534
 #define MEMORY_MAX      (UINT64_C(2) << 30)
 #define CPU_SECONDS_MAX 300
-#define FILES_MAX       16
+#define FILES_MAX       1024 /* lines.c keeps them open */
 
 /* Sanitizers reserve terabytes of address space and make calls of their own. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "symbols/linecache.h"
 #include "symbols/machine.h"
 #include "symbols/state.h"
 
@@ -68,6 +69,7 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *cfg, struct er
         sy->queues[kind].end = &sy->queues[kind].first;
     sy->symfs = cfg->symfs ? mem_strdup(cfg->symfs) : NULL;
     sy->worker_path = cfg->worker_path ? mem_strdup(cfg->worker_path) : NULL;
+    sy->keep_tables = cfg->keep_tables;
     sy->kallsyms_fd = -1;
     sy->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     sy->worker = (struct worker)WORKER_INIT;
@@ -102,6 +104,7 @@ void symbolizer_free(struct symbolizer *sy)
     if (!sy)
         return;
     worker_end(&sy->worker);
+    cache_free(sy->cache);
     mods_done(sy);
     tables_drop(sy, sy->kernel);
     map_done(&sy->tables);
@@ -291,6 +294,7 @@ static void forget_names(struct symbolizer *sy)
     size_t pos = 0;
     uint64_t value;
 
+    linecache_forget(sy, true);
     names_forget(&sy->names);
     while (map_next(&sy->mods, &pos, NULL, &value)) {
         struct mod *mod = (struct mod *)(uintptr_t)value;
@@ -306,6 +310,7 @@ void symbolizer_trim(struct symbolizer *sy, const uint8_t *keep, uint32_t n_keep
 {
     pthread_mutex_lock(&sy->lock);
     mods_trim(sy, keep, n_keep);
+    linecache_forget(sy, false);
     if (names_bytes(&sy->names) > NAMES_BYTES_MAX)
         forget_names(sy);
     pthread_mutex_unlock(&sy->lock);

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Source lines and inlined functions as the symbolizer remembers them, and how they are got. Private to src/symbols;
+ * others ask symbolizer_lines(). */
+#ifndef FLAMETOP_SYMBOLS_LINECACHE_H
+#define FLAMETOP_SYMBOLS_LINECACHE_H
+
+#include "symbols/linesformat.h"
+#include "symbols/state.h"
+
+#define LINECACHE_BATCH 512 /* offsets in a request: others wait for the worker meanwhile */
+
+struct linecache { /* of a module */
+    struct map rows; /* offset → struct line_row *; 0: asked for */
+    struct arena arena;
+    uint64_t *asked; /* waiting */
+    size_t n_asked, asked_cap;
+    uint64_t batch[LINECACHE_BATCH]; /* what is under way; the resolver's alone */
+    size_t n_batch;
+    uint32_t epoch;    /* of the names, when that batch was taken */
+    uint64_t spent_ns; /* on this module */
+    unsigned given_up; /* addresses whose unit took too long to read */
+    bool none;         /* the module has no debug information */
+};
+
+/* With the lock held: */
+/* Takes a batch of what was asked for; true: nothing was. */
+bool linecache_take(struct symbolizer *sy, struct mod *mod);
+/* Takes over the answer; false, with trouble: the module is given up. */
+bool linecache_install(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns);
+/* Forgets all of all modules, for it refers to names that go: with `all` false only if it takes much memory. */
+void linecache_forget(struct symbolizer *sy, bool all);
+void linecache_free(struct symbolizer *sy, struct mod *mod);
+
+/* resolve_lines.c: in the resolver's thread, without the lock. Asks for the module's batch. */
+struct lines_answer {
+    const void *blob;
+    size_t size;
+    struct lines_view view;
+};
+void resolve_lines(struct symbolizer *sy, struct mod *mod, struct outcome *out);
+void lines_answer_free(struct lines_answer *a); /* NULL is fine */
+
+#endif

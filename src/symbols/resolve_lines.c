@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Gets source lines and inlined functions of one module. The worker keeps it open: its files are only opened, and
+ * looked for, when it does not know it (any more). */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "symbols/debugfile.h"
+#include "symbols/linecache.h"
+#include "symbols/safeopen.h"
+
+#define SPLIT_MAX_NS (200 * NS_PER_MS) /* the others' turn, then */
+
+struct question {
+    struct symbolizer *sy;
+    struct mod *mod;
+    struct outcome *out;
+    struct worker_answer *raw; /* room for what the worker sends */
+    const char *root;          /* below which files of the module's are looked for */
+    char own_root[40];         /* of a process that maps it, "": none */
+};
+struct question_files {
+    int fd, debug_fd, alt_fd, split_fd;
+};
+static const struct question_files no_files = { -1, -1, -1, -1 };
+
+void lines_answer_free(struct lines_answer *a)
+{
+    if (!a)
+        return;
+    munmap((void *)(uintptr_t)a->blob, a->size);
+    mem_free(a);
+}
+
+static const char *main_root(const struct symbolizer *sy)
+{
+    return sy->symfs ? sy->symfs : "/";
+}
+
+static struct lines_answer *take_answer(struct question *q)
+{
+    struct lines_answer *a = mem_zalloc(sizeof *a);
+
+    a->blob = q->raw->blob;
+    a->size = q->raw->blob_size;
+    if (!a->blob)
+        error_set(&q->out->trouble, ERROR_FORMAT, "the symbol worker sent no source lines");
+    if (a->blob && lines_view(&a->view, a->blob, a->size, &q->out->trouble))
+        return a;
+    if (a->blob)
+        lines_answer_free(a);
+    else
+        mem_free(a);
+    return NULL;
+}
+
+static void add_file(struct worker_request *r, int fd)
+{
+    if (fd >= 0)
+        r->fds[r->n_fds++] = fd;
+}
+
+/* NULL: with the outcome's trouble, blame and retry. */
+static struct lines_answer *ask(struct question *q, uint32_t flags, const struct question_files *files,
+                                uint64_t split_id)
+{
+    const struct linecache *c = q->mod->lines;
+    enum worker_result result;
+    struct {
+        struct lines_ask head;
+        uint64_t offsets[LINECACHE_BATCH];
+    } payload = { .head = { .key = q->mod->module->id, .split_id = split_id, .flags = flags, .n = (uint32_t)c->n_batch } };
+    struct worker_request r = { .kind = WORKER_LINES,
+                                .payload = &payload,
+                                .payload_n = sizeof payload.head + c->n_batch * sizeof *c->batch };
+
+    memcpy(payload.offsets, c->batch, c->n_batch * sizeof *c->batch);
+    add_file(&r, files->fd);
+    add_file(&r, files->debug_fd);
+    add_file(&r, files->alt_fd);
+    add_file(&r, files->split_fd);
+    error_clear(&q->out->trouble);
+    result = worker_ask(&q->sy->worker, &r, q->raw, &q->out->trouble);
+    q->out->blame += resolve_blame(&q->sy->worker, result);
+    q->out->retry = result == WORKER_DIED || result == WORKER_LATE || result == WORKER_STOPPED;
+    return result == WORKER_DONE ? take_answer(q) : NULL;
+}
+
+static bool has_status(const struct lines_answer *a, enum lines_status status)
+{
+    return a && a->view.header.status == status;
+}
+
+static int open_below(const struct question *q, const char *folder, const char *path)
+{
+    char joined[PATH_MAX];
+    int n = path[0] == '/' ? snprintf(joined, sizeof joined, "%s", path)
+                           : snprintf(joined, sizeof joined, "%s/%s", folder, path);
+
+    if (n <= 0 || (size_t)n >= sizeof joined || joined[0] != '/')
+        return -1;
+    return safeopen_regular(q->root, joined, true, NULL);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* The folder of an open file, "" if that is not known or not below the root. */
+static void folder_of(const struct question *q, int fd, char folder[PATH_MAX])
+{
+    char link[40], path[PATH_MAX];
+    size_t root_n = strcmp(q->root, "/") ? strlen(q->root) : 0;
+    ssize_t n;
+
+    folder[0] = '\0';
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    n = readlink(link, path, sizeof path - 1);
+    if (n <= 0)
+        return;
+    path[n] = '\0';
+    if (strncmp(path, q->root, root_n) || path[root_n] != '/')
+        return;
+    snprintf(folder, PATH_MAX, "%.*s", (int)(base_name(path + root_n) - (path + root_n)), path + root_n);
+}
+
+/* As gdb looks for it: by build-id, as it is named (which may be relative to the file that names it), and in the
+ * tree of debug files by its last part. The worker checks that it is the right one. */
+static int open_alt(const struct question *q, const struct lines_view *v, int from_fd)
+{
+    struct debugfile_search by_id = { .root = q->root,
+                                      .module_path = q->mod->module->path,
+                                      .build_id = v->header.want_id,
+                                      .build_id_size = v->header.want_id_n };
+    const char *path = v->strings + v->header.want_path;
+    char folder[PATH_MAX];
+    int fd = debugfile_open_next(&by_id);
+
+    if (fd < 0) {
+        folder_of(q, from_fd, folder);
+        fd = open_below(q, folder, path);
+    }
+    return fd >= 0 ? fd : open_below(q, "/usr/lib/debug/.dwz", base_name(path));
+}
+
+/* Opens the module in the worker; NULL or LINES_OTHER_BUILD, LINES_NO_DWARF: not with these files. */
+static struct lines_answer *open_with(struct question *q, int fd, int debug_fd)
+{
+    struct question_files files = { fd, debug_fd, -1, -1 };
+    uint32_t flags = LINES_OPEN | (debug_fd >= 0 ? LINES_DEBUG : 0);
+    struct lines_answer *a = ask(q, flags, &files, 0);
+
+    if (!has_status(a, LINES_WANTS_ALT))
+        return a;
+    files.alt_fd = open_alt(q, &a->view, debug_fd >= 0 ? debug_fd : fd);
+    lines_answer_free(a);
+    a = files.alt_fd >= 0 ? ask(q, flags | LINES_ALT, &files, 0) : NULL;
+    if (files.alt_fd >= 0)
+        close(files.alt_fd);
+    if ((a && !has_status(a, LINES_OTHER_BUILD)) || q->out->retry)
+        return a;
+    lines_answer_free(a);
+    files.alt_fd = -1;
+    return ask(q, flags | LINES_NO_ALT, &files, 0);
+}
+
+static bool is_of_no_use(const struct lines_answer *a)
+{
+    return !a || has_status(a, LINES_NO_DWARF) || has_status(a, LINES_OTHER_BUILD);
+}
+
+/* Replaces `a` with what a debug file below the root gives. */
+static struct lines_answer *try_debug_root(struct question *q, const char *root, int fd, struct lines_answer *a)
+{
+    const struct symbol_table *t = q->mod->table;
+    uint32_t crc;
+    struct debugfile_search search = { .root = root,
+                                       .module_path = q->mod->module->path,
+                                       .build_id = q->out->id,
+                                       .build_id_size = q->out->id_size,
+                                       .debuglink = t ? table_debuglink(&t->view, &crc) : NULL };
+    int debug_fd;
+
+    q->root = root;
+    while (is_of_no_use(a) && !q->out->retry && (debug_fd = debugfile_open_next(&search)) >= 0) {
+        struct lines_answer *with = open_with(q, fd, debug_fd);
+        close(debug_fd);
+        if (!with && a)
+            continue;
+        lines_answer_free(a);
+        a = with;
+    }
+    return a;
+}
+
+static struct lines_answer *open_module(struct question *q)
+{
+    int fd = resolve_open(q->sy, q->mod, q->out);
+    struct lines_answer *a;
+
+    if (fd < 0)
+        return NULL;
+    a = open_with(q, fd, -1);
+    if (a && is_of_no_use(a))
+        a = try_debug_root(q, q->root, fd, a);
+    if (a && is_of_no_use(a) && q->own_root[0])
+        a = try_debug_root(q, q->own_root, fd, a);
+    close(fd);
+    return a;
+}
+
+/* A unit's own file, where it was compiled or beside the module. */
+static int open_split(struct question *q, const char *root, const char *folder, const char *path)
+{
+    const char *module_path = q->mod->module->path;
+    char beside[PATH_MAX];
+    int fd;
+
+    q->root = root;
+    fd = open_below(q, folder, path);
+    if (fd >= 0)
+        return fd;
+    snprintf(beside, sizeof beside, "%.*s", (int)(base_name(module_path) - module_path), module_path);
+    return open_below(q, beside, base_name(path));
+}
+
+static struct lines_answer *give_split(struct question *q, struct lines_answer *a)
+{
+    const struct lines_header *h = &a->view.header;
+    const char *path = a->view.strings + h->want_path, *folder = a->view.strings + h->want_folder;
+    struct question_files files = no_files;
+    uint64_t id = 0;
+
+    memcpy(&id, h->want_id, h->want_id_n < sizeof id ? h->want_id_n : sizeof id);
+    files.split_fd = open_split(q, main_root(q->sy), folder, path);
+    if (files.split_fd < 0 && q->own_root[0])
+        files.split_fd = open_split(q, q->own_root, folder, path);
+    lines_answer_free(a);
+    a = ask(q, files.split_fd >= 0 ? LINES_SPLIT : LINES_NO_SPLIT, &files, id);
+    if (files.split_fd >= 0)
+        close(files.split_fd);
+    return a;
+}
+
+static void make_question(struct question *q, struct symbolizer *sy, struct mod *mod, struct outcome *out)
+{
+    *q = (struct question){ .sy = sy, .mod = mod, .out = out, .root = main_root(sy) };
+    if (mod->module->live && mod->module->pid)
+        snprintf(q->own_root, sizeof q->own_root, "/proc/%u/root", mod->module->pid);
+    q->raw = mem_alloc(sizeof *q->raw);
+}
+
+void resolve_lines(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+{
+    uint64_t end_ns = clock_now_ns() + SPLIT_MAX_NS;
+    struct lines_answer *a;
+    struct question q;
+
+    make_question(&q, sy, mod, out);
+    a = ask(&q, 0, &no_files, 0);
+    if (has_status(a, LINES_NOT_OPEN)) {
+        lines_answer_free(a);
+        a = open_module(&q);
+    }
+    while (has_status(a, LINES_WANTS_SPLIT) && clock_now_ns() < end_ns)
+        a = give_split(&q, a);
+    mem_free(q.raw);
+    if (a && out->retry) { /* not all of its files were tried */
+        lines_answer_free(a);
+        a = NULL;
+    }
+    out->lines = a;
+    if (a)
+        error_clear(&out->trouble);
+}
