@@ -12,7 +12,8 @@
 #include "unwind/rowformat.h"
 
 struct rowbuild { /* zero-initialised is empty */
-    uint32_t *pcs, *rows;
+    uint32_t *pcs;
+    uint16_t *rows;
     size_t n, rows_cap;
     struct unwind_entry *entries;
     size_t n_entries, entries_cap;

@@ -2,9 +2,9 @@
 /* What the reader and the builder of unwind tables must agree on.
  *
  * Layout, in host byte order: struct unwind_rows_header; u32 index[n_index]; u32 pcs[n_rows], sorted, relative to base;
- * u32 rows[n_rows], each the number of an entry and flags; struct unwind_entry entries[n_entries]; general_size bytes of
- * general rules. Code has far fewer distinct states than rows, so that an entry can say all that the ABI lets a
- * function save. index[b] is the first row at or above b << index_shift: it makes the search short. */
+ * struct unwind_entry entries[n_entries]; u16 rows[n_rows], each the number of an entry and a flag; general_size bytes
+ * of general rules. Code has far fewer distinct states than rows (node: 300 for 466 thousand), so that an entry can say
+ * all that the ABI lets a function save. index[b] is the first row at or above b << index_shift: the search is short. */
 #ifndef FLAMETOP_UNWIND_ROWFORMAT_H
 #define FLAMETOP_UNWIND_ROWFORMAT_H
 
@@ -13,11 +13,11 @@
 #define UNWIND_ROWS_MAGIC   0x57525446u /* FTRW */
 #define UNWIND_ROWS_VERSION 1           /* of the layout and of what the entries mean */
 #define UNWIND_ROWS_MAX     (16u << 20)
-#define UNWIND_ENTRIES_MAX  (1u << 20)
+#define UNWIND_ENTRIES_MAX  32768u
 #define UNWIND_GENERAL_MAX  (4u << 20)
 
-#define UNWIND_ROW_ENTRY    0x00ffffffu /* a row: number of its entry */
-#define UNWIND_ROW_FUNCTION 0x80000000u /* … a function begins here */
+#define UNWIND_ROW_ENTRY    0x7fff /* a row: number of its entry */
+#define UNWIND_ROW_FUNCTION 0x8000 /* … a function begins here */
 
 struct unwind_rows_header {
     uint32_t magic;
@@ -39,6 +39,12 @@ struct unwind_entry {
     int32_t cfa_offset, fp_offset, ra_offset; /* as in struct unwind_row */
     int16_t saved[UNWIND_SAVED_MAX]; /* of the ABI's saved registers: at CFA (UNWIND_ROW_DRAP: fp) + 8 times this */
 };
+
+static inline uint64_t unwind_rows_size(const struct unwind_rows_header *h)
+{
+    return sizeof *h + (uint64_t)h->n_index * 4 + (uint64_t)h->n_rows * 6 +
+           (uint64_t)h->n_entries * sizeof(struct unwind_entry) + h->general_size;
+}
 
 /* The entry that covers offset, whatever its kind; NULL: none, or a damaged blob. Borrowed from the blob. */
 const struct unwind_entry *unwind_rows_entry(const struct unwind_rows *t, uint64_t offset);

@@ -35,8 +35,9 @@ struct unwind_row {
 
 struct unwind_rows { /* a checked view of a blob, which must stay mapped and unchanged; zero: empty */
     const struct unwind_rows_header *header;
-    const uint32_t *index, *pcs, *rows; /* layout: unwind/rowformat.h */
+    const uint32_t *index, *pcs; /* layout: unwind/rowformat.h */
     const struct unwind_entry *entries;
+    const uint16_t *rows;
     const uint8_t *general;
 };
 bool unwind_rows_view(struct unwind_rows *t, const void *blob, size_t size, struct error *e);

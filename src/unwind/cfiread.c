@@ -275,14 +275,14 @@ static void run_advance(void *ctx, uint64_t at, const struct cfi_state *state)
     p->advance(p->ctx, at, state);
 }
 
-static void run_cie(struct cfi_reader *r, struct cfi_cie *cie, const struct cfi_run *like)
+static void run_cie(struct cfi_reader *r, struct cfi_cie *cie, struct cfi_run run)
 {
-    struct cfi_run run = *like;
     struct cursor c = from_to(r, cie->run, cie->end);
 
     run.initial = NULL;
     run.advance = NULL;
     run.begin = run.size = run.at = 0;
+    memset(&run.state, 0, sizeof run.state);
     cie->valid = cfi_run(&run, &c);
     cie->initial = run.state;
     cie->ran = true;
@@ -303,9 +303,8 @@ bool cfi_run_fde(struct cfi_reader *r, struct cfi_fde *f, struct cfi_run *run)
     run->pointer = run_pointer;
     run->advance = run_advance;
     run->ctx = &p;
-    memset(&run->state, 0, sizeof run->state);
     if (!f->cie->ran)
-        run_cie(r, f->cie, run);
+        run_cie(r, f->cie, *run);
     if (!f->cie->valid)
         return false;
     run->initial = &f->cie->initial;

@@ -8,10 +8,11 @@
 /* The array with room for `more` items of `size` bytes behind the n that are there; NULL: no memory, nothing changed. */
 static void *with_room(void *array, size_t *cap, size_t n, size_t more, size_t size)
 {
-    size_t want = mem_next_cap(*cap, n + more);
+    size_t want;
 
     if (n + more <= *cap)
         return array;
+    want = mem_next_cap(*cap, n + more);
     array = mem_try_resize(array, want, size);
     if (array)
         *cap = want;
@@ -21,15 +22,18 @@ static void *with_room(void *array, size_t *cap, size_t n, size_t more, size_t s
 static bool grow_rows(struct rowbuild *b)
 {
     size_t cap = b->rows_cap;
-    uint32_t *pcs = with_room(b->pcs, &cap, b->n, 1, sizeof *pcs), *rows;
+    uint32_t *pcs;
+    uint16_t *rows;
 
-    if (!pcs)
+    if (b->n < b->rows_cap)
+        return true;
+    if (b->n >= UNWIND_ROWS_MAX || !(pcs = with_room(b->pcs, &cap, b->n, 1, sizeof *pcs)))
         return false;
     b->pcs = pcs;
     rows = with_room(b->rows, &b->rows_cap, b->n, 1, sizeof *rows);
     if (rows)
         b->rows = rows;
-    return rows && b->n < UNWIND_ROWS_MAX;
+    return rows;
 }
 
 static bool grow_entries(struct rowbuild *b)
@@ -41,10 +45,24 @@ static bool grow_entries(struct rowbuild *b)
     return entries && b->n_entries < UNWIND_ENTRIES_MAX;
 }
 
+/* Of all rows: products that do not wait for each other. */
+static uint64_t hash_of(const struct unwind_entry *entry)
+{
+    uint64_t w[4];
+    uint32_t rest;
+
+    _Static_assert(sizeof *entry == sizeof w + sizeof rest, "an entry is hashed as five words");
+    memcpy(w, entry, sizeof w);
+    memcpy(&rest, (const char *)entry + sizeof w, sizeof rest);
+    return w[0] * UINT64_C(0x9fb21c651e98df25) + w[1] * UINT64_C(0xd6e8feb86659fd93) +
+           w[2] * UINT64_C(0xa0761d6478bd642f) + w[3] * UINT64_C(0xe7037ed1a0b428db) +
+           rest * UINT64_C(0x8ebc6af09c88c6e3);
+}
+
 /* Of two that have one hash, the later is kept twice. */
 static bool number_of(struct rowbuild *b, const struct unwind_entry *entry, uint32_t *number)
 {
-    uint64_t *known = map_at(&b->by_entry, map_hash_bytes(entry, sizeof *entry, 0), b->n_entries, NULL);
+    uint64_t *known = map_at(&b->by_entry, hash_of(entry), b->n_entries, NULL);
 
     if (*known < b->n_entries && !memcmp(&b->entries[*known], entry, sizeof *entry)) {
         *number = (uint32_t)*known;
@@ -64,7 +82,8 @@ static bool same_as_last(const struct rowbuild *b, const struct unwind_entry *en
 
 void rowbuild_add(struct rowbuild *b, uint64_t offset, const struct unwind_entry *entry, bool function)
 {
-    uint32_t number, at, flag = function ? UNWIND_ROW_FUNCTION : 0;
+    uint32_t number, at;
+    uint16_t flag = function ? UNWIND_ROW_FUNCTION : 0;
 
     if (b->full || (!function && same_as_last(b, entry)))
         return;
@@ -80,7 +99,7 @@ void rowbuild_add(struct rowbuild *b, uint64_t offset, const struct unwind_entry
     if (b->n && b->pcs[b->n - 1] == at)
         flag |= b->rows[--b->n] & UNWIND_ROW_FUNCTION;
     b->pcs[b->n] = at;
-    b->rows[b->n++] = number | flag;
+    b->rows[b->n++] = (uint16_t)(number | flag);
 }
 
 bool rowbuild_rules(struct rowbuild *b, const uint8_t *bytes, size_t n, uint32_t *at)
@@ -128,8 +147,9 @@ static void write_index(const struct rowbuild *b, const struct unwind_rows_heade
 
 static void write_parts(const struct rowbuild *b, const struct unwind_rows_header *h, void *blob)
 {
-    uint32_t *index = (void *)((char *)blob + sizeof *h), *pcs = index + h->n_index, *rows = pcs + h->n_rows;
-    struct unwind_entry *entries = (void *)(rows + h->n_rows);
+    uint32_t *index = (void *)((char *)blob + sizeof *h), *pcs = index + h->n_index;
+    struct unwind_entry *entries = (void *)(pcs + h->n_rows);
+    uint16_t *rows = (void *)(entries + h->n_entries);
 
     memcpy(blob, h, sizeof *h);
     write_index(b, h, index);
@@ -137,7 +157,7 @@ static void write_parts(const struct rowbuild *b, const struct unwind_rows_heade
     memcpy(rows, b->rows, b->n * sizeof *rows);
     memcpy(entries, b->entries, b->n_entries * sizeof *entries);
     if (b->general_size)
-        memcpy(entries + b->n_entries, b->general, b->general_size);
+        memcpy(rows + b->n, b->general, b->general_size);
 }
 
 bool rowbuild_finish(struct rowbuild *b, enum unwind_arch arch, const uint8_t *build_id, unsigned build_id_size,
@@ -162,8 +182,7 @@ bool rowbuild_finish(struct rowbuild *b, enum unwind_arch arch, const uint8_t *b
         if (build_id_size)
             memcpy(h.build_id, build_id, build_id_size);
     }
-    h.size = sizeof h + ((uint64_t)h.n_index + 2 * b->n) * sizeof(uint32_t) +
-             b->n_entries * sizeof(struct unwind_entry) + b->general_size;
+    h.size = unwind_rows_size(&h);
     *size = (size_t)h.size;
     *blob = mem_try_array(1, *size);
     if (!*blob)

@@ -7,15 +7,6 @@
 
 #define FUNCTION_ROWS_MAX 65536 /* of one function: a damaged blob has no say in how long a search takes */
 
-/* The parts must fill the blob exactly; the sums cannot overflow, each part being below 2^37. */
-static bool parts_fit(const struct unwind_rows_header *h, size_t size)
-{
-    uint64_t want = sizeof *h + ((uint64_t)h->n_index + 2 * (uint64_t)h->n_rows) * sizeof(uint32_t) +
-                    (uint64_t)h->n_entries * sizeof(struct unwind_entry) + h->general_size;
-
-    return h->n_rows <= UNWIND_ROWS_MAX && h->index_shift < 32 && want == size;
-}
-
 bool unwind_rows_view(struct unwind_rows *t, const void *blob, size_t size, struct error *e)
 {
     const struct unwind_rows_header *h = blob;
@@ -23,14 +14,14 @@ bool unwind_rows_view(struct unwind_rows *t, const void *blob, size_t size, stru
     *t = (struct unwind_rows){ 0 };
     if (size < sizeof *h || (uintptr_t)blob % 8 || h->magic != UNWIND_ROWS_MAGIC ||
         h->version != UNWIND_ROWS_VERSION || h->size != size || h->build_id_size > sizeof h->build_id ||
-        !parts_fit(h, size))
+        h->index_shift >= 32 || unwind_rows_size(h) != size) /* below 2^39: each part has a u32 for its number */
         return error_set(e, ERROR_FORMAT, "the unwind table is not in the form that this version makes");
     t->header = h;
     t->index = (const void *)(h + 1);
     t->pcs = t->index + h->n_index;
-    t->rows = t->pcs + h->n_rows;
-    t->entries = (const void *)(t->rows + h->n_rows);
-    t->general = (const void *)(t->entries + h->n_entries);
+    t->entries = (const void *)(t->pcs + h->n_rows);
+    t->rows = (const void *)(t->entries + h->n_entries);
+    t->general = (const void *)(t->rows + h->n_rows);
     return true;
 }
 

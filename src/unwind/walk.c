@@ -135,15 +135,22 @@ static bool find_cfa(struct walk *w, const struct unwind_entry *entry, uint64_t 
     }
 }
 
+/* A slot below sp: the epilogue has popped it, call-frame information rarely says so, and the register holds the value
+ * again. */
+static bool is_popped(const struct walk *w, uint64_t addr)
+{
+    return addr < w->regs.sp;
+}
+
 /* Registers that the ABI lets a function save: needed only where a general row is met further up. */
-static bool restore_saved(struct walk *w, const struct unwind_entry *entry, uint64_t base)
+static void restore_saved(struct walk *w, const struct unwind_entry *entry, uint64_t base)
 {
     uint64_t kept = UINT64_C(1) << w->abi->fp;
 
     for (unsigned i = 0; i < w->abi->n_saved; i++) {
         uint64_t addr = base + (uint64_t)((int64_t)entry->saved[i] * 8), value;
         uint64_t bit = UINT64_C(1) << w->abi->saved[i];
-        if (entry->saved[i] == UNWIND_NOT_SAVED) {
+        if (entry->saved[i] == UNWIND_NOT_SAVED || is_popped(w, addr)) {
             kept |= bit;
         } else if (unwind_memory_word(&w->m, addr, &value)) {
             set_known(&w->regs, w->abi->saved[i], value);
@@ -151,7 +158,6 @@ static bool restore_saved(struct walk *w, const struct unwind_entry *entry, uint
         }
     }
     w->regs.known &= kept;
-    return true;
 }
 
 static bool find_ra(struct walk *w, const struct unwind_entry *entry, uint64_t cfa, uint64_t *ra)
@@ -166,16 +172,17 @@ static bool step_by_entry(struct walk *w, const struct unwind_entry *entry)
 {
     struct unwind_regs *r = &w->regs;
     bool leaf = w->exact && entry->flags & UNWIND_ENTRY_RA_IN_REGISTER;
-    uint64_t cfa, ra, fp = r->fp, base;
+    uint64_t cfa, ra, fp = r->fp, base, fp_at;
 
     if (!find_cfa(w, entry, &cfa))
         return false;
     if (cfa < r->sp || (cfa == r->sp && !leaf))
         return stop(w, UNWIND_BAD_STEP);
     base = entry->kind == UNWIND_ROW_DRAP ? r->fp : cfa;
+    fp_at = base + (uint64_t)(int64_t)entry->fp_offset;
     if (!find_ra(w, entry, cfa, &ra))
         return false;
-    if (entry->flags & UNWIND_ENTRY_FP_SAVED && !load(w, base + (uint64_t)(int64_t)entry->fp_offset, &fp))
+    if (entry->flags & UNWIND_ENTRY_FP_SAVED && !is_popped(w, fp_at) && !load(w, fp_at, &fp))
         return false;
     if (w->all)
         restore_saved(w, entry, base);
