@@ -127,7 +127,11 @@ static void say_names(struct session *s, struct doctor_row *row, const struct mo
         symbolizer_stats(s->symbolizer, &stats);
         snprintf(row->mend, sizeof row->mend, "%s", stats.kernel_note);
     } else {
-        snprintf(row->mend, sizeof row->mend, "install its debug symbols (Debian: the package's -dbgsym)");
+        char package[128];
+        bool known = symbolizer_package(s->symbolizer, (struct module *)(uintptr_t)m, package, sizeof package) ==
+                     SYMBOL_FOUND;
+        snprintf(row->mend, sizeof row->mend, "install its debug symbols (Debian: %s)",
+                 known ? package : "the package's -dbgsym");
     }
 }
 

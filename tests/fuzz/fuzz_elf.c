@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The reader of ELF files, what it makes of libelf's answers: any file gives an error or a sane table. */
+/* The readers of ELF files, what they make of libelf's answers: any file gives an error or a sane table, of symbols and
+ * of unwind rows. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -7,6 +8,8 @@
 
 #include "base/mem.h"
 #include "symbols/elf.h"
+#include "symbols/elfid.h"
+#include "unwind/rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -21,9 +24,30 @@ static void check(struct table_builder *b)
     mem_free(blob);
 }
 
+static void check_unwind(int fd, int debug_fd)
+{
+    char link[ELF_LINK_MAX];
+    struct unwind_rows rows;
+    struct unwind_row row;
+    uint64_t at, start, length;
+    void *blob;
+    size_t n;
+
+    if (!elf_read_unwind(fd, debug_fd, &blob, &n, link, NULL))
+        return;
+    if (!unwind_rows_view(&rows, blob, n, NULL))
+        abort();
+    for (at = 0; at < 0x3000; at += 7) {
+        unwind_rows_find(&rows, at, &row);
+        unwind_rows_function(&rows, at, &start, &length);
+    }
+    mem_free(blob);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct table_builder b = { 0 }, with_debug = { 0 };
+    struct table_builder b = { 0 }, with_debug = { 0 }, kernel = { 0 };
+    uint8_t id[20];
     int fd = memfd_create("elf", MFD_CLOEXEC);
 
     if (fd < 0 || write(fd, data, size) != (ssize_t)size)
@@ -32,6 +56,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(&b);
     if (elf_read_with_debug(fd, fd, &with_debug, NULL))
         check(&with_debug);
+    if (elf_read_kernel(fd, &kernel, NULL))
+        check(&kernel);
+    check_unwind(fd, -1);
+    check_unwind(fd, fd);
+    if (elfid_read(fd, id) > sizeof id)
+        abort();
+    table_builder_done(&kernel);
     table_builder_done(&b);
     table_builder_done(&with_debug);
     close(fd);
