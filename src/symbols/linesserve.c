@@ -90,6 +90,8 @@ static int next_fd(struct call *c, uint32_t flag)
 static enum lines_status status_of(enum lines_open_result result)
 {
     switch (result) {
+    case LINES_OPEN_READY:
+        return LINES_DONE;
     case LINES_OPEN_OTHER_BUILD:
         return LINES_OTHER_BUILD;
     case LINES_OPEN_WANTS_ALT:
@@ -154,7 +156,6 @@ static bool answer(struct call *c, struct error *e)
 {
     struct lines_slot *slot;
 
-    c->builder.header.status = LINES_DONE;
     if (c->ask.flags & LINES_OPEN) {
         slot = find_slot(c->server, c->ask.key);
         if (slot)
@@ -169,6 +170,7 @@ static bool answer(struct call *c, struct error *e)
     }
     if (c->ask.flags & (LINES_SPLIT | LINES_NO_SPLIT))
         lines_give_split(slot->module, c->ask.split_id, next_fd(c, LINES_SPLIT));
+    c->builder.header.status = LINES_DONE;
     answer_offsets(c, slot->module);
     return true;
 }

@@ -89,8 +89,12 @@ static void allow_only_needed_calls(void)
         return;
     for (i = 0; i < sizeof calls / sizeof *calls; i++)
         seccomp_rule_add(ctx, SCMP_ACT_ALLOW, calls[i], 0);
-    /* libelf looks for its messages' translations, glibc for the machine's memory: they do without. */
+    /* libelf looks for its messages' translations, glibc for the machine's memory, libdw for its file's name and for
+     * files beside it: they do without. */
     seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(openat), 0);
+    seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(open), 0);
+    seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(readlink), 0);
+    seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(readlinkat), 0);
     seccomp_load(ctx);
     seccomp_release(ctx);
 }
