@@ -43,9 +43,10 @@ static enum table_rank rank_of(const struct elf_symbol *s)
 /* memcpy@@GLIBC_2.14 is what memcpy means; memcpy@GLIBC_2.2.5 is another one, for old programs. */
 static size_t without_version(const struct elf_symbol *s)
 {
-    const char *at = memmem(s->name, s->name_n, "@@", 2);
+    const char *at = memchr(s->name, '@', s->name_n);
 
-    return at && at > s->name ? (size_t)(at - s->name) : s->name_n;
+    return at && at > s->name && at + 1 < s->name + s->name_n && at[1] == '@' ? (size_t)(at - s->name)
+                                                                              : s->name_n;
 }
 
 /* Adds a symbol table of `f`; addresses become offsets by the segments of `loaded`, or stay what they are. */

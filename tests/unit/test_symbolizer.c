@@ -573,6 +573,77 @@ static void a_32_bit_vdso_is_read_from_its_process(void **state)
     module_put(gone);
 }
 
+/* 4 GB, nearly all of it a hole, with two symbol tables' worth of symbols that cover each other. */
+static void a_huge_file_is_read_within_limits(void **state)
+{
+    enum { MANY = 500000 };
+    struct setup *s = *state;
+    struct elf_maker maker = { .symbols = &plain, .n_symbols = 1, .symtab_type = SHT_SYMTAB };
+    static struct elf_maker_file f;
+    Elf64_Sym *symbols = mem_array(MANY, sizeof *symbols);
+    struct module *m;
+    int fd;
+    unsigned i;
+
+    elf_maker_fill(&f, &maker);
+    f.segment.p_filesz = f.segment.p_memsz = UINT64_C(0x100000000);
+    f.sections[4].sh_offset = ELF_MAKER_OFFSET + UINT64_C(0x100000000);
+    f.sections[4].sh_size = MANY * sizeof *symbols;
+    for (i = 1; i < MANY; i++)
+        symbols[i] = (Elf64_Sym){ .st_name = 1,
+                                  .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+                                  .st_shndx = 5,
+                                  .st_value = ELF_MAKER_VADDR + i * 7919ul % MANY * 16,
+                                  .st_size = i % 100 * 16 };
+    m = make_file_module(s, "huge", &f, sizeof f);
+    fd = open(m->path, O_WRONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    if (pwrite(fd, symbols, MANY * sizeof *symbols, (off_t)f.sections[4].sh_offset) !=
+        (ssize_t)(MANY * sizeof *symbols)) {
+        print_message("no room for a file with a hole of 4 GB\n");
+        close(fd);
+        mem_free(symbols);
+        module_put(m);
+        skip();
+    }
+    close(fd);
+    mem_free(symbols);
+    assert_string_equal(settled(s, m, ELF_MAKER_OFFSET + 7919 * 16).name, "plain_function");
+    assert_string_equal(trouble(s, m), "");
+    module_put(m);
+}
+
+/* Sections that lie upon each other, that claim all there is, and counts that nothing can hold. */
+static void lying_headers_cost_one_line_of_trouble_at_most(void **state)
+{
+    struct setup *s = *state;
+    struct elf_maker maker = { .symbols = &plain, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 5 };
+    static const uint64_t lies[] = { 0, 1, UINT64_C(1) << 31, UINT64_C(1) << 40, INT64_MAX, UINT64_MAX };
+    unsigned section, field, lie, n = 0;
+    char name[16];
+
+    for (section = 0; section < 6; section++)
+        for (field = 0; field < 4; field++)
+            for (lie = 0; lie < sizeof lies / sizeof *lies; lie++) {
+                static struct elf_maker_file f;
+                const struct unwind_rows *rows;
+                struct module *m;
+                Elf64_Shdr *h = &f.sections[section];
+                elf_maker_fill(&f, &maker);
+                *(field == 0   ? &h->sh_offset
+                  : field == 1 ? &h->sh_size
+                  : field == 2 ? &h->sh_entsize
+                               : &h->sh_addralign) = lies[lie];
+                snprintf(name, sizeof name, "l%u", n++);
+                m = make_file_module(s, name, &f, sizeof f);
+                settled(s, m, ELF_MAKER_OFFSET + 0x10);
+                symbolizer_unwind_wait(s->sy, m, LONG_ENOUGH, &rows);
+                assert_null(strchr(trouble(s, m), '\n'));
+                assert_null(strstr(trouble(s, m), "worker"));
+                module_put(m);
+            }
+}
+
 static void this_machines_kernel_has_names(void **state)
 {
     struct setup *s = *state;
@@ -768,6 +839,8 @@ int main(int argc, char **argv)
         WITH_SETUP(another_machines_kernel_has_no_names_here),
         WITH_SETUP(another_kernels_names_come_from_its_vmlinux),
         WITH_SETUP(a_32_bit_vdso_is_read_from_its_process),
+        WITH_SETUP(a_huge_file_is_read_within_limits),
+        WITH_SETUP(lying_headers_cost_one_line_of_trouble_at_most),
         WITH_SETUP(this_machines_kernel_has_names),
         WITH_SETUP(a_worker_that_cannot_start_leaves_offsets),
         WITH_SETUP(stopping_does_not_wait_for_a_worker_that_hangs),
