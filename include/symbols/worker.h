@@ -62,7 +62,7 @@ struct worker_request {
     unsigned n_fds;
     const void *payload;
     size_t payload_n;
-    uint64_t limit_ns; /* 0: 10 seconds */
+    uint64_t limit_ns; /* 0: 10 seconds; up to three times that if it had no half of it for want of a CPU */
 };
 struct worker_answer {
     const void *blob; /* sealed, read-only mapping: munmap it; NULL: none */
