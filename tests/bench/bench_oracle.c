@@ -115,6 +115,15 @@ static bool find_image(struct ctx *c, uint64_t addr, struct near *out, bool *jit
     return false;
 }
 
+static void remember(struct ctx *c, const struct near *n)
+{
+    for (unsigned k = 0; k < c->n_near; k++)
+        if (c->near[k].image == n->image && c->near[k].bias == n->bias)
+            return;
+    if (c->n_near < NEAR)
+        c->near[c->n_near++] = *n;
+}
+
 static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi, int need, void *arg)
 {
     struct ctx *c = arg;
@@ -126,8 +135,7 @@ static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *p
 
     if (!find_image(c, ip, &n, &jit) || !n.image->hdr || !(hdr = bytes_at(n.image, n.image->hdr)) || hdr[3] != 0x3b)
         return -UNW_ENOINFO;
-    if (c->n_near < NEAR)
-        c->near[c->n_near++] = n;
+    remember(c, &n);
     memcpy(&count, hdr + 8, 4);
     di.start_ip = 0;
     di.end_ip = UINT64_MAX;
