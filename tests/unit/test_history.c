@@ -323,6 +323,44 @@ static void large_payloads_leave_in_small_steps(void **state)
     history_free(h);
 }
 
+static void samples_are_found_by_number_until_they_leave(void **state)
+{
+    struct history *h = history_new();
+
+    (void)state;
+    for (uint64_t i = 0; i < 5000; i++) {
+        struct sample s = { .time_ns = i + 1, .weight = 1 };
+        assert_int_equal(history_append(h, &s, NULL, 0), i);
+    }
+    assert_int_equal(history_sample(h, 4321)->time_ns, 4322);
+    assert_null(history_sample(h, 5000));
+    history_pin(h, 1, 1024); /* the oldest stay, those behind them leave */
+    assert_true(history_shrink(h, history_bytes(h) / 2) > 0);
+    assert_int_equal(history_sample(h, 1000)->time_ns, 1001);
+    assert_null(history_sample(h, 1500));
+    assert_int_equal(history_sample(h, 4999)->time_ns, 5000);
+    history_clear(h);
+    assert_null(history_sample(h, 4999));
+    history_free(h);
+}
+
+static void a_stack_that_is_changed_later_is_an_edit(void **state)
+{
+    struct history *h = history_new();
+    struct sample s = { .time_ns = 1, .stack = 3, .flags = SAMPLE_BROKEN };
+    uint64_t number = history_append(h, &s, NULL, 0), edits = history_edits(h);
+
+    (void)state;
+    history_set_stack(h, number, 3, SAMPLE_BROKEN);
+    history_set_stack(h, number + 1, 4, 0);
+    assert_int_equal(history_edits(h), edits);
+    history_set_stack(h, number, 4, 0);
+    assert_true(history_edits(h) != edits);
+    assert_int_equal(history_sample(h, number)->stack, 4);
+    assert_int_equal(history_sample(h, number)->flags, 0);
+    history_free(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,6 +377,8 @@ int main(void)
         cmocka_unit_test(payloads_belong_to_their_samples),
         cmocka_unit_test(the_payload_of_a_sample_that_left_is_not_found),
         cmocka_unit_test(large_payloads_leave_in_small_steps),
+        cmocka_unit_test(samples_are_found_by_number_until_they_leave),
+        cmocka_unit_test(a_stack_that_is_changed_later_is_an_edit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Stacks from registers and dumps: what is known at once, what comes later, and what never does. */
+#include "collector_fixture.h"
+
+#define KERNEL UINT64_C(0xffffffff81000000)
+#define STACK  UINT64_C(0x7ffc00000000)
+#define PERF_X86_BP 6
+#define PERF_X86_SP 7
+#define PERF_X86_IP 8
+
+static void feed(const struct record *r)
+{
+    collector_record(s, r);
+}
+
+static int start(void **state)
+{
+    struct symbolizer_config cfg = { 0 };
+    struct error e = { 0 };
+
+    set_up(state);
+    s->user.arch = UNWIND_ARCH_X86_64;
+    s->symbolizer = symbolizer_new(&cfg, &e); /* nobody runs it: tables never come */
+    assert_non_null(s->symbolizer);
+    do_comm(10, "busy", true);
+    do_mmap(10, TEXT, 0x10000, "/usr/bin/busy", 1);
+    do_mmap(10, JIT, 0x10000, "//anon", 0);
+    return 0;
+}
+
+static int end(void **state)
+{
+    userstack_done(s);
+    symbolizer_free(s->symbolizer);
+    return tear_down(state);
+}
+
+static uint64_t regs[64], stack[16];
+
+static void do_dump(uint64_t pc, uint64_t bp, size_t stack_bytes, const uint64_t *chain, uint32_t n)
+{
+    struct record r = record(PERF_RECORD_SAMPLE, 10);
+    uint64_t mask = unwind_arch_regs_mask(UNWIND_ARCH_X86_64);
+    unsigned at = 0;
+
+    for (unsigned bit = 0; bit < 64; bit++)
+        if (mask & UINT64_C(1) << bit)
+            regs[at++] = bit == PERF_X86_BP ? bp : bit == PERF_X86_SP ? STACK : bit == PERF_X86_IP ? pc : 0;
+    r.misc = n ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
+    r.sample.ip = n ? chain[1] : pc;
+    r.sample.chain = chain;
+    r.sample.chain_n = n;
+    r.sample.period = 1;
+    r.sample.user_abi = PERF_SAMPLE_REGS_ABI_64;
+    r.sample.user_regs = regs;
+    r.sample.stack = stack;
+    r.sample.stack_size = r.sample.stack_dyn_size = stack_bytes;
+    feed(&r);
+}
+
+static struct sample last;
+
+static void keep_last(void *ctx, struct sample *samples, size_t n)
+{
+    (void)ctx;
+    last = samples[n - 1];
+}
+
+/* The last sample's frames, leaf first, as KIND:OFFSET of their modules. */
+static const char *stack_text(void)
+{
+    static const char *const kinds[] = { [MODULE_FILE] = "file", [MODULE_KERNEL] = "kernel", [MODULE_JIT] = "jit",
+                                         [MODULE_UNKNOWN] = "unknown", [MODULE_BROKEN] = "cut" };
+    static char text[1024];
+    size_t n = 0;
+
+    history_scan(s->history, 0, 0, keep_last, NULL);
+    text[0] = '\0';
+    for (uint32_t node = last.stack; node; node = stacks_parents(s->stacks)[node]) {
+        uint32_t frame = stacks_frames(s->stacks)[node];
+        const struct module *m = world_module(s->world, stacks_frame_modules(s->stacks)[frame]);
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s:%llx", n ? " " : "", kinds[m->kind],
+                              (unsigned long long)stacks_frame_offsets(s->stacks)[frame]);
+    }
+    return text;
+}
+
+/* Two frames of a JIT, and the end of the frame pointers. */
+static void make_jit_frames(uint64_t last_fp)
+{
+    memset(stack, 0, sizeof stack);
+    stack[2] = STACK + 48; /* bp of the leaf is STACK + 16 */
+    stack[3] = JIT + 0x200;
+    stack[6] = last_fp;
+    stack[7] = JIT + 0x300;
+}
+
+static void code_of_a_jit_is_walked_by_frame_pointers(void **state)
+{
+    (void)state;
+    make_jit_frames(0);
+    do_dump(JIT + 0x100, STACK + 16, sizeof stack, NULL, 0);
+    assert_string_equal(stack_text(), "jit:7f0000000100 jit:7f00000001ff jit:7f00000002ff");
+    assert_int_equal(last.flags, SAMPLE_USER);
+    assert_int_equal(s->user.n_aside, 0);
+}
+
+static void the_kernels_part_comes_from_its_chain_and_its_user_part_is_ours(void **state)
+{
+    const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL + 0x10, KERNEL + 0x20, PERF_CONTEXT_USER, 0x1234 };
+
+    (void)state;
+    make_jit_frames(0);
+    do_dump(JIT + 0x100, STACK + 16, sizeof stack, chain, 5);
+    assert_string_equal(stack_text(), "kernel:ffffffff81000010 kernel:ffffffff8100001f jit:7f0000000100 "
+                                      "jit:7f00000001ff jit:7f00000002ff");
+    assert_int_equal(last.flags, SAMPLE_KERNEL);
+}
+
+static void a_dump_that_is_too_small_is_said_so(void **state)
+{
+    char want[128];
+
+    (void)state;
+    make_jit_frames(STACK + 4096);
+    do_dump(JIT + 0x100, STACK + 16, 32, NULL, 0);
+    snprintf(want, sizeof want, "jit:7f0000000100 jit:7f00000001ff cut:%x", BROKEN_DUMP);
+    assert_string_equal(stack_text(), want);
+    assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
+}
+
+static void an_address_in_no_mapping_stands_alone(void **state)
+{
+    (void)state;
+    make_jit_frames(0);
+    do_dump(0x1234, STACK + 16, sizeof stack, NULL, 0);
+    assert_string_equal(stack_text(), "unknown:1234");
+}
+
+static void a_missing_table_keeps_the_sample_aside_but_in_the_history(void **state)
+{
+    char want[64];
+
+    (void)state;
+    make_jit_frames(0);
+    do_dump(TEXT + 0x10, STACK + 16, sizeof stack, NULL, 0);
+    snprintf(want, sizeof want, "file:10 cut:%x", BROKEN_PENDING);
+    assert_string_equal(stack_text(), want);
+    assert_int_equal(s->user.n_aside, 1);
+    assert_int_equal(s->samples, 1);
+}
+
+static void what_was_aside_is_walked_from_its_copy_in_the_end(void **state)
+{
+    char want[64];
+
+    (void)state;
+    make_jit_frames(0);
+    do_dump(TEXT + 0x10, STACK + 16, sizeof stack, NULL, 0);
+    uint64_t edits = history_edits(s->history);
+    memset(stack, 0xff, sizeof stack);
+    memset(regs, 0xff, sizeof regs);
+    userstack_retry(s, true);
+    assert_int_equal(s->user.n_aside, 0);
+    assert_int_equal(s->user.aside_bytes, 0);
+    assert_true(history_edits(s->history) != edits);
+    /* without a table by frame pointer, as far as that leads */
+    snprintf(want, sizeof want, "file:10 jit:7f00000001ff jit:7f00000002ff");
+    assert_string_equal(stack_text(), want);
+    assert_int_equal(last.flags, SAMPLE_USER);
+}
+
+static void what_is_aside_is_bounded(void **state)
+{
+    (void)state;
+    make_jit_frames(0);
+    for (unsigned i = 0; i < 200000; i++) {
+        do_dump(TEXT + 0x10, STACK + 16, sizeof stack, NULL, 0);
+        if (i % 1000 == 0)
+            userstack_retry(s, false);
+    }
+    assert_true(s->user.aside_bytes < 20 * MB);
+    assert_true(s->user.n_aside > 0);
+}
+
+static void a_sample_that_left_the_history_is_left_alone(void **state)
+{
+    (void)state;
+    make_jit_frames(0);
+    do_dump(TEXT + 0x10, STACK + 16, sizeof stack, NULL, 0);
+    history_clear(s->history);
+    userstack_retry(s, true);
+    assert_int_equal(s->user.n_aside, 0);
+}
+
+static void registers_of_a_32_bit_program_are_not_taken_for_ours(void **state)
+{
+    struct record r = record(PERF_RECORD_SAMPLE, 10);
+
+    (void)state;
+    r.sample.ip = TEXT + 0x44;
+    r.sample.user_abi = PERF_SAMPLE_REGS_ABI_32;
+    r.sample.user_regs = regs;
+    feed(&r);
+    assert_string_equal(stack_text(), "file:44");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(code_of_a_jit_is_walked_by_frame_pointers, start, end),
+        cmocka_unit_test_setup_teardown(the_kernels_part_comes_from_its_chain_and_its_user_part_is_ours, start, end),
+        cmocka_unit_test_setup_teardown(a_dump_that_is_too_small_is_said_so, start, end),
+        cmocka_unit_test_setup_teardown(an_address_in_no_mapping_stands_alone, start, end),
+        cmocka_unit_test_setup_teardown(a_missing_table_keeps_the_sample_aside_but_in_the_history, start, end),
+        cmocka_unit_test_setup_teardown(what_was_aside_is_walked_from_its_copy_in_the_end, start, end),
+        cmocka_unit_test_setup_teardown(what_is_aside_is_bounded, start, end),
+        cmocka_unit_test_setup_teardown(a_sample_that_left_the_history_is_left_alone, start, end),
+        cmocka_unit_test_setup_teardown(registers_of_a_32_bit_program_are_not_taken_for_ours, start, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
