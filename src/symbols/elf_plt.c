@@ -191,7 +191,8 @@ static bool read_arm64(const struct elf_bytes *b, size_t i, struct stub *out)
 {
     uint32_t adrp = u32_at(b->p + i), ldr = i + 8 <= b->n ? u32_at(b->p + i + 4) : 0;
     bool guarded = i >= 4 && u32_at(b->p + i - 4) == 0xd503245f;
-    int64_t pages = (int64_t)((uint64_t)(adrp >> 5 & 0x7ffff) << 2 | (adrp >> 29 & 3)) << 43 >> 31;
+    uint64_t number = (uint64_t)(adrp >> 5 & 0x7ffff) << 2 | (adrp >> 29 & 3);
+    int64_t pages = (int64_t)(number << 43) >> 31; /* 21 bits with a sign, times 4096 */
 
     if ((adrp & 0x9f00001f) != 0x90000010 || (ldr & 0xffc003ff) != 0xf9400211)
         return false;
