@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "profile/expand.h"
+#include "profile/functions.h"
+#include "profile_fixture.h"
+
+struct world {
+    struct fixture f;
+    struct expanded x;
+    uint32_t inlined[16]; /* by number of the frame */
+    uint32_t asked, last_asked;
+};
+
+static int setup(void **state)
+{
+    struct world *w = mem_zalloc(sizeof *w);
+
+    fixture_init(&w->f);
+    *state = w;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+
+    expanded_done(&w->x);
+    fixture_done(&w->f);
+    mem_free(w);
+    return 0;
+}
+
+static uint32_t count(void *ctx, uint32_t frame)
+{
+    struct world *w = ctx;
+
+    assert_true(frame > w->last_asked);
+    w->last_asked = frame;
+    w->asked++;
+    return w->inlined[fixture_frame(&w->f.result, frame)];
+}
+
+static bool expand(struct world *w)
+{
+    fixture_query(&w->f);
+    w->asked = w->last_asked = 0;
+    return expand_result(&w->x, &w->f.result, count, w);
+}
+
+/* From the root: a digit for a real frame, "a" for the first inlined below it, "b" for the next. */
+static void stack_text(const struct expanded *x, uint32_t node, char *text)
+{
+    char reversed[256];
+    size_t n = 0, i;
+
+    for (; node; node = x->result.parent[node]) {
+        uint32_t frame = x->result.frame[node];
+        assert_true(x->result.parent[node] < node);
+        assert_true(frame && frame < x->result.n_frames && n < sizeof reversed);
+        reversed[n++] = frame < x->n_real ? (char)('0' + fixture_frame(&x->result, frame))
+                                          : (char)('a' + x->inlined[frame - x->n_real] - 1);
+    }
+    for (i = 0; i < n; i++)
+        text[i] = reversed[n - 1 - i];
+    text[n] = '\0';
+}
+
+static void assert_stack(const struct world *w, uint32_t entry, const char *expected, uint64_t weight)
+{
+    char text[256];
+
+    assert_true(entry < w->x.result.n_entries);
+    stack_text(&w->x, w->x.result.entries[entry].node, text);
+    assert_string_equal(text, expected);
+    assert_int_equal(w->x.result.entries[entry].weight, weight);
+}
+
+static void inlined_functions_become_frames_below_their_holder(void **state)
+{
+    struct world *w = *state;
+
+    w->inlined[2] = 2;
+    fixture_stack(&w->f, "123", 5, 0);
+    fixture_stack(&w->f, "12", 7, 0);
+    assert_true(expand(w));
+    assert_int_equal(w->x.result.n_entries, 2);
+    assert_stack(w, 0, "12ab3", 5);
+    assert_stack(w, 1, "12ab", 7);
+}
+
+static void a_recursion_is_expanded_at_each_level(void **state)
+{
+    struct world *w = *state;
+
+    w->inlined[1] = 1;
+    fixture_stack(&w->f, "111", 1, 0);
+    assert_true(expand(w));
+    assert_stack(w, 0, "1a1a1a", 1);
+}
+
+static void without_inlined_functions_it_is_an_equal_copy(void **state)
+{
+    struct world *w = *state;
+    const struct result *r = &w->f.result;
+
+    fixture_stack(&w->f, "123", 5, 0);
+    fixture_stack(&w->f, "14", 7, 0);
+    fixture_stack(&w->f, "", 9, 0);
+    assert_false(expand(w));
+    assert_int_equal(w->x.result.n_nodes, r->n_nodes);
+    assert_int_equal(w->x.result.n_frames, r->n_frames);
+    assert_memory_equal(w->x.result.parent, r->parent, r->n_nodes * sizeof *r->parent);
+    assert_memory_equal(w->x.result.frame + 1, r->frame + 1, (r->n_nodes - 1) * sizeof *r->frame);
+    assert_memory_equal(w->x.result.entries, r->entries, r->n_entries * sizeof *r->entries);
+    assert_stack(w, 2, "", 9);
+}
+
+static void a_virtual_frame_tells_what_it_stands_for(void **state)
+{
+    struct world *w = *state;
+    const struct expanded *x = &w->x;
+    uint32_t i;
+
+    w->inlined[3] = 3;
+    w->inlined[1] = 1;
+    fixture_stack(&w->f, "123", 5, 0);
+    assert_true(expand(w));
+    assert_int_equal(x->n_real, w->f.result.n_frames);
+    assert_int_equal(x->result.n_frames, x->n_real + 4);
+    for (i = x->n_real; i < x->result.n_frames; i++) {
+        uint32_t real = x->real[i - x->n_real];
+        assert_true(real && real < x->n_real);
+        assert_int_equal(x->result.frame_module[i], w->f.result.frame_module[real]);
+        assert_int_equal(x->result.frame_offset[i], w->f.result.frame_offset[real]);
+        assert_in_range(x->inlined[i - x->n_real], 1, w->inlined[fixture_frame(&w->f.result, real)]);
+    }
+    assert_int_equal(w->asked, w->f.result.n_frames - 1);
+}
+
+static void nothing_is_asked_of_an_empty_result(void **state)
+{
+    struct world *w = *state;
+
+    assert_false(expand(w));
+    assert_int_equal(w->asked, 0);
+    assert_int_equal(w->x.result.n_entries, 0);
+}
+
+static void frames_beyond_the_limit_stay_as_they_are(void **state)
+{
+    struct world *w = *state;
+
+    w->inlined[1] = EXPAND_NODES_MAX;
+    w->inlined[2] = 1;
+    fixture_stack(&w->f, "12", 3, 0);
+    assert_true(expand(w));
+    assert_stack(w, 0, "12a", 3);
+}
+
+/* A leaf's weight goes to its innermost function; totals of holders stay what they were. */
+static void sums_agree_with_stacks_that_are_counted_one_by_one(void **state)
+{
+    struct world *w = *state;
+    struct functions before = { 0 }, after = { 0 };
+    uint64_t total[16] = { 0 }, self[16] = { 0 }, inlined_self = 0, expected = 0;
+    uint32_t *funcs, i;
+
+    for (i = 1; i < 12; i++)
+        w->inlined[i] = i % 3;
+    fixture_fill(&w->f, 3000);
+    assert_true(expand(w));
+    funcs = mem_array(w->x.result.n_frames, sizeof *funcs);
+    for (i = 1; i < w->x.result.n_frames; i++)
+        funcs[i] = i < w->x.n_real ? fixture_frame(&w->f.result, i) : 12;
+    functions_build(&before, &w->f.result, funcs, 13, false, false);
+    functions_build(&after, &w->x.result, funcs, 13, false, false);
+    for (i = 0; i < before.n; i++) {
+        total[before.rows[i].func] = before.rows[i].total_weight;
+        self[before.rows[i].func] = before.rows[i].self_weight;
+        expected += w->inlined[before.rows[i].func] ? before.rows[i].self_weight : 0;
+    }
+    for (i = 0; i < after.n; i++) {
+        const struct function_row *row = &after.rows[i];
+        if (row->func == 12) {
+            inlined_self = row->self_weight;
+            continue;
+        }
+        assert_int_equal(row->total_weight, total[row->func]);
+        assert_int_equal(row->self_weight, w->inlined[row->func] ? 0 : self[row->func]);
+    }
+    assert_true(expected > 0);
+    assert_int_equal(inlined_self, expected);
+    assert_int_equal(w->x.result.weight, w->f.result.weight);
+    assert_int_equal(w->x.result.samples, w->f.result.samples);
+    functions_done(&before);
+    functions_done(&after);
+    mem_free(funcs);
+}
+
+static void its_memory_serves_again(void **state)
+{
+    struct world *w = *state;
+
+    w->inlined[2] = 2;
+    fixture_fill(&w->f, 500);
+    assert_true(expand(w));
+    w->inlined[2] = 0;
+    assert_false(expand(w));
+    w->inlined[2] = 1;
+    fixture_stack(&w->f, "52", 1, 0);
+    assert_true(expand(w));
+    assert_stack(w, w->x.result.n_entries - 1, "52a", 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(inlined_functions_become_frames_below_their_holder, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_recursion_is_expanded_at_each_level, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_inlined_functions_it_is_an_equal_copy, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_virtual_frame_tells_what_it_stands_for, setup, teardown),
+        cmocka_unit_test_setup_teardown(nothing_is_asked_of_an_empty_result, setup, teardown),
+        cmocka_unit_test_setup_teardown(frames_beyond_the_limit_stay_as_they_are, setup, teardown),
+        cmocka_unit_test_setup_teardown(sums_agree_with_stacks_that_are_counted_one_by_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(its_memory_serves_again, setup, teardown),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
