@@ -99,7 +99,7 @@ static void doctor_draw(void *v, struct app *a, struct area area)
     (void)a;
     draw_summary(&d->doctor, area);
     draw_fill(area, 1, 0, -1, STYLE_TABLE_HEAD);
-    draw_text(area, 1, 0, STYLE_TABLE_HEAD, "SHARE%  SAMPLES WHAT    MODULE");
+    draw_text(area, 1, 0, STYLE_TABLE_HEAD, "SHARE%  SAMPLES WHAT    WHERE, AND WHY");
     if (!d->doctor.n_rows) {
         draw_wrapped(area_sub(area, 3, 2, -1, area.cols - 4), 0, STYLE_LIVE,
                      d->doctor.samples ? "Nothing is missing: all stacks are whole, all frames have names." :
