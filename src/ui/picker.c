@@ -64,8 +64,11 @@ static bool model_hidden(const void *ctx, uint32_t node)
     return !((const struct picker *)ctx)->items[node - 1].shown;
 }
 
-static const struct tree_model model = { model_first_child, model_next_sibling, model_parent, model_key,
-                                         model_hidden };
+static const struct tree_model model = { .first_child = model_first_child,
+                                         .next_sibling = model_next_sibling,
+                                         .parent = model_parent,
+                                         .key = model_key,
+                                         .hidden = model_hidden };
 
 static void link_items(struct picker *p)
 {

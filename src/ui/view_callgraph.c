@@ -364,11 +364,22 @@ static unsigned leave(struct callgraph_view *c, struct app *a)
     return APP_REDRAW;
 }
 
+static unsigned expand_hot(struct callgraph_view *c, struct app *a)
+{
+    const struct tree_row *row = tree_cursor(tree_of(c));
+    if (row && !callgraph_hot_child(&c->graph, row->node, row->node))
+        return app_message(a, "the hot path ends in %.200s", callgraph_name(&c->graph, row->node));
+    (void)tree_act(tree_of(c), ACTION_EXPAND_HOT, &callgraph_model, &c->graph);
+    return APP_REDRAW;
+}
+
 static unsigned act(void *view, struct app *a, enum action action)
 {
     struct callgraph_view *c = view;
     if (action == ACTION_INVERT)
         return invert(c, a);
+    if (action == ACTION_EXPAND_HOT)
+        return expand_hot(c, a);
     if (action == ACTION_BACK && c->graph.focus && !a->search[0])
         return leave(c, a);
     return tree_act(tree_of(c), action, &callgraph_model, &c->graph) ? APP_REDRAW : APP_IGNORED;
