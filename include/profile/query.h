@@ -24,7 +24,21 @@ struct query {
     uint32_t n_threads;           /* length of both; ids beyond pass with group 0 */
     const bool *cpu_pass;         /* NULL: all; indexed below n_cpu_pass, CPUs beyond are left out */
     uint32_t n_cpu_pass;
+    uint32_t only_cpu;            /* a CPU's number plus one: those of all others are left out; 0: see cpu_pass */
 };
+/* Whether a sample is one of those that the query is about, by all but the range of time. */
+static inline bool query_passes(const struct query *q, const struct sample *s)
+{
+    if (q->event != QUERY_ANY_EVENT && s->event != q->event)
+        return false;
+    if (q->need_flags && !(s->flags & q->need_flags))
+        return false;
+    if (q->thread_pass && s->thread < q->n_threads && !q->thread_pass[s->thread])
+        return false;
+    if (q->only_cpu)
+        return s->cpu + 1u == q->only_cpu;
+    return !q->cpu_pass || (s->cpu < q->n_cpu_pass && q->cpu_pass[s->cpu]);
+}
 
 struct result_entry {
     uint64_t weight;

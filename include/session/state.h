@@ -120,8 +120,5 @@ bool command_spawn(struct session *s, int release_fd[2], struct error *e);
 bool command_release(struct session *s, int release_fd[2], struct error *e);
 void command_poll(struct session *s); /* reaps it, moves its output to the log */
 void command_end(struct session *s);
-/* select.c */
-void view_range(struct session *s, const struct view_query *q, uint64_t *from_ns, uint64_t *to_ns); /* under lock */
-void view_filter_threads(struct session *s, const struct view_query *q, uint8_t *pass, uint32_t n);
 
 #endif

@@ -131,21 +131,6 @@ static inline struct result_entry *entry_plain(struct result *r, uint32_t stack,
     return &r->entries[*slot];
 }
 
-static inline bool passes(const struct scan *c, const struct sample *s)
-{
-    const struct query *q = c->q;
-
-    if (s->time_ns - c->r->from_ns > c->span_ns)
-        return false;
-    if (q->event != QUERY_ANY_EVENT && s->event != q->event)
-        return false;
-    if (q->need_flags && !(s->flags & q->need_flags))
-        return false;
-    if (q->thread_pass && s->thread < q->n_threads && !q->thread_pass[s->thread])
-        return false;
-    return !q->cpu_pass || (s->cpu < q->n_cpu_pass && q->cpu_pass[s->cpu]);
-}
-
 static inline uint32_t group_of(const struct query *q, const struct sample *s)
 {
     if (q->by_cpu)
@@ -173,7 +158,7 @@ static void scan_run(void *ctx, struct sample *samples, size_t n)
         uint32_t stack;
         uint8_t idle;
 
-        if (!passes(c, s))
+        if (s->time_ns - r->from_ns > c->span_ns || !query_passes(c->q, s))
             continue;
         stack = s->stack < c->n_nodes ? s->stack : 0;
         idle = (s->flags & SAMPLE_IDLE) != 0;

@@ -241,7 +241,8 @@ static bool oracle_passes(const struct query *q, const struct sample *s)
            (q->event == QUERY_ANY_EVENT || s->event == q->event) &&
            (!q->need_flags || (s->flags & q->need_flags)) &&
            (!q->thread_pass || s->thread >= q->n_threads || q->thread_pass[s->thread]) &&
-           (!q->cpu_pass || (s->cpu < q->n_cpu_pass && q->cpu_pass[s->cpu]));
+           (!q->only_cpu || s->cpu == q->only_cpu - 1) &&
+           (q->only_cpu || !q->cpu_pass || (s->cpu < q->n_cpu_pass && q->cpu_pass[s->cpu]));
 }
 
 static uint32_t oracle_group(const struct query *q, const struct sample *s)
@@ -337,6 +338,7 @@ static void random_queries_agree_with_counting_one_by_one(void **state)
         q->thread_pass = fixture_random(f, 2) ? pass : NULL;
         q->cpu_pass = fixture_random(f, 3) ? NULL : cpus;
         q->n_cpu_pass = 3;
+        q->only_cpu = fixture_random(f, 4) ? 0 : 1 + fixture_random(f, 5);
         compare_with_oracle(f);
     }
 }
