@@ -148,7 +148,8 @@ static int compare_rows(const void *px, const void *py, void *ctx)
     return order ? order : compare_numbers(x->key, y->key);
 }
 
-/* Rows begin … end - 1 read the same: who stood on one of these places stays there, the others take what is free. */
+/* Rows begin … end - 1 read the same: who stood on one of these places stays there, the others take what is
+ * free. */
 static void keep_places(struct table_rows *t, size_t begin, size_t end)
 {
     struct table_row *from = t->sorted;
@@ -156,7 +157,8 @@ static void keep_places(struct table_rows *t, size_t begin, size_t end)
     for (size_t i = begin; i < end; i++)
         t->rows[i].func = NOBODY;
     for (size_t i = begin; i < end; i++) {
-        if (!old_place(t, from[i].key, &place) || place < begin || place >= end || t->rows[place].func != NOBODY)
+        if (!old_place(t, from[i].key, &place) || place < begin || place >= end ||
+            t->rows[place].func != NOBODY)
             continue;
         t->rows[place] = from[i];
         from[i].func = NOBODY;
