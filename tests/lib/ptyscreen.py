@@ -25,7 +25,7 @@ except ImportError:
     sys.exit(0)
 
 PROGRAM = os.environ.get("FLAMETOP", "./flametop")
-SLOW = 4 if os.environ.get("SANITIZER_FLAGS") else 1
+SLOW = 2 if os.environ.get("SANITIZER_FLAGS") else 1  # of the times in which nothing may happen
 LIMIT = 120 if os.environ.get("SANITIZER_FLAGS") else 60  # seconds until what is waited for counts as never coming
 SECOND_TRIES = 2  # in one file: more failures than that are no noise of the machine
 KEYS = {
