@@ -13,17 +13,27 @@ const char *const view_group_names[VIEW_GROUP_COUNT] = {
     [VIEW_GROUP_CPU] = "cpu",         [VIEW_GROUP_CGROUP] = "cgroup",
 };
 
+/* A module of the result's frames, and one of them that has no name: it is asked for again with every query, for a JIT
+ * may have told one meanwhile. 0: all have one. */
+struct view_module {
+    struct module *module; /* held */
+    uint32_t unnamed;
+};
+
 struct view_memory {
-    struct arena strings;
+    struct arena strings, names; /* of groups; of functions */
     struct map func_numbers, group_numbers;
     uint32_t *thread_group;
     uint8_t *thread_pass, *thread_seen;
     size_t thread_group_cap, thread_pass_cap, thread_seen_cap;
-    struct module **modules; /* held for the frames of the result, by index in module_numbers */
+    struct view_module *modules;
     size_t n_modules, modules_cap;
-    struct map module_numbers;
+    struct map module_numbers; /* module id → index */
+    uint32_t n_named;          /* frames below have their functions, named … */
+    uint32_t names_generation; /* … when the symbolizer was at this */
+    bool names_change;         /* functions have other frames than before */
     size_t funcs_cap, groups_cap, frame_func_cap, drop_cap;
-    uint8_t *drop;        /* by entry */
+    uint8_t *drop; /* by entry */
     bool *func_idles;
     uint16_t *func_hits, *path_hits; /* see session/select.h */
     size_t func_idles_cap, func_hits_cap, path_hits_cap;
@@ -32,7 +42,7 @@ struct view_memory {
 static void release_modules(struct view_memory *m)
 {
     for (size_t i = 0; i < m->n_modules; i++)
-        module_put(m->modules[i]);
+        module_put(m->modules[i].module);
     m->n_modules = 0;
     map_clear(&m->module_numbers);
 }
@@ -47,6 +57,7 @@ void view_done(struct view *v)
     if (m) {
         release_modules(m);
         arena_done(&m->strings);
+        arena_done(&m->names);
         map_done(&m->func_numbers);
         map_done(&m->group_numbers);
         map_done(&m->module_numbers);
@@ -75,13 +86,6 @@ static uint32_t add_group(struct view *v, uint64_t key, uint64_t number, const c
         .key = key,
     };
     return v->n_groups++;
-}
-
-static uint32_t group_number(struct view *v, uint64_t key, uint64_t number, const char *label)
-{
-    bool created;
-    uint64_t at = *map_at(&v->memory->group_numbers, key, v->n_groups, &created);
-    return created ? add_group(v, key, number, label) : (uint32_t)at;
 }
 
 static uint64_t thread_group_key(enum view_group group, const struct world_thread *t)
@@ -172,15 +176,16 @@ static bool groups_threads(enum view_group group)
     return group != VIEW_GROUP_SYMBOL && group != VIEW_GROUP_MODULE && group != VIEW_GROUP_CPU;
 }
 
-/* CPU numbers become group numbers after the scan: only those that were seen get one. */
+/* A CPU's group is its number plus one; those between that were not seen are groups without samples. */
 static void group_cpus(struct view *v)
 {
-    for (uint32_t i = 0; i < v->result.n_entries; i++) {
-        struct result_entry *en = &v->result.entries[i];
-        char label[24];
-        snprintf(label, sizeof label, "cpu %u", en->group);
-        en->group = group_number(v, map_mix(en->group) ^ 5, en->group, label);
-    }
+    for (uint32_t i = 0; i < v->result.n_entries; i++)
+        while (v->n_groups <= v->result.entries[i].group) {
+            uint32_t cpu = v->n_groups - 1;
+            char label[24];
+            snprintf(label, sizeof label, "cpu %u", cpu);
+            add_group(v, map_mix(cpu) ^ 5, cpu, label);
+        }
 }
 
 /* ---- names ---- */
@@ -196,19 +201,25 @@ static uint32_t module_number(struct session *s, struct view *v, uint32_t id)
     if (!module)
         module = world_module(s->world, MODULE_ID_UNKNOWN);
     MEM_GROW(m->modules, m->modules_cap, m->n_modules + 1);
-    m->modules[m->n_modules] = module_get(module);
+    m->modules[m->n_modules] = (struct view_module){ .module = module_get(module) };
     return m->n_modules++;
 }
 
+/* Under lock: of the frames that are new. */
 static void hold_modules(struct session *s, struct view *v)
 {
-    for (uint32_t i = 1; i < v->result.n_frames; i++)
-        module_number(s, v, v->result.frame_module[i]);
+    const struct result *r = &v->result;
+    if (r->n_frames_before <= 1) {
+        release_modules(v->memory);
+        v->memory->n_named = 0;
+    }
+    for (uint32_t i = r->n_frames_before; i < r->n_frames; i++)
+        module_number(s, v, r->frame_module[i]);
 }
 
 static const char *keep_string(struct view_memory *m, const char *text)
 {
-    return arena_strndup(&m->strings, text, strlen(text));
+    return arena_strndup(&m->names, text, strlen(text));
 }
 
 static uint32_t function_number(struct view *v, const struct symbol *sym, const struct module *module)
@@ -234,22 +245,53 @@ static uint32_t function_number(struct view *v, const struct symbol *sym, const 
     return v->n_funcs++;
 }
 
+static void name_frame(struct session *s, struct view *v, uint32_t frame)
+{
+    struct view_module *m = &v->memory->modules[module_number(s, v, v->result.frame_module[frame])];
+    struct symbol sym;
+    symbolizer_lookup(s->symbolizer, m->module, v->result.frame_offset[frame], &sym);
+    v->frame_func[frame] = function_number(v, &sym, m->module);
+    if (sym.state != SYMBOL_FOUND)
+        m->unnamed = frame;
+}
+
+static bool ask_again(struct session *s, struct view *v, uint32_t frame)
+{
+    uint32_t func = v->frame_func[frame];
+    name_frame(s, v, frame);
+    return v->frame_func[frame] != func;
+}
+
+static void forget_names(struct view *v)
+{
+    struct view_memory *m = v->memory;
+    arena_clear(&m->names);
+    map_clear(&m->func_numbers);
+    MEM_GROW(v->funcs, m->funcs_cap, 1);
+    memset(v->funcs, 0, sizeof *v->funcs);
+    v->n_funcs = 1;
+    MEM_GROW(v->frame_func, m->frame_func_cap, 1);
+    v->frame_func[0] = 0;
+    m->n_named = 1;
+    for (size_t i = 0; i < m->n_modules; i++)
+        m->modules[i].unnamed = 0;
+}
+
+/* The names of frames that were there before are as they were until the symbolizer says that there are new ones. */
 static void name_frames(struct session *s, struct view *v)
 {
     struct view_memory *m = v->memory;
     struct result *r = &v->result;
-    MEM_GROW(v->frame_func, m->frame_func_cap, r->n_frames + 1);
-    v->frame_func[0] = 0;
-    v->n_funcs = 0;
-    map_clear(&m->func_numbers);
-    MEM_GROW(v->funcs, m->funcs_cap, 1);
-    memset(&v->funcs[v->n_funcs++], 0, sizeof *v->funcs);
-    for (uint32_t i = 1; i < r->n_frames; i++) {
-        struct module *module = m->modules[module_number(s, v, r->frame_module[i])];
-        struct symbol sym;
-        symbolizer_lookup(s->symbolizer, module, r->frame_offset[i], &sym);
-        v->frame_func[i] = function_number(v, &sym, module);
-    }
+    uint32_t generation = symbolizer_generation(s->symbolizer); /* before the first look */
+    m->names_change = !m->n_named || generation != m->names_generation;
+    m->names_generation = generation;
+    if (m->names_change)
+        forget_names(v);
+    for (size_t i = 0; i < m->n_modules; i++)
+        m->names_change |= m->modules[i].unnamed && ask_again(s, v, m->modules[i].unnamed);
+    MEM_GROW(v->frame_func, m->frame_func_cap, r->n_frames);
+    for (; m->n_named < r->n_frames; m->n_named++)
+        name_frame(s, v, m->n_named);
 }
 
 /* By module: every frame of a module becomes one "function" with the module's name. */
@@ -275,6 +317,8 @@ static void name_modules(struct view *v)
     for (uint32_t i = 1; i < v->result.n_frames; i++)
         v->frame_func[i] = new_number[v->frame_func[i]];
     v->n_funcs = n;
+    v->memory->n_named = 0; /* names were written over */
+    v->result.since = 0;
     map_done(&numbers);
     mem_free(new_number);
 }
@@ -340,11 +384,10 @@ static void view_start(struct view *v)
         v->memory = mem_zalloc(sizeof *v->memory);
     struct view_memory *m = v->memory;
     arena_clear(&m->strings);
-    release_modules(m);
     map_clear(&m->group_numbers);
     v->n_groups = 0;
     v->idle_samples = v->idle_weight = 0;
-    group_number(v, 0, 0, "all");
+    add_group(v, 0, 0, "all");
 }
 
 static void view_scan(struct session *s, const struct view_query *q, struct view *v)
@@ -377,6 +420,8 @@ void session_query(struct session *s, const struct view_query *q, struct view *v
     v->all_samples = v->result.samples;
     decide_by_names(v, q);
     result_filter(&v->result, v->memory->drop);
+    if (v->memory->names_change)
+        v->result.since = 0;
     if (q->group == VIEW_GROUP_MODULE)
         name_modules(v);
 }

@@ -323,6 +323,42 @@ static void large_payloads_leave_in_small_steps(void **state)
     history_free(h);
 }
 
+static void what_came_after_a_count_is_found_in_any_chunk(void **state)
+{
+    static const uint64_t counts[] = { 0, 1, 1023, 1024, 1025, 2048, 2999, 3000 };
+    struct history *h = history_new();
+
+    (void)state;
+    for (uint64_t t = 1; t <= 3000; t++)
+        add(h, t);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        struct seen seen = { 0 };
+
+        history_scan_after(h, counts[i], note, &seen);
+        assert_int_equal(seen.n, 3000 - counts[i]);
+        assert_int_equal(seen.first, seen.n ? counts[i] + 1 : 0);
+        assert_int_equal(seen.last, seen.n ? 3000 : 0);
+    }
+    history_free(h);
+}
+
+static void counts_are_void_when_samples_have_left(void **state)
+{
+    struct history *h = history_new();
+    uint64_t epoch = history_epoch(h);
+
+    (void)state;
+    for (uint64_t t = 1; t <= 3000; t++)
+        add(h, t);
+    assert_int_equal(history_epoch(h), epoch);
+    history_shrink(h, history_bytes(h) - 1);
+    assert_int_not_equal(history_epoch(h), epoch);
+    epoch = history_epoch(h);
+    history_clear(h);
+    assert_int_not_equal(history_epoch(h), epoch);
+    history_free(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,6 +375,8 @@ int main(void)
         cmocka_unit_test(payloads_belong_to_their_samples),
         cmocka_unit_test(the_payload_of_a_sample_that_left_is_not_found),
         cmocka_unit_test(large_payloads_leave_in_small_steps),
+        cmocka_unit_test(what_came_after_a_count_is_found_in_any_chunk),
+        cmocka_unit_test(counts_are_void_when_samples_have_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
