@@ -27,6 +27,7 @@ except ImportError:
 PROGRAM = os.environ.get("FLAMETOP", "./flametop")
 SLOW = 2 if os.environ.get("SANITIZER_FLAGS") else 1  # of the times in which nothing may happen
 LIMIT = 120 if os.environ.get("SANITIZER_FLAGS") else 60  # seconds until what is waited for counts as never coming
+PAUSE = 5  # seconds before a second try
 SECOND_TRIES = 2  # in one file: more failures than that are no noise of the machine
 KEYS = {
     "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "enter": "\r", "esc": "\x1b", "tab": "\t",
@@ -255,7 +256,7 @@ def run(*tests):
         if error and not isinstance(error, (Skip, Crash, OutOfTime)) and second_tries < SECOND_TRIES:
             second_tries += 1
             first = lines
-            time.sleep(5)
+            time.sleep(PAUSE)
             error, lines = attempt(test)
             if error:
                 lines += ["and at the first try:"] + first
