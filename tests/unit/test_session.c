@@ -488,7 +488,7 @@ static int run_command(const char *script)
 {
     cfg.command = shell(script);
     open_or_skip();
-    session_wait(session, 60 * NS_PER_SEC, NULL);
+    session_wait(session, 500 * NS_PER_SEC, NULL);
     return session_command_status(session);
 }
 
