@@ -180,5 +180,6 @@ def rows(text):
 def near(what, got, wanted, *samples, margin=0.02):
     """Whether a share out of so many samples is the wanted one; with two numbers of samples, whether two such shares
     agree. Five standard deviations, and a margin for what is no chance: interrupts, a frame that is not set up yet."""
+    assert samples and min(samples) > 1, "%s is out of %s samples" % (what, samples)
     tolerance = 5 * math.sqrt(sum(wanted * (1 - wanted) / n for n in samples)) + margin
     assert abs(got - wanted) <= tolerance, "%s is %.3f, not within %.3f of %.3f" % (what, got, tolerance, wanted)
