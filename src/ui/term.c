@@ -22,6 +22,8 @@
 
 _Static_assert(STYLE_COUNT < 64, "a terminal of 8 colours has 64 colour pairs");
 
+#define MOUSE_MAX 16
+
 static struct {
     struct term_tty tty;
     SCREEN *screen;
@@ -29,6 +31,8 @@ static struct {
     bool mouse, own_colors;
     int colors, cursor_y, cursor_x;
     struct term_click click;
+    struct term_mouse mice[MOUSE_MAX]; /* the newest first */
+    int n_mouse;
     attr_t attributes[STYLE_COUNT];
     short pairs[STYLE_COUNT];
     bool gone; /* the terminal went away */
@@ -331,21 +335,33 @@ void term_restyle(int y, int x, int cols, enum style style)
 
 /* --- keys --- */
 
-static bool decode_mouse(struct term_mouse *m)
+static bool decode_mouse(const MEVENT *ev, struct term_mouse *m)
+{
+    *m = (struct term_mouse){ .y = ev->y, .x = ev->x, .what = TERM_MOUSE_PRESS };
+    if (ev->bstate & BUTTON4_PRESSED)
+        m->what = TERM_MOUSE_WHEEL_UP;
+    else if (ev->bstate & BUTTON5_PRESSED)
+        m->what = TERM_MOUSE_WHEEL_DOWN;
+    return ev->bstate & (BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED);
+}
+
+/* What came together is one key for ncurses, and it hands out the newest first: all are taken and turned round. */
+static void take_mouse(void)
 {
     MEVENT ev;
-    if (getmouse(&ev) != OK)
-        return false;
-    *m = (struct term_mouse){ .y = ev.y, .x = ev.x };
-    if (ev.bstate & BUTTON4_PRESSED)
-        m->what = TERM_MOUSE_WHEEL_UP;
-    else if (ev.bstate & BUTTON5_PRESSED)
-        m->what = TERM_MOUSE_WHEEL_DOWN;
-    else if (ev.bstate & BUTTON1_PRESSED)
-        m->what = term_click_is_double(&term.click, m, clock_now_ns()) ? TERM_MOUSE_DOUBLE : TERM_MOUSE_PRESS;
-    else
-        return false;
-    return true;
+    while (term.n_mouse < MOUSE_MAX && getmouse(&ev) == OK)
+        if (decode_mouse(&ev, &term.mice[term.n_mouse]))
+            term.n_mouse++;
+}
+
+static uint32_t next_mouse(struct term_mouse *m)
+{
+    if (!term.n_mouse)
+        return TK_NONE;
+    *m = term.mice[--term.n_mouse];
+    if (m->what == TERM_MOUSE_PRESS && term_click_is_double(&term.click, m, clock_now_ns()))
+        m->what = TERM_MOUSE_DOUBLE;
+    return TK_MOUSE;
 }
 
 /* What ncurses does not know of this terminal (Ctrl-Right, a paste mark) comes as ESC [ … letter. As single keys it
@@ -369,6 +385,8 @@ static bool drops_sequence(void)
 static uint32_t read_key(struct term_mouse *mouse)
 {
     wint_t c = 0;
+    if (term.n_mouse)
+        return next_mouse(mouse);
     int got = wget_wch(term.input, &c);
     if (got == ERR)
         return TK_NONE;
@@ -377,7 +395,10 @@ static uint32_t read_key(struct term_mouse *mouse)
     if (got != KEY_CODE_YES)
         return term_key_of_character(c);
     uint32_t key = key_of_code(c);
-    return key == TK_MOUSE && !decode_mouse(mouse) ? (uint32_t)TK_NONE : key;
+    if (key != TK_MOUSE)
+        return key;
+    take_mouse();
+    return next_mouse(mouse);
 }
 
 static void resize(void)

@@ -255,11 +255,8 @@ static void selection(void *view, struct app *a, struct ui_selection *out)
     out->is_group = callgraph_node(&c->graph, row->node)->is_group;
     out->chosen = tree_of(c)->list.moved;
     out->path_key = c->graph.order == CALLGRAPH_CALLEES ? callgraph_node(&c->graph, row->node)->key : 0;
-    if (!f)
-        return;
-    out->func_key = f->key;
-    text_clean(out->function, sizeof out->function, f->name, strlen(f->name));
-    text_clean(out->module, sizeof out->module, f->module, strlen(f->module));
+    if (f)
+        ui_selection_of(out, f);
 }
 
 /* Puts the cursor on what is selected; where a person put it on that function already it stays. */
@@ -389,10 +386,10 @@ static unsigned click(void *view, struct app *a, int row, int col, bool twice)
 {
     struct callgraph_view *c = view;
     struct tree *t = tree_of(c);
-    uint32_t i = t->list.top + (uint32_t)row - 1;
+    uint32_t i;
     (void)a;
     (void)col;
-    if (row == 0 || i >= t->n)
+    if (!list_row_at(&t->list, row - 1, &i))
         return APP_HANDLED;
     reveal(c, t->rows[i].node);
     if (twice)

@@ -200,12 +200,8 @@ static void flame_selection(void *v, struct app *a, struct ui_selection *out)
     out->path_key = n->key;
     out->is_group = n->is_group;
     out->chosen = true;
-    if (n->is_group)
-        return;
-    const struct view_function *fn = &a->answer.funcs[n->func];
-    out->func_key = fn->key;
-    snprintf(out->function, sizeof out->function, "%s", fn->name);
-    snprintf(out->module, sizeof out->module, "%s", fn->module);
+    if (!n->is_group)
+        ui_selection_of(out, &a->answer.funcs[n->func]);
 }
 
 /* The heaviest path that ends in a function. */

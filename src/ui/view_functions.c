@@ -99,20 +99,17 @@ static void selection(void *view, struct app *a, struct ui_selection *out)
 {
     const struct table *t = view;
     const struct table_row *r = cursor_row(t);
-    (void)a;
     if (!r)
         return;
     out->group = r->group;
     out->is_group = !r->func;
     out->chosen = t->list.moved;
-    if (!r->func)
-        return;
-    const struct view_function *f = &t->rows.answer->funcs[r->func];
-    if (a->query.group != VIEW_GROUP_MODULE) { /* there a row is no function */
-        out->func_key = f->key;
-        text_clean(out->function, sizeof out->function, f->name, strlen(f->name));
+    if (r->func)
+        ui_selection_of(out, &t->rows.answer->funcs[r->func]);
+    if (a->query.group == VIEW_GROUP_MODULE) { /* there a row is no function */
+        out->func_key = 0;
+        out->function[0] = '\0';
     }
-    text_clean(out->module, sizeof out->module, f->module, strlen(f->module));
 }
 
 static unsigned select_function(void *view, struct app *a, const struct ui_selection *sel, bool drill)
@@ -238,8 +235,8 @@ static unsigned click(void *view, struct app *a, int row, int col, bool twice)
         enum column c;
         return table_columns_at(&l, col, &c) ? set_sort(t, c) : (unsigned)APP_HANDLED;
     }
-    uint32_t i = t->list.top + (uint32_t)row - 1;
-    if (i >= t->rows.n)
+    uint32_t i;
+    if (!list_row_at(&t->list, row - 1, &i))
         return APP_HANDLED;
     list_go(&t->list, i, row_key, t);
     return APP_REDRAW | (twice ? drill(t, a) : 0);
