@@ -16,13 +16,17 @@ struct functions {
     struct function_row *rows;
     uint32_t n;
     size_t cap;
+    uint64_t version;                  /* of the result that it was made of */
     struct functions_scratch *scratch; /* kept between builds */
 };
 
 /* frame_func: a function number (dense, < n_funcs) for each of r's frames; number 0 means "left out": then
  * the nearest caller that is not is the one that runs. frame_func[0] is what samples without any (remaining)
  * frame count as, 0: nothing. with_group: rows are per (group, func); else group is 0. leaf_only: no totals
- * are made (then total = self, and the trend is of self). Rows are in no particular order. */
+ * are made (then total = self, and the trend is of self). Rows are in no particular order.
+ *
+ * Where r goes on from the result of the build before (r->since), only what was added to it is added here. Who gives
+ * frames that were there before another function than then sets r->since to 0. */
 void functions_build(struct functions *f, const struct result *r, const uint32_t *frame_func,
                      uint32_t n_funcs, bool with_group, bool leaf_only);
 void functions_done(struct functions *f);

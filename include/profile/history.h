@@ -36,8 +36,6 @@ uint64_t history_append(struct history *h, const struct sample *s, const void *r
 const struct sample *history_sample(const struct history *h, uint64_t number);
 /* A stack that became known later. Nothing happens if the sample has left. */
 void history_set_stack(struct history *h, uint64_t number, uint32_t stack, uint8_t flags);
-/* Changes when a sample that is in the history was changed: what was summed up over it is to be made anew. */
-uint64_t history_edits(const struct history *h);
 uint64_t history_count(const struct history *h);    /* samples held */
 uint64_t history_dropped(const struct history *h);  /* samples that left */
 uint64_t history_first_ns(const struct history *h); /* 0 when empty */
@@ -53,6 +51,11 @@ void history_clear(struct history *h); /* as new: counts are 0 again */
 /* Calls back with runs of samples; runs may hold some outside [from, to] (to 0: open): the callee checks. */
 void history_scan(struct history *h, uint64_t from_ns, uint64_t to_ns,
                   void (*run)(void *ctx, struct sample *samples, size_t n), void *ctx);
+/* The same for all samples but the first `count` (a history_count of before, of the same epoch). */
+void history_scan_after(struct history *h, uint64_t count,
+                        void (*run)(void *ctx, struct sample *samples, size_t n), void *ctx);
+/* Changes when samples leave. */
+uint64_t history_epoch(const struct history *h);
 /* The payload of a sample of the history, or of a copy of one; aligned to 8; NULL (and size 0): it has none.
  * Valid until the next append, shrink or clear. */
 const void *history_raw(const struct history *h, const struct sample *s, uint32_t *size);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A query: which samples, summed how → weights per (group, stack) with a private copy of the part of the trie
- * that they use, so that everything after the scan needs no lock. One linear pass over the history. */
+ * that they use, so that everything after the scan needs no lock. One linear pass over the history, or over what
+ * was appended to it since the same question was asked before. */
 #ifndef FLAMETOP_PROFILE_QUERY_H
 #define FLAMETOP_PROFILE_QUERY_H
 
@@ -18,13 +19,27 @@ struct query {
     uint64_t from_ns, to_ns;      /* inclusive; 0: open */
     uint8_t event;                /* index, or QUERY_ANY_EVENT */
     uint8_t need_flags;           /* samples must have one of these (0: any): SAMPLE_KERNEL, SAMPLE_USER */
-    bool by_cpu;                  /* group is the CPU */
+    bool by_cpu;                  /* group is the CPU's number plus one */
     const uint32_t *thread_group; /* group of a thread by its id (NULL: all 0); ignored with by_cpu */
     const uint8_t *thread_pass;   /* 0: samples of this thread are left out (NULL: none are) */
     uint32_t n_threads;           /* length of both; ids beyond pass with group 0 */
     const bool *cpu_pass;         /* NULL: all; indexed below n_cpu_pass, CPUs beyond are left out */
     uint32_t n_cpu_pass;
+    uint32_t only_cpu;            /* a CPU's number plus one: those of all others are left out; 0: see cpu_pass */
 };
+/* Whether a sample is one of those that the query is about, by all but the range of time. */
+static inline bool query_passes(const struct query *q, const struct sample *s)
+{
+    if (q->event != QUERY_ANY_EVENT && s->event != q->event)
+        return false;
+    if (q->need_flags && !(s->flags & q->need_flags))
+        return false;
+    if (q->thread_pass && s->thread < q->n_threads && !q->thread_pass[s->thread])
+        return false;
+    if (q->only_cpu)
+        return s->cpu + 1u == q->only_cpu;
+    return !q->cpu_pass || (s->cpu < q->n_cpu_pass && q->cpu_pass[s->cpu]);
+}
 
 struct result_entry {
     uint64_t weight;
@@ -33,6 +48,7 @@ struct result_entry {
     uint32_t broken;      /* those of the samples whose callchain ends in garbage */
     uint8_t idle;         /* all of them are of the idle task (idle and others make different entries) */
     uint32_t trend[QUERY_TREND]; /* samples per eighth of the time range, oldest first */
+    uint32_t other;       /* of query.c: between entries and what was added to them */
 };
 
 struct result {
@@ -45,6 +61,14 @@ struct result {
     uint32_t n_frames;
     struct result_entry *entries;
     uint32_t n_entries;
+    uint32_t n_left_out; /* entries that result_filter has put behind the others */
+    /* Unlike any other result's. When `since` is not 0, this result is the one that had that version and what is
+     * `added` (by entry; sums are of what is new): nodes, frames and entries that were there have their numbers
+     * still. For those who make tables of it. */
+    uint64_t version, since;
+    struct result_entry *added;
+    uint32_t n_added;
+    uint32_t n_frames_before; /* frames below are those of the run before; 1: a new trie */
     uint64_t samples, weight; /* of all entries */
     uint64_t broken_samples;
     uint64_t first_ns, last_ns;   /* of the samples that were counted */
@@ -52,12 +76,14 @@ struct result {
     struct result_memory *memory; /* kept between runs */
 };
 
-/* Fills r, reusing the memory of an earlier result (zero-initialised at first). Entries are in the order of
- * their first sample. */
+/* Fills r, reusing the memory of an earlier result (zero-initialised at first), and what it says when the question
+ * is the same: then only what was appended since is looked at. Entries are in the order of their first sample. r is
+ * only to be read until then, but for `since`, which may be set to 0. */
 void query_run(const struct query *q, struct history *h, const struct stacks *s, struct result *r);
 void result_done(struct result *r);
 /* Leaves out the entries for which drop[i] is not 0 and updates the sums. Order is kept. The trie, the frames
- * and first_ns, last_ns stay as they are. */
+ * and first_ns, last_ns stay as they are. Once after each query_run; `since` stays when what was there before is
+ * dropped as it was then. */
 void result_filter(struct result *r, const uint8_t *drop);
 
 #endif

@@ -57,6 +57,7 @@ struct session_status {
     uint64_t samples, lost, throttled; /* since start */
     uint64_t history_samples, history_dropped, history_used_bytes, history_bytes;
     uint32_t spark[SESSION_SPARK]; /* samples per second, oldest first, the last one is the running second */
+    uint64_t spark_sec;         /* number of that second: CLOCK_MONOTONIC's, or the file's clock's */
     double self_percent;        /* own CPU time, percent of one CPU, over the last second or so */
     double user_percent, system_percent, idle_percent, iowait_percent; /* of all CPUs, from /proc/stat; < 0: unknown */
     double switches_per_sec, faults_per_sec, ipc; /* < 0: unknown */

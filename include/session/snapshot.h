@@ -15,11 +15,8 @@ struct copied_image {
 struct snapshot {
     struct session *s;
     const struct view_query *q;
-    uint64_t from_ns, to_ns;
-    const uint8_t *thread_pass;
+    struct query scan;
     uint32_t n_threads;
-    struct zoom cpu_zoom; /* kind ZOOM_CPU when there is one */
-    bool has_cpu_zoom;
 
     struct sample *samples;
     size_t n_samples, samples_cap;
@@ -37,9 +34,6 @@ struct snapshot {
     struct map image_index, modules, cgroups; /* module id → struct module *, cgroup id → char * */
     uint64_t lost;
     struct session_event event;
-
-    /* per stack: whether names let it pass */
-    uint8_t *node_pass, *frame_idle;
 
     /* while writing */
     struct perfdata_writer *w;

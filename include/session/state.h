@@ -181,8 +181,5 @@ void command_end(struct session *s);
 bool session_start_thread(pthread_t *thread, void *(*body)(void *), struct session *s, struct error *e);
 /* ask.c */
 void ask_done(struct session *s); /* waits for the answer */
-/* select.c */
-void view_range(struct session *s, const struct view_query *q, uint64_t *from_ns, uint64_t *to_ns); /* under lock */
-void view_filter_threads(struct session *s, const struct view_query *q, uint8_t *pass, uint32_t n);
 
 #endif

@@ -34,6 +34,9 @@ struct ui_selection {
     bool chosen;       /* a person put the cursor there */
     uint64_t path_key; /* call tree identity of the path (top-down), when it is a path */
 };
+/* Sets what is known of a function. */
+void ui_selection_of(struct ui_selection *out, const struct view_function *f);
+
 struct app {
     struct session *session;
     const struct ui_config *cfg;

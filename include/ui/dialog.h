@@ -13,7 +13,8 @@ struct dialog_ops {
     void (*draw)(struct dialog *d, struct app *a,
                  struct area area);                /* area: all between header and bottom bar */
     void (*tick)(struct dialog *d, struct app *a); /* once per redraw: refresh; may be NULL */
-    unsigned (*click)(struct dialog *d, struct app *a, int row, int col, bool twice); /* may be NULL */
+    /* Within the area of draw; may be NULL. */
+    unsigned (*click)(struct dialog *d, struct app *a, int row, int col, bool twice);
     void (*draw_bar)(struct dialog *d, struct app *a, struct area bar);               /* the bottom line */
     void (*destroy)(struct dialog *d);
 };

@@ -23,6 +23,8 @@ void list_update(struct list *l, uint32_t n, list_key_fn *key, const void *ctx);
 void list_fit(struct list *l, int rows);
 /* ACTION_UP … ACTION_END; true when it was one of them. */
 bool list_act(struct list *l, enum action a, list_key_fn *key, const void *ctx);
+/* The row on a line of the screen, counted from the first one that is drawn; false: there is none. */
+bool list_row_at(const struct list *l, int line, uint32_t *row);
 void list_go(struct list *l, uint32_t row, list_key_fn *key, const void *ctx);
 bool list_go_key(struct list *l, uint64_t wanted, list_key_fn *key,
                  const void *ctx); /* false: not there, not moved */

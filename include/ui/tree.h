@@ -17,6 +17,8 @@ struct tree_model {
     uint32_t (*parent)(const void *ctx, uint32_t node);
     uint64_t (*key)(const void *ctx, uint32_t node);
     bool (*hidden)(const void *ctx, uint32_t node); /* may be NULL; a hidden node takes its subtree with it */
+    /* The child that a hot path from `start` goes on to behind `node`, 0: it ends there. NULL: the first child. */
+    uint32_t (*hot_child)(const void *ctx, uint32_t node, uint32_t start);
 };
 
 #define TREE_ROWS_MAX 20000 /* opened rows beyond these are not shown */
@@ -38,9 +40,9 @@ struct tree {            /* zero-initialised: all collapsed */
 /* Lists the visible rows of the model as it is now. Call after the model changed; the calls below do it themselves. */
 void tree_update(struct tree *t, const struct tree_model *m, const void *ctx);
 const struct tree_row *tree_cursor(const struct tree *t); /* NULL when empty */
-/* Moves, ACTION_EXPAND, _COLLAPSE, _EXPAND_HOT (the first child of each, down from the cursor, until leaf; models
- * sort their children by weight), _EXPAND_ALL, _COLLAPSE_ALL, _LEFT (collapse, or to the parent), _RIGHT (expand,
- * or to the first child), _DRILL (toggle). True when it was one of them. */
+/* Moves, ACTION_EXPAND, _COLLAPSE, _EXPAND_HOT (the hot child of each, down from the cursor), _EXPAND_ALL,
+ * _COLLAPSE_ALL, _LEFT (collapse, or to the parent), _RIGHT (expand, or to the first child), _DRILL (toggle). True
+ * when it was one of them. */
 bool tree_act(struct tree *t, enum action a, const struct tree_model *m, const void *ctx);
 void tree_set_open(struct tree *t, uint64_t key, bool open); /* tree_update after the last one */
 /* Opens all ancestors of a node, puts the cursor on it. */

@@ -12,7 +12,9 @@
 struct claim {
     uint64_t weight, remainder;
     uint32_t node, cells;
-    uint32_t place; /* among the claims before they are sorted by remainder */
+    uint32_t place;  /* among the claims before they are sorted by remainder */
+    uint32_t shared; /* children in it; more than 1: node is the heaviest of them */
+    bool shares;     /* is to be added to others */
 };
 
 struct flame_scratch {
@@ -21,17 +23,19 @@ struct flame_scratch {
     uint32_t n_claims;
 };
 
-static void add_box(struct flame *f, uint32_t node, uint32_t x, uint32_t width, uint32_t row, bool ancestor)
+static struct flame_box *add_box(struct flame *f, uint32_t node, uint32_t x, uint32_t width, uint32_t row)
 {
     MEM_GROW(f->boxes, f->cap, (size_t)f->n + 1);
-    f->boxes[f->n++] = (struct flame_box){ node, x, width, row, ancestor };
+    f->boxes[f->n] = (struct flame_box){ .node = node, .x = x, .width = width, .row = row };
     f->rows = row + 1;
+    return &f->boxes[f->n++];
 }
 
 static void add_claim(struct flame_scratch *s, uint32_t node, uint64_t weight)
 {
     MEM_GROW(s->claims, s->claims_cap, (size_t)s->n_claims + 1);
-    s->claims[s->n_claims] = (struct claim){ .weight = weight, .node = node, .place = s->n_claims };
+    s->claims[s->n_claims] =
+        (struct claim){ .weight = weight, .node = node, .place = s->n_claims, .shared = 1 };
     s->n_claims++;
 }
 
@@ -104,21 +108,81 @@ static void deal_cells(struct flame_scratch *s, uint64_t sum, uint32_t width)
     qsort(s->claims, s->n_claims, sizeof *s->claims, by_place);
 }
 
+static bool has_no_cell(const struct claim *c)
+{
+    return c->node != SELF && !c->cells;
+}
+
+/* Marks who shares a box: all who got no cell, with those who share already, and when what has no cell even so is
+ * more than a quarter of one, the lightest of those who have just one. False when there are not two of them. */
+static bool choose_sharing(struct flame_scratch *s, uint64_t sum, uint32_t width)
+{
+    struct claim *lightest = NULL;
+    uint32_t sharing = 0;
+    uint64_t without = 0;
+
+    for (uint32_t i = 0; i < s->n_claims; i++) {
+        struct claim *c = &s->claims[i];
+
+        c->shares = has_no_cell(c) || c->shared > 1;
+        sharing += c->shares;
+        without += has_no_cell(c) ? c->weight : 0;
+        if (c->node != SELF && c->cells == 1 && !c->shares && (!lightest || c->weight <= lightest->weight))
+            lightest = c;
+    }
+    if (sharing != 1 || !lightest || (double)without * width * 4 < (double)sum)
+        return sharing > 1;
+    return lightest->shares = true;
+}
+
+/* Adds up those who share into one claim behind the others; false when nobody does. */
+static bool share_cells(struct flame_scratch *s, const struct calltree *t, uint64_t sum, uint32_t width)
+{
+    struct claim rest = { .shared = 0 };
+    uint32_t n = 0;
+
+    if (!choose_sharing(s, sum, width))
+        return false;
+    for (uint32_t i = 0; i < s->n_claims; i++) {
+        struct claim c = s->claims[i];
+
+        if (!c.shares) {
+            c.place = n;
+            s->claims[n++] = c;
+            continue;
+        }
+        if (!rest.shared || t->nodes[c.node].total_weight > t->nodes[rest.node].total_weight)
+            rest.node = c.node;
+        if (__builtin_add_overflow(rest.weight, c.weight, &rest.weight))
+            rest.weight = UINT64_MAX;
+        rest.shared += c.shared;
+    }
+    rest.place = n;
+    s->claims[n++] = rest;
+    s->n_claims = n;
+    return true;
+}
+
 static void add_children(struct flame *f, const struct calltree *t, const struct flame_box *box)
 {
     struct flame_scratch *s = f->scratch;
+    uint64_t sum = collect_claims(s, t, box->node);
     uint32_t x = box->x, row = box->row + 1;
 
-    deal_cells(s, collect_claims(s, t, box->node), box->width);
+    do /* ends: each time there are fewer claims */
+        deal_cells(s, sum, box->width);
+    while (share_cells(s, t, sum, box->width));
     for (uint32_t i = 0; i < s->n_claims; i++) {
         const struct claim *c = &s->claims[i];
 
         if (c->node == SELF)
             continue;
         if (c->cells)
-            add_box(f, c->node, x, c->cells, row, false);
-        else
+            add_box(f, c->node, x, c->cells, row)->rest = c->shared > 1;
+        if (!c->cells)
             f->hidden_weight += c->weight;
+        else if (c->shared > 1)
+            f->rest_weight += c->weight;
         x += c->cells;
     }
 }
@@ -128,7 +192,7 @@ static void add_ancestors(struct flame *f, const struct calltree *t, uint32_t zo
     uint32_t depth = t->nodes[zoom].depth;
 
     for (uint32_t row = 0; row < depth; row++)
-        add_box(f, 0, 0, columns, row, true);
+        add_box(f, 0, 0, columns, row)->ancestor = true;
     for (uint32_t node = zoom; depth-- > 0;) {
         node = t->nodes[node].parent;
         f->boxes[depth].node = node;
@@ -140,7 +204,7 @@ void flame_layout(struct flame *f, const struct calltree *t, uint32_t zoom, uint
     uint32_t first;
 
     f->n = f->rows = 0;
-    f->hidden_weight = 0;
+    f->hidden_weight = f->rest_weight = 0;
     if (!f->scratch)
         f->scratch = mem_zalloc(sizeof *f->scratch);
     if (!t->n)
@@ -153,11 +217,30 @@ void flame_layout(struct flame *f, const struct calltree *t, uint32_t zoom, uint
     }
     add_ancestors(f, t, zoom, columns);
     first = f->n;
-    add_box(f, zoom, 0, columns, t->nodes[zoom].depth, false);
+    add_box(f, zoom, 0, columns, t->nodes[zoom].depth);
     for (uint32_t i = first; i < f->n; i++) {
         struct flame_box box = f->boxes[i]; /* the array moves when it grows */
-        add_children(f, t, &box);
+        if (!box.rest)
+            add_children(f, t, &box);
     }
+}
+
+struct flame_rest flame_rest_of(const struct calltree *t, uint32_t node)
+{
+    const struct calltree_node *nodes = t->nodes;
+    struct flame_rest rest = { 0 };
+    bool behind = false;
+
+    for (uint32_t i = nodes[nodes[node].parent].first_child; i; i = nodes[i].next_sibling) {
+        behind = behind || i == node;
+        if (nodes[i].total_weight > nodes[node].total_weight ||
+            (!behind && nodes[i].total_weight == nodes[node].total_weight))
+            continue;
+        rest.weight += nodes[i].total_weight;
+        rest.count += nodes[i].total_count;
+        rest.nodes++;
+    }
+    return rest;
 }
 
 /* The first box that is not before (row, x). */

@@ -35,6 +35,9 @@ struct func_state {
 
 struct functions_scratch {
     struct paths paths;
+    struct result part; /* what is new of a result */
+    struct map rows;    /* (group, function) → row, where there are groups */
+    bool with_group, leaf_only;
     struct tree_node *tree;
     size_t tree_cap;
     uint32_t n_tree;
@@ -47,16 +50,23 @@ struct functions_scratch {
     size_t open_cap, sums_cap;
 };
 
-/* As in query.c, the index by function is never cleared but checked against what it points to. Groups come
- * one after the other, so one index serves them all. */
+/* The index by function is never cleared but checked against what it points to (Briggs and Torczon, "An Efficient
+ * Representation for Sparse Sets", 1993). With groups it knows the group that was asked for last; groups come one
+ * after the other. */
 static struct function_row *row_at(struct functions *f, uint32_t func, uint32_t group)
 {
-    uint32_t *row = &f->scratch->funcs[func].row;
+    struct functions_scratch *s = f->scratch;
+    uint32_t *row = &s->funcs[func].row;
+    bool created = true;
 
-    if (*row >= f->n || f->rows[*row].func != func || f->rows[*row].group != group) {
-        *row = f->n++;
-        MEM_GROW(f->rows, f->cap, f->n);
-        f->rows[*row] = (struct function_row){ .func = func, .group = group };
+    if (*row < f->n && f->rows[*row].func == func && f->rows[*row].group == group)
+        return &f->rows[*row];
+    *row = f->n;
+    if (s->with_group)
+        *row = (uint32_t)*map_at(&s->rows, (uint64_t)group << 32 | func, f->n, &created);
+    if (created) {
+        MEM_GROW(f->rows, f->cap, (size_t)f->n + 1);
+        f->rows[f->n++] = (struct function_row){ .func = func, .group = group };
     }
     return &f->rows[*row];
 }
@@ -257,29 +267,48 @@ static void build_group_leaves(struct functions *f, uint32_t i, const uint32_t *
     }
 }
 
-static void prepare(struct functions *f, const struct result *r, uint32_t n_funcs, bool with_group)
+static void reserve_funcs(struct functions_scratch *s, uint32_t n_funcs)
+{
+    size_t old = s->funcs_cap;
+
+    if (n_funcs < old)
+        return;
+    MEM_GROW(s->funcs, s->funcs_cap, (size_t)n_funcs + 1);
+    memset(s->funcs + old, 0, (s->funcs_cap - old) * sizeof *s->funcs);
+}
+
+/* What is to be looked at: all of the result, or what has come since the build before. */
+static const struct result *begin(struct functions *f, const struct result *r, bool with_group, bool leaf_only)
 {
     struct functions_scratch *s = f->scratch;
+    bool goes_on = f->version && f->version == r->since && s->with_group == with_group && s->leaf_only == leaf_only;
 
-    if (!s)
-        s = f->scratch = mem_zalloc(sizeof *s);
-    if (s->funcs_cap < n_funcs || !s->funcs_cap) {
-        mem_free(s->funcs);
-        s->funcs_cap = (size_t)n_funcs + n_funcs / 2 + 1;
-        s->funcs = mem_array(s->funcs_cap, sizeof *s->funcs);
+    f->version = r->version;
+    s->with_group = with_group;
+    s->leaf_only = leaf_only;
+    if (!goes_on) {
+        f->n = 0;
+        map_clear(&s->rows);
+        return r;
     }
-    MEM_GROW(s->next_entry, s->next_entry_cap, r->n_entries);
-    paths_begin(&s->paths, r, with_group);
+    s->part = *r;
+    s->part.entries = r->added;
+    s->part.n_entries = r->n_added;
+    return &s->part;
 }
 
 void functions_build(struct functions *f, const struct result *r, const uint32_t *frame_func,
                      uint32_t n_funcs, bool with_group, bool leaf_only)
 {
-    f->n = 0;
+    struct functions_scratch *s = f->scratch = f->scratch ? f->scratch : mem_zalloc(sizeof *s);
+
+    r = begin(f, r, with_group, leaf_only);
     if (!r->n_entries)
         return;
-    prepare(f, r, n_funcs, with_group);
-    for (uint32_t i = 0; i < f->scratch->paths.n_groups; i++) {
+    reserve_funcs(s, n_funcs);
+    MEM_GROW(s->next_entry, s->next_entry_cap, r->n_entries);
+    paths_begin(&s->paths, r, with_group);
+    for (uint32_t i = 0; i < s->paths.n_groups; i++) {
         if (leaf_only)
             build_group_leaves(f, i, frame_func);
         else
@@ -296,6 +325,7 @@ void functions_done(struct functions *f)
         mem_free(s->tree);
         mem_free(s->next_entry);
         mem_free(s->funcs);
+        map_done(&s->rows);
         mem_free(s->open);
         mem_free(s->sums);
         mem_free(s);

@@ -30,11 +30,11 @@ struct chunk {
 struct history {
     struct chunk *chunks; /* those in use are [head, head + n) */
     size_t chunks_cap, head, n;
-    uint64_t count, dropped;
+    uint64_t count, dropped, epoch;
     uint64_t pin_from_ns, pin_to_ns; /* pin_to_ns 0: nothing is pinned */
     size_t bytes;                    /* of all chunks */
     uint32_t raw_next;
-    uint64_t next, edits; /* next: the number of the next sample */
+    uint64_t next; /* the number of the next sample */
 };
 
 struct history *history_new(void)
@@ -57,6 +57,7 @@ static void drop_chunk(struct history *h, size_t at)
 
     h->bytes -= chunk_bytes(c);
     h->count -= c->n;
+    h->epoch++;
     mem_free(c->samples);
     mem_free(c->places);
     mem_free(c->raw);
@@ -218,12 +219,7 @@ void history_set_stack(struct history *h, uint64_t number, uint32_t stack, uint8
         return;
     s->stack = stack;
     s->flags = flags;
-    h->edits++;
-}
-
-uint64_t history_edits(const struct history *h)
-{
-    return h->edits;
+    h->epoch++;
 }
 
 uint64_t history_count(const struct history *h)
@@ -282,6 +278,28 @@ void history_scan(struct history *h, uint64_t from_ns, uint64_t to_ns,
         if (c->max_ns >= from_ns && (!to_ns || c->min_ns <= to_ns))
             run(ctx, c->samples, c->n);
     }
+}
+
+void history_scan_after(struct history *h, uint64_t count,
+                        void (*run)(void *ctx, struct sample *samples, size_t n), void *ctx)
+{
+    uint64_t first = h->count; /* of the chunk, counted from the start */
+    size_t i = h->head + h->n;
+
+    while (first > count)
+        first -= h->chunks[--i].n;
+    for (; i < h->head + h->n; i++) {
+        struct chunk *c = &h->chunks[i];
+        uint64_t skip = count > first ? count - first : 0;
+
+        run(ctx, c->samples + skip, c->n - skip);
+        first += c->n;
+    }
+}
+
+uint64_t history_epoch(const struct history *h)
+{
+    return h->epoch;
 }
 
 const void *history_raw(const struct history *h, const struct sample *s, uint32_t *size)

@@ -1,79 +1,81 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* This runs every second over everything that is held, under the lock that the collector waits for: a sample
- * costs one look into an index and one cache line of its entry.
- *
- * The index by stack is never cleared. A slot is believed only if the entry that it names, which was made in
- * this run, names the stack (Briggs and Torczon, "An Efficient Representation for Sparse Sets", 1993). It
- * comes from mem_array, so that a first look reads zeros; pages that no look hits are never made.
- *
- * The copy of the trie marks what is used in bits, few enough to stay in the cache, and then runs through
- * the columns from front to back. */
+/* This runs every second under the lock that the collector waits for, over all that is held when the question is
+ * new, and else over what has come since: a sample costs one look into the part of the trie, one into an index and
+ * one cache line of its entry. */
 #include "profile/query.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "profile/part.h"
 
 #define HASH_MIN_BITS 10
 
-struct marks { /* what of the stacks is used, and its number in the result */
-    uint64_t *words;
-    uint32_t *place; /* only of what is marked */
-    size_t n_words, words_cap;
-    uint32_t n;
+/* What was asked, and of what: arrays are copies. */
+struct question {
+    struct query q;
+    uint64_t from_ns, to_ns; /* as of the result */
+    const struct history *history;
+    const struct stacks *stacks;
+    uint64_t history_epoch, stacks_epoch, count; /* count: samples that were looked at */
+    bool beyond; /* there were threads beyond the tables: when these grow, they may mean something else for them */
+    uint32_t *thread_group;
+    uint8_t *thread_pass;
+    bool *cpu_pass;
+    size_t thread_group_cap, thread_pass_cap, cpu_pass_cap;
 };
 
 struct result_memory {
-    uint32_t *by_stack; /* stack * 2 + idle → entry */
-    size_t by_stack_cap;
-    uint32_t *hash; /* (group, stack, idle) → entry + 1, when there are groups */
+    struct part part;
+    uint32_t *by_node; /* node * 2 + idle → entry + 1, when there are no groups */
+    uint32_t n_by_node;
+    uint32_t *hash;    /* (group, node, idle) → entry + 1, when there are */
     unsigned hash_bits;
-    struct marks nodes, frames;
-    size_t parent_cap, frame_cap, module_cap, offset_cap, entries_cap;
+    struct question asked;
+    uint32_t kept_before, all_before; /* entries, after the filter of the run before */
+    uint64_t version_before;
+    size_t by_node_cap, entries_cap, added_cap;
 };
 
 struct scan {
     const struct query *q;
     struct result *r;
-    uint32_t n_nodes;
-    bool grouped;
+    uint32_t n_stacks;
+    bool grouped, goes_on, beyond;
     uint64_t span_ns, bucket_ns;
     uint64_t bucket_from_ns; /* of the bucket that the last sample fell in */
     uint32_t bucket;
 };
 
-/* Generous, so as not to grow every second; far too much is given back. */
-static void by_stack_reserve(struct result_memory *m, size_t n)
+static uint64_t next_version(void)
 {
-    if (n <= m->by_stack_cap && m->by_stack_cap / 16 <= n + 4096)
-        return;
-    mem_free(m->by_stack);
-    m->by_stack_cap = n + n / 2;
-    m->by_stack = mem_array(m->by_stack_cap, sizeof *m->by_stack);
+    static _Atomic uint64_t last;
+    return ++last;
 }
 
-static size_t hash_home(const struct result_memory *m, uint32_t group, uint32_t stack, uint8_t idle)
+/* ---- entries ---- */
+
+static size_t hash_home(const struct result_memory *m, uint32_t group, uint32_t node, uint8_t idle)
 {
-    uint64_t key = (uint64_t)group << 32 | stack;
+    uint64_t key = (uint64_t)group << 32 | node;
 
     key = (key ^ idle) * UINT64_C(0x9e3779b97f4a7c15);
     key ^= key >> 32;
     return (size_t)(key * UINT64_C(0xd6e8feb86659fd93) >> (64 - m->hash_bits));
 }
 
-static bool is_entry(const struct result_entry *e, uint32_t group, uint32_t stack, uint8_t idle)
-{
-    return e->node == stack && e->group == group && e->idle == idle;
-}
-
-static uint32_t *hash_find(const struct result *r, uint32_t group, uint32_t stack, uint8_t idle)
+static uint32_t *hash_find(const struct result *r, uint32_t group, uint32_t node, uint8_t idle)
 {
     const struct result_memory *m = r->memory;
     size_t mask = ((size_t)1 << m->hash_bits) - 1;
-    size_t i = hash_home(m, group, stack, idle);
+    size_t i = hash_home(m, group, node, idle);
 
-    while (m->hash[i] && !is_entry(&r->entries[m->hash[i] - 1], group, stack, idle))
-        i = (i + 1) & mask;
+    for (; m->hash[i]; i = (i + 1) & mask) {
+        const struct result_entry *e = &r->entries[m->hash[i] - 1];
+        if (e->node == node && e->group == group && e->idle == idle)
+            break;
+    }
     return &m->hash[i];
 }
 
@@ -99,58 +101,63 @@ static void hash_grow(struct result *r)
     }
 }
 
-static uint32_t add_entry(struct result *r, uint32_t group, uint32_t stack, uint8_t idle)
+static bool is_grouped(const struct query *q)
 {
-    uint32_t i = r->n_entries++;
-
-    MEM_GROW(r->entries, r->memory->entries_cap, r->n_entries);
-    r->entries[i] = (struct result_entry){ .group = group, .node = stack, .idle = idle };
-    return i;
+    return q->by_cpu || q->thread_group;
 }
 
-static struct result_entry *entry_grouped(struct result *r, uint32_t group, uint32_t stack, uint8_t idle)
+/* Where the number of an entry, plus one, is to be found. */
+static uint32_t *entry_slot(const struct result *r, uint32_t group, uint32_t node, uint8_t idle)
 {
-    uint32_t *slot = hash_find(r, group, stack, idle);
-    uint32_t i;
+    struct result_memory *m = r->memory;
 
-    if (*slot)
-        return &r->entries[*slot - 1];
-    i = add_entry(r, group, stack, idle);
+    if (is_grouped(&m->asked.q))
+        return hash_find(r, group, node, idle);
+    if (node >= m->n_by_node) {
+        MEM_GROW(m->by_node, m->by_node_cap, (size_t)m->part.n_nodes * 2);
+        memset(m->by_node + (size_t)m->n_by_node * 2, 0,
+               (size_t)(m->part.n_nodes - m->n_by_node) * 2 * sizeof *m->by_node);
+        m->n_by_node = m->part.n_nodes;
+    }
+    return &m->by_node[(size_t)node * 2 + idle];
+}
+
+static struct result_entry *entry_at(struct result *r, uint32_t group, uint32_t node, uint8_t idle)
+{
+    uint32_t *slot = entry_slot(r, group, node, idle), i = *slot;
+
+    if (i)
+        return &r->entries[i - 1];
+    i = r->n_entries++;
     *slot = i + 1;
-    if (r->n_entries > (size_t)1 << (r->memory->hash_bits - 1))
+    MEM_GROW(r->entries, r->memory->entries_cap, r->n_entries);
+    r->entries[i] = (struct result_entry){ .group = group, .node = node, .idle = idle };
+    if (is_grouped(&r->memory->asked.q) && r->n_entries > (size_t)1 << (r->memory->hash_bits - 1))
         hash_grow(r);
     return &r->entries[i];
 }
 
-static inline struct result_entry *entry_plain(struct result *r, uint32_t stack, uint8_t idle)
+/* What is added to an entry. The two point at each other: nothing needs to be cleared before a run. */
+static struct result_entry *added_to(struct result *r, struct result_entry *e)
 {
-    uint32_t *slot = &r->memory->by_stack[(size_t)stack * 2 + idle];
+    uint32_t entry = (uint32_t)(e - r->entries);
 
-    if (*slot >= r->n_entries || !is_entry(&r->entries[*slot], 0, stack, idle))
-        *slot = add_entry(r, 0, stack, idle);
-    return &r->entries[*slot];
+    if (e->other >= r->n_added || r->added[e->other].other != entry) {
+        e->other = r->n_added++;
+        MEM_GROW(r->added, r->memory->added_cap, r->n_added);
+        r->added[e->other] =
+            (struct result_entry){ .group = e->group, .node = e->node, .idle = e->idle, .other = entry };
+    }
+    return &r->added[e->other];
 }
 
-static inline bool passes(const struct scan *c, const struct sample *s)
-{
-    const struct query *q = c->q;
-
-    if (s->time_ns - c->r->from_ns > c->span_ns)
-        return false;
-    if (q->event != QUERY_ANY_EVENT && s->event != q->event)
-        return false;
-    if (q->need_flags && !(s->flags & q->need_flags))
-        return false;
-    if (q->thread_pass && s->thread < q->n_threads && !q->thread_pass[s->thread])
-        return false;
-    return !q->cpu_pass || (s->cpu < q->n_cpu_pass && q->cpu_pass[s->cpu]);
-}
+/* ---- the scan ---- */
 
 static inline uint32_t group_of(const struct query *q, const struct sample *s)
 {
     if (q->by_cpu)
-        return s->cpu;
-    return s->thread < q->n_threads ? q->thread_group[s->thread] : 0;
+        return s->cpu + 1u;
+    return q->thread_group && s->thread < q->n_threads ? q->thread_group[s->thread] : 0;
 }
 
 /* Samples come in order of time, nearly: most of them need no division. */
@@ -163,6 +170,14 @@ static inline uint32_t bucket_of(struct scan *c, uint64_t time_ns)
     return c->bucket;
 }
 
+static inline void count_sample(struct result_entry *e, const struct sample *s, uint32_t bucket)
+{
+    e->weight += s->weight;
+    e->count++;
+    e->broken += (s->flags & SAMPLE_BROKEN) != 0;
+    e->trend[bucket]++;
+}
+
 static void scan_run(void *ctx, struct sample *samples, size_t n)
 {
     struct scan *c = ctx;
@@ -170,18 +185,19 @@ static void scan_run(void *ctx, struct sample *samples, size_t n)
 
     for (const struct sample *s = samples; s < samples + n; s++) {
         struct result_entry *e;
-        uint32_t stack;
-        uint8_t idle;
+        uint32_t node, bucket;
 
-        if (!passes(c, s))
+        if (s->time_ns - r->from_ns > c->span_ns)
             continue;
-        stack = s->stack < c->n_nodes ? s->stack : 0;
-        idle = (s->flags & SAMPLE_IDLE) != 0;
-        e = c->grouped ? entry_grouped(r, group_of(c->q, s), stack, idle) : entry_plain(r, stack, idle);
-        e->weight += s->weight;
-        e->count++;
-        e->broken += (s->flags & SAMPLE_BROKEN) != 0;
-        e->trend[bucket_of(c, s->time_ns)]++;
+        c->beyond |= s->thread >= c->q->n_threads;
+        if (!query_passes(c->q, s))
+            continue;
+        node = part_node(&r->memory->part, s->stack < c->n_stacks ? s->stack : 0);
+        bucket = bucket_of(c, s->time_ns);
+        e = entry_at(r, group_of(c->q, s), node, (s->flags & SAMPLE_IDLE) != 0);
+        count_sample(e, s, bucket);
+        if (c->goes_on)
+            count_sample(added_to(r, e), s, bucket);
         r->first_ns = s->time_ns < r->first_ns ? s->time_ns : r->first_ns;
         r->last_ns = s->time_ns > r->last_ns ? s->time_ns : r->last_ns;
     }
@@ -197,152 +213,199 @@ static void sum_up(struct result *r)
     }
 }
 
-static void scan_history(const struct query *q, struct history *h, const struct stacks *s, struct result *r)
+static void scan_history(const struct query *q, struct history *h, const struct stacks *s, struct result *r,
+                         bool goes_on)
 {
-    struct scan c = { .q = q, .r = r, .n_nodes = stacks_node_count(s) };
+    struct question *asked = &r->memory->asked;
+    struct scan c = { .q = q, .r = r, .n_stacks = stacks_node_count(s), .goes_on = goes_on };
 
-    r->n_entries = 0;
-    r->first_ns = UINT64_MAX;
-    r->last_ns = 0;
+    c.span_ns = r->to_ns - r->from_ns;
+    c.bucket_ns = c.span_ns / QUERY_TREND + 1;
+    c.bucket_from_ns = r->from_ns;
+    if (goes_on)
+        history_scan_after(h, asked->count, scan_run, &c);
+    else
+        history_scan(h, r->from_ns, r->to_ns, scan_run, &c);
+    asked->count = history_count(h);
+    asked->beyond |= c.beyond;
+}
+
+/* ---- is it the question of before? ---- */
+
+static bool same_table(const void *old, const void *now, size_t bytes)
+{
+    return !old == !now && (!now || !memcmp(old, now, bytes));
+}
+
+/* Tables of threads may have grown. */
+static bool is_same(const struct question *a, const struct query *q, const struct history *h, const struct stacks *s,
+                    const struct result *range)
+{
+    const struct query *old = &a->q;
+
+    return a->history == h && a->stacks == s && a->history_epoch == history_epoch(h) &&
+           a->stacks_epoch == stacks_epoch(s) && a->from_ns == range->from_ns && a->to_ns == range->to_ns &&
+           old->event == q->event && old->need_flags == q->need_flags && old->by_cpu == q->by_cpu &&
+           old->only_cpu == q->only_cpu && old->n_cpu_pass == q->n_cpu_pass &&
+           (a->beyond ? old->n_threads == q->n_threads : old->n_threads <= q->n_threads) &&
+           same_table(old->cpu_pass, q->cpu_pass, q->n_cpu_pass) &&
+           same_table(old->thread_pass, q->thread_pass, old->n_threads) &&
+           same_table(old->thread_group, q->thread_group, old->n_threads * sizeof *q->thread_group);
+}
+
+#define COPY_TABLE(a, q, table, n)                                                                                  \
+    do {                                                                                                            \
+        MEM_GROW((a)->table, (a)->table##_cap, (size_t)(n) + 1);                                                    \
+        if ((q)->table)                                                                                             \
+            memcpy((a)->table, (q)->table, (n) * sizeof *(a)->table);                                               \
+        (a)->q.table = (q)->table ? (a)->table : NULL;                                                              \
+    } while (0)
+
+static void remember(struct question *a, const struct query *q, const struct history *h, const struct stacks *s,
+                     const struct result *range)
+{
+    a->q = *q;
+    a->from_ns = range->from_ns;
+    a->to_ns = range->to_ns;
+    a->history = h;
+    a->stacks = s;
+    a->history_epoch = history_epoch(h);
+    a->stacks_epoch = stacks_epoch(s);
+    COPY_TABLE(a, q, thread_group, q->n_threads);
+    COPY_TABLE(a, q, thread_pass, q->n_threads);
+    COPY_TABLE(a, q, cpu_pass, q->n_cpu_pass);
+}
+
+/* ---- the whole ---- */
+
+static void start_anew(const struct query *q, const struct stacks *s, struct result *r)
+{
+    struct result_memory *m = r->memory;
+
+    r->n_entries = r->n_left_out = 0;
+    r->samples = 0;
+    m->kept_before = m->all_before = 0;
+    m->version_before = 0;
+    m->asked.beyond = false;
+    m->n_by_node = 0;
+    if (is_grouped(q))
+        hash_reset(m, m->hash_bits);
+    part_begin(&m->part, s);
+    r->n_frames_before = 1;
+}
+
+static void go_on(struct result *r)
+{
+    struct result_memory *m = r->memory;
+
+    m->kept_before = r->n_entries;
+    r->n_entries += r->n_left_out;
+    r->n_left_out = 0;
+    m->all_before = r->n_entries;
+    m->version_before = r->version;
+    part_go_on(&m->part);
+    r->n_frames_before = m->part.n_frames;
+}
+
+static void choose_range(const struct query *q, const struct history *h, struct result *r)
+{
     r->from_ns = q->from_ns ? q->from_ns : history_first_ns(h);
     r->to_ns = q->to_ns ? q->to_ns : history_last_ns(h);
-    if (r->to_ns >= r->from_ns) {
-        c.grouped = q->by_cpu || q->thread_group;
-        c.span_ns = r->to_ns - r->from_ns;
-        c.bucket_ns = c.span_ns / QUERY_TREND + 1;
-        c.bucket_from_ns = r->from_ns;
-        if (c.grouped)
-            hash_reset(r->memory, r->memory->hash_bits);
-        else
-            by_stack_reserve(r->memory, (size_t)c.n_nodes * 2);
-        history_scan(h, r->from_ns, r->to_ns, scan_run, &c);
-    } else {
-        r->to_ns = r->from_ns;
-    }
-    sum_up(r);
-    if (!r->samples)
-        r->first_ns = 0;
 }
 
-static void marks_reset(struct marks *m, size_t n)
+static void show_part(struct result *r)
 {
-    size_t words = n / 64 + 1;
+    const struct part *p = &r->memory->part;
 
-    if (words > m->words_cap || words < m->words_cap / 16) {
-        mem_free(m->words);
-        mem_free(m->place);
-        m->words_cap = words + words / 2;
-        m->words = mem_alloc(m->words_cap * sizeof *m->words);
-        m->place = mem_alloc(m->words_cap * 64 * sizeof *m->place);
-    }
-    memset(m->words, 0, words * sizeof *m->words);
-    m->n_words = words;
-    m->n = 0;
-}
-
-/* False: it was marked before. */
-static inline bool mark(struct marks *m, uint32_t i)
-{
-    uint64_t bit = UINT64_C(1) << (i & 63);
-
-    if (m->words[i >> 6] & bit)
-        return false;
-    m->words[i >> 6] |= bit;
-    m->n++;
-    return true;
-}
-
-static inline uint32_t marked(size_t word, uint64_t bits)
-{
-    return (uint32_t)(word * 64) + (uint32_t)__builtin_ctzll(bits);
-}
-
-static void mark_used(const struct stacks *s, struct result *r)
-{
-    struct marks *nodes = &r->memory->nodes, *frames = &r->memory->frames;
-    const uint32_t *parent_of = stacks_parents(s), *frame_of = stacks_frames(s);
-
-    marks_reset(nodes, stacks_node_count(s));
-    marks_reset(frames, stacks_frame_count(s));
-    mark(nodes, 0);
-    mark(frames, 0);
-    for (uint32_t i = 0; i < r->n_entries; i++) {
-        for (uint32_t node = r->entries[i].node; mark(nodes, node); node = parent_of[node])
-            mark(frames, frame_of[node]);
-    }
-}
-
-static void copy_frames(const struct stacks *s, struct result *r)
-{
-    struct result_memory *m = r->memory;
-    const uint32_t *modules = stacks_frame_modules(s);
-    const uint64_t *offsets = stacks_frame_offsets(s);
-    uint32_t n = 0;
-
-    MEM_GROW(r->frame_module, m->module_cap, m->frames.n);
-    MEM_GROW(r->frame_offset, m->offset_cap, m->frames.n);
-    for (size_t w = 0; w < m->frames.n_words; w++) {
-        for (uint64_t bits = m->frames.words[w]; bits; bits &= bits - 1) {
-            uint32_t i = marked(w, bits);
-
-            m->frames.place[i] = n;
-            r->frame_module[n] = modules[i];
-            r->frame_offset[n] = offsets[i];
-            n++;
-        }
-    }
-    r->n_frames = n;
-}
-
-/* In order of the stacks' own numbers: there, too, parents come first. */
-static void copy_nodes(const struct stacks *s, struct result *r)
-{
-    struct result_memory *m = r->memory;
-    const uint32_t *parent_of = stacks_parents(s), *frame_of = stacks_frames(s);
-    uint32_t n = 0;
-
-    MEM_GROW(r->parent, m->parent_cap, m->nodes.n);
-    MEM_GROW(r->frame, m->frame_cap, m->nodes.n);
-    for (size_t w = 0; w < m->nodes.n_words; w++) {
-        for (uint64_t bits = m->nodes.words[w]; bits; bits &= bits - 1) {
-            uint32_t i = marked(w, bits);
-
-            m->nodes.place[i] = n;
-            r->parent[n] = m->nodes.place[parent_of[i]];
-            r->frame[n] = m->frames.place[frame_of[i]];
-            n++;
-        }
-    }
-    r->n_nodes = n;
-}
-
-static void copy_trie(const struct stacks *s, struct result *r)
-{
-    mark_used(s, r);
-    copy_frames(s, r);
-    copy_nodes(s, r);
-    for (uint32_t i = 0; i < r->n_entries; i++)
-        r->entries[i].node = r->memory->nodes.place[r->entries[i].node];
+    r->parent = p->parent;
+    r->frame = p->frame;
+    r->n_nodes = p->n_nodes;
+    r->frame_module = p->frame_module;
+    r->frame_offset = p->frame_offset;
+    r->n_frames = p->n_frames;
 }
 
 void query_run(const struct query *q, struct history *h, const struct stacks *s, struct result *r)
 {
+    bool goes_on, empty;
+
     if (!r->memory) {
         r->memory = mem_zalloc(sizeof *r->memory);
         r->memory->hash_bits = HASH_MIN_BITS;
     }
-    scan_history(q, h, s, r);
-    copy_trie(s, r);
+    choose_range(q, h, r);
+    goes_on = is_same(&r->memory->asked, q, h, s, r);
+    if (goes_on)
+        go_on(r);
+    else
+        start_anew(q, s, r);
+    remember(&r->memory->asked, q, h, s, r);
+    empty = r->to_ns < r->from_ns;
+    if (!r->n_entries) {
+        r->first_ns = UINT64_MAX;
+        r->last_ns = 0;
+    }
+    r->n_added = 0;
+    if (!empty)
+        scan_history(q, h, s, r, goes_on);
+    show_part(r);
+    if (empty)
+        r->to_ns = r->from_ns;
+    sum_up(r);
+    if (!r->samples)
+        r->first_ns = 0;
+    r->version = next_version();
+    /* what was left out is so no more */
+    r->since = r->memory->kept_before == r->memory->all_before ? r->memory->version_before : 0;
+}
+
+static void swap_entries(struct result *r, uint32_t a, uint32_t b)
+{
+    struct result_entry *x = &r->entries[a], *y = &r->entries[b], z = *x;
+    uint32_t *slot_x = entry_slot(r, x->group, x->node, x->idle), *slot_y = entry_slot(r, y->group, y->node, y->idle);
+
+    *slot_x = b + 1;
+    *slot_y = a + 1;
+    *x = *y;
+    *y = z;
+}
+
+static bool is_dropped_as_before(const struct result *r, const uint8_t *drop)
+{
+    const struct result_memory *m = r->memory;
+
+    for (uint32_t i = 0; i < m->all_before; i++) {
+        if (!drop[i] != (i < m->kept_before))
+            return false;
+    }
+    return true;
+}
+
+static void filter_added(struct result *r, const uint8_t *drop)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < r->n_added; i++) {
+        if (!drop[r->added[i].other])
+            r->added[n++] = r->added[i];
+    }
+    r->n_added = n;
 }
 
 void result_filter(struct result *r, const uint8_t *drop)
 {
     uint32_t n = 0;
 
+    r->since = is_dropped_as_before(r, drop) ? r->memory->version_before : 0;
+    filter_added(r, drop);
     for (uint32_t i = 0; i < r->n_entries; i++) {
-        if (!drop[i])
-            r->entries[n++] = r->entries[i];
+        if (drop[i])
+            continue;
+        if (n < i)
+            swap_entries(r, n, i);
+        n++;
     }
+    r->n_left_out += r->n_entries - n;
     r->n_entries = n;
     sum_up(r);
 }
@@ -351,18 +414,15 @@ void result_done(struct result *r)
 {
     struct result_memory *m = r->memory;
 
-    mem_free(r->parent);
-    mem_free(r->frame);
-    mem_free(r->frame_module);
-    mem_free(r->frame_offset);
     mem_free(r->entries);
+    mem_free(r->added);
     if (m) {
-        mem_free(m->by_stack);
+        part_done(&m->part);
+        mem_free(m->by_node);
         mem_free(m->hash);
-        mem_free(m->nodes.words);
-        mem_free(m->nodes.place);
-        mem_free(m->frames.words);
-        mem_free(m->frames.place);
+        mem_free(m->asked.thread_group);
+        mem_free(m->asked.thread_pass);
+        mem_free(m->asked.cpu_pass);
         mem_free(m);
     }
     *r = (struct result){ 0 };

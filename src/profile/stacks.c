@@ -27,6 +27,7 @@ struct stacks {
     size_t module_cap, offset_cap;
     uint32_t n_frames;
     struct table nodes, frames;
+    uint64_t epoch;
 };
 
 static size_t table_size(const struct table *t)
@@ -297,5 +298,11 @@ uint32_t *stacks_compact(struct stacks *s, const uint8_t *keep)
     mem_free(frame_to);
     frames_rehash(s);
     nodes_rehash(s);
+    s->epoch++;
     return node_to;
+}
+
+uint64_t stacks_epoch(const struct stacks *s)
+{
+    return s->epoch;
 }

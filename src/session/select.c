@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which samples a query is about: the range of time, and the threads that the scope and the zooms let pass. */
+#include "session/select.h"
+
 #include <string.h>
 
-#include "session/state.h"
+#include "base/text.h"
 
-void view_range(struct session *s, const struct view_query *q, uint64_t *from_ns, uint64_t *to_ns)
+#define HIT_FILTER (1u << VIEW_ZOOMS_MAX) /* below it: a bit per zoom */
+#define HIT_IDLE   (HIT_FILTER << 1)
+
+/* ---- while scanning ---- */
+
+static void choose_range(struct session *s, const struct view_query *q, uint64_t *from_ns, uint64_t *to_ns)
 {
     uint64_t now = s->file ? s->file_last_ns : s->frozen_ns;
     *to_ns = q->to_ns && (!s->frozen_ns || q->to_ns < s->frozen_ns) ? q->to_ns : now;
@@ -60,7 +66,7 @@ static bool in_zoom(struct session *s, const struct zoom *z, const struct world_
     }
 }
 
-void view_filter_threads(struct session *s, const struct view_query *q, uint8_t *pass, uint32_t n)
+static void choose_threads(struct session *s, const struct view_query *q, uint8_t *pass, uint32_t n)
 {
     struct map ids = { 0 };
     for (uint32_t i = 0; i < s->running_scope.n_ids; i++)
@@ -73,4 +79,91 @@ void view_filter_threads(struct session *s, const struct view_query *q, uint8_t 
             pass[id] = in_zoom(s, &q->zooms[i], t);
     }
     map_done(&ids);
+}
+
+/* A zoom goes before the scope: it may look at what was sampled before a switch. */
+static void choose_cpus(struct session *s, const struct view_query *q, struct query *out)
+{
+    const struct scope *scope = &s->running_scope;
+    for (uint32_t i = 0; i < q->n_zooms; i++)
+        if (q->zooms[i].kind == ZOOM_CPU)
+            out->only_cpu = q->zooms[i].number < UINT16_MAX ? (uint32_t)q->zooms[i].number + 1 : UINT32_MAX;
+    if (!out->only_cpu && scope->cpus) {
+        out->cpu_pass = scope->cpus;
+        out->n_cpu_pass = scope->n_cpus;
+    }
+}
+
+struct query select_samples(struct session *s, const struct view_query *q, uint8_t *pass)
+{
+    struct query out = {
+        .event = (uint8_t)s->current_event,
+        .need_flags = q->mode == VIEW_MODE_KERNEL ? SAMPLE_KERNEL : q->mode == VIEW_MODE_USER ? SAMPLE_USER : 0,
+        .thread_pass = pass,
+        .n_threads = world_thread_count(s->world),
+    };
+    choose_range(s, q, &out.from_ns, &out.to_ns);
+    choose_threads(s, q, pass, out.n_threads);
+    choose_cpus(s, q, &out);
+    return out;
+}
+
+/* ---- what names decide ---- */
+
+uint16_t select_hits(const struct view_query *q, const struct select_named *n)
+{
+    unsigned hits = n->idles ? HIT_IDLE : 0;
+    for (uint32_t i = 0; i < q->n_zooms; i++) {
+        const struct zoom *z = &q->zooms[i];
+        if (z->kind == ZOOM_MODULE ? !strcmp(n->module, z->text) : z->kind == ZOOM_FUNCTION && n->key == z->number)
+            hits |= 1u << i;
+    }
+    if (*q->filter && text_find_nocase(n->name, q->filter))
+        hits |= HIT_FILTER;
+    return (uint16_t)hits;
+}
+
+static uint16_t zooms_of(const struct view_query *q, enum zoom_kind kind)
+{
+    unsigned bits = 0;
+    for (uint32_t i = 0; i < q->n_zooms; i++)
+        bits |= (unsigned)(q->zooms[i].kind == kind) << i;
+    return (uint16_t)bits;
+}
+
+bool select_ignores_names(const struct view_query *q)
+{
+    return !*q->filter && !zooms_of(q, ZOOM_FUNCTION);
+}
+
+bool select_by_path(struct select_trie *t, const struct view_query *q)
+{
+    t->path_wanted = (uint16_t)(zooms_of(q, ZOOM_FUNCTION) | (*q->filter ? HIT_FILTER : 0));
+    t->leaf_wanted = zooms_of(q, ZOOM_MODULE);
+    return t->path_wanted;
+}
+
+static uint16_t hits_at(const struct select_trie *t, uint32_t node)
+{
+    uint32_t frame = t->frame[node];
+    return node ? t->hits[t->by_frame ? t->by_frame[frame] : frame] : 0;
+}
+
+/* Parents come first. */
+void select_mark(struct select_trie *t, uint32_t n_nodes)
+{
+    t->path_hits[0] = 0;
+    for (uint32_t i = 1; i < n_nodes; i++)
+        t->path_hits[i] = t->path_hits[t->parent[i]] | hits_at(t, i);
+}
+
+bool select_passes(const struct select_trie *t, uint32_t node)
+{
+    return (!t->path_wanted || (t->path_hits[node] & t->path_wanted) == t->path_wanted) &&
+           (!t->leaf_wanted || (hits_at(t, node) & t->leaf_wanted) == t->leaf_wanted);
+}
+
+bool select_idles(const struct select_trie *t, uint32_t node)
+{
+    return !node || hits_at(t, node) & HIT_IDLE;
 }

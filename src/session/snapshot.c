@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/text.h"
+#include "session/select.h"
 
 #define SETTLE_NS (3 * NS_PER_SEC)
 
@@ -37,29 +37,17 @@ static void take_sample(struct snapshot *sn, const struct sample *sample)
     }
 }
 
-static bool sample_wanted(const struct snapshot *sn, const struct sample *sample)
+static bool sample_wanted(const struct query *q, const struct sample *sample)
 {
-    static const uint8_t need[] = {
-        [VIEW_MODE_ALL] = 0xff,
-        [VIEW_MODE_KERNEL] = SAMPLE_KERNEL,
-        [VIEW_MODE_USER] = SAMPLE_USER,
-    };
-    const struct scope *scope = &sn->s->running_scope;
-    if (sample->time_ns < sn->from_ns || (sn->to_ns && sample->time_ns > sn->to_ns))
-        return false;
-    if (sample->event != sn->s->current_event || !(sample->flags & need[sn->q->mode]))
-        return false;
-    if (sn->has_cpu_zoom ? sample->cpu != sn->cpu_zoom.number
-                         : scope->cpus && !(sample->cpu < scope->n_cpus && scope->cpus[sample->cpu]))
-        return false;
-    return sample->thread < sn->n_threads && sn->thread_pass[sample->thread];
+    return sample->time_ns >= q->from_ns && (!q->to_ns || sample->time_ns <= q->to_ns) &&
+           sample->thread < q->n_threads && query_passes(q, sample);
 }
 
 static void take_run(void *ctx, struct sample *samples, size_t n)
 {
     struct snapshot *sn = ctx;
     for (size_t i = 0; i < n; i++)
-        if (sample_wanted(sn, &samples[i]))
+        if (sample_wanted(&sn->scan, &samples[i]))
             take_sample(sn, &samples[i]);
 }
 
@@ -126,10 +114,8 @@ static void snapshot_copy(struct snapshot *sn)
     pthread_mutex_lock(&s->lock);
     sn->n_threads = world_thread_count(s->world);
     uint8_t *pass = mem_array(sn->n_threads + 1, 1);
-    view_filter_threads(s, sn->q, pass, sn->n_threads);
-    sn->thread_pass = pass;
-    view_range(s, sn->q, &sn->from_ns, &sn->to_ns);
-    history_scan(s->history, sn->from_ns, sn->to_ns, take_run, sn);
+    sn->scan = select_samples(s, sn->q, pass);
+    history_scan(s->history, sn->scan.from_ns, sn->scan.to_ns, take_run, sn);
     copy_stacks(sn);
     copy_threads(sn);
     for (uint32_t i = 1; i < sn->n_frames; i++)
@@ -137,8 +123,8 @@ static void snapshot_copy(struct snapshot *sn)
     sn->lost = s->lost_before + s->stats.lost;
     sn->event = s->events[s->current_event];
     pthread_mutex_unlock(&s->lock);
+    sn->scan.thread_pass = NULL;
     mem_free(pass);
-    sn->thread_pass = NULL;
 }
 
 struct module *snapshot_module(const struct snapshot *sn, uint32_t id)
@@ -149,81 +135,41 @@ struct module *snapshot_module(const struct snapshot *sn, uint32_t id)
 
 /* ---- what names decide: idle, zooms into a module or function, the filter ---- */
 
-static bool path_needed(const struct view_query *q)
+static uint16_t frame_hits(struct snapshot *sn, uint32_t frame)
 {
-    for (uint32_t i = 0; i < q->n_zooms; i++)
-        if (q->zooms[i].kind == ZOOM_FUNCTION)
-            return true;
-    return *q->filter;
-}
-
-/* Bit 0..7 per function zoom; the filter takes the place behind the last zoom. */
-static uint16_t frame_hits(const struct view_query *q, const struct symbol *sym)
-{
-    uint16_t hits = 0;
-    for (uint32_t i = 0; i < q->n_zooms; i++)
-        if (q->zooms[i].kind == ZOOM_FUNCTION && q->zooms[i].number == sym->key)
-            hits |= 1u << i;
-    if (*q->filter && text_find_nocase(sym->name, q->filter))
-        hits |= 1u << VIEW_ZOOMS_MAX;
-    return hits;
-}
-
-static uint16_t hits_wanted(const struct view_query *q)
-{
-    uint16_t wanted = *q->filter ? 1u << VIEW_ZOOMS_MAX : 0;
-    for (uint32_t i = 0; i < q->n_zooms; i++)
-        wanted |= (q->zooms[i].kind == ZOOM_FUNCTION) << i;
-    return wanted;
-}
-
-static bool leaf_passes(const struct view_query *q, const struct module *m)
-{
-    for (uint32_t i = 0; i < q->n_zooms; i++)
-        if (q->zooms[i].kind == ZOOM_MODULE && strcmp(q->zooms[i].text, m ? m->name : ""))
-            return false;
-    return true;
-}
-
-static void decide_by_names(struct snapshot *sn)
-{
-    uint16_t wanted = hits_wanted(sn->q);
-    uint16_t *frame_hit = mem_array(sn->n_frames, sizeof *frame_hit);
-    uint16_t *node_hit = mem_array(sn->n_nodes, sizeof *node_hit);
-    uint8_t *frame_leaf = mem_array(sn->n_frames, 1);
-    sn->frame_idle = mem_array(sn->n_frames, 1);
-    sn->node_pass = mem_array(sn->n_nodes, 1);
-    for (uint32_t i = 1; i < sn->n_frames; i++) {
-        struct module *m = snapshot_module(sn, sn->frame_module[i]);
-        struct symbol sym;
-        frame_leaf[i] = leaf_passes(sn->q, m);
-        if (!m || (m->kind == MODULE_FILE && !path_needed(sn->q)))
-            continue; /* only the kernel idles */
-        symbolizer_lookup(sn->s->symbolizer, m, sn->frame_offset[i], &sym);
-        sn->frame_idle[i] = sym.idle || sym.state != SYMBOL_FOUND;
-        frame_hit[i] = frame_hits(sn->q, &sym);
+    struct module *m = snapshot_module(sn, sn->frame_module[frame]);
+    struct select_named named = { .name = "", .module = m ? m->name : "", .idles = !m };
+    struct symbol sym;
+    /* only the kernel idles: most names need not be looked up */
+    if (m && !(m->kind == MODULE_FILE && select_ignores_names(sn->q))) {
+        symbolizer_lookup(sn->s->symbolizer, m, sn->frame_offset[frame], &sym);
+        named.name = sym.name;
+        named.key = sym.key;
+        named.idles = sym.idle || sym.state != SYMBOL_FOUND;
     }
-    sn->node_pass[0] = !wanted;
-    for (uint32_t i = 1; i < sn->n_nodes; i++) {
-        node_hit[i] = node_hit[sn->parent[i]] | frame_hit[sn->frame[i]];
-        sn->node_pass[i] = (node_hit[i] & wanted) == wanted && frame_leaf[sn->frame[i]];
-    }
-    mem_free(frame_hit);
-    mem_free(node_hit);
-    mem_free(frame_leaf);
+    return select_hits(sn->q, &named);
 }
 
 static void keep_named(struct snapshot *sn)
 {
     size_t n = 0;
-    decide_by_names(sn);
+    uint16_t *hits = mem_array(sn->n_frames, sizeof *hits);
+    for (uint32_t i = 1; i < sn->n_frames; i++)
+        hits[i] = frame_hits(sn, i);
+    struct select_trie trie = { .parent = sn->parent, .frame = sn->frame, .hits = hits };
+    if (select_by_path(&trie, sn->q)) {
+        trie.path_hits = mem_array(sn->n_nodes, sizeof *trie.path_hits);
+        select_mark(&trie, sn->n_nodes);
+    }
     for (size_t i = 0; i < sn->n_samples; i++) {
         const struct sample *sample = &sn->samples[i];
-        bool idle = sample->flags & SAMPLE_IDLE && (!sample->stack || sn->frame_idle[sn->frame[sample->stack]]);
-        if (sn->node_pass[sample->stack] && (!idle || sn->q->show_idle))
+        bool idle = sample->flags & SAMPLE_IDLE && select_idles(&trie, sample->stack);
+        if (select_passes(&trie, sample->stack) && (!idle || sn->q->show_idle))
             sn->samples[n++] = *sample;
     }
     sn->n_samples = n;
+    mem_free(hits);
+    mem_free(trie.path_hits);
 }
 
 static void snapshot_done(struct snapshot *sn)
@@ -244,8 +190,8 @@ static void snapshot_done(struct snapshot *sn)
     map_done(&sn->pid_maps);
     map_done(&sn->address);
     buf_done(&sn->raw);
-    void *owned[] = { sn->samples,      sn->parent,    sn->frame,     sn->frame_module, sn->frame_offset, sn->threads,
-                      sn->images,       sn->node_pass, sn->frame_idle, sn->thread_told };
+    void *owned[] = { sn->samples, sn->parent, sn->frame,      sn->frame_module, sn->frame_offset,
+                      sn->threads, sn->images, sn->thread_told };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
 }
@@ -253,9 +199,6 @@ static void snapshot_done(struct snapshot *sn)
 bool session_write(struct session *s, const struct view_query *q, const char *path, uint64_t *samples, struct error *e)
 {
     struct snapshot sn = { .s = s, .q = q };
-    for (uint32_t i = 0; i < q->n_zooms; i++)
-        if (q->zooms[i].kind == ZOOM_CPU)
-            sn.cpu_zoom = q->zooms[i], sn.has_cpu_zoom = true;
     snapshot_copy(&sn);
     size_t pos = 0;
     uint64_t id, v;

@@ -111,6 +111,7 @@ static void status_time(struct session *s, struct session_status *out)
         out->elapsed_ns = out->now_ns > s->clear_ns ? out->now_ns - s->clear_ns : 0;
     }
     out->frozen = s->frozen_ns != 0;
+    out->spark_sec = s->spark_sec;
     for (unsigned i = 0; i < SESSION_SPARK; i++)
         out->spark[i] = s->spark[(s->spark_sec + 1 + i) % SESSION_SPARK];
 }

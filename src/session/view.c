@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/text.h"
-#include "session/state.h"
+#include "session/select.h"
 
 const char *const view_group_names[VIEW_GROUP_COUNT] = {
     [VIEW_GROUP_SYMBOL] = "symbol",   [VIEW_GROUP_COMM_SYMBOL] = "comm,symbol", [VIEW_GROUP_COMM] = "comm",
@@ -14,26 +13,36 @@ const char *const view_group_names[VIEW_GROUP_COUNT] = {
     [VIEW_GROUP_CPU] = "cpu",         [VIEW_GROUP_CGROUP] = "cgroup",
 };
 
+/* A module of the result's frames, and one of them that has no name: it is asked for again with every query, for a JIT
+ * may have told one meanwhile. 0: all have one. */
+struct view_module {
+    struct module *module; /* held */
+    uint32_t unnamed;
+};
+
 struct view_memory {
-    struct arena strings;
+    struct arena strings, names; /* of groups; of functions */
     struct map func_numbers, group_numbers;
     uint32_t *thread_group;
     uint8_t *thread_pass, *thread_seen;
     size_t thread_group_cap, thread_pass_cap, thread_seen_cap;
-    bool *cpu_pass; /* CPUS_MAX; all but cpu_passed are false */
-    uint32_t cpu_passed;
-    struct module **modules; /* held for the frames of the result, by index in module_numbers */
+    struct view_module *modules;
     size_t n_modules, modules_cap;
-    struct map module_numbers;
+    struct map module_numbers; /* module id → index */
+    uint32_t n_named;          /* frames below have their functions, named … */
+    uint32_t names_generation; /* … when the symbolizer was at this */
+    bool names_change;         /* functions have other frames than before */
     size_t funcs_cap, groups_cap, frame_func_cap, drop_cap;
-    uint8_t *func_hit, *frame_hit, *drop, *node_hit;
-    size_t func_hit_cap, node_hit_cap;
+    uint8_t *drop; /* by entry */
+    bool *func_idles;
+    uint16_t *func_hits, *path_hits; /* see session/select.h */
+    size_t func_idles_cap, func_hits_cap, path_hits_cap;
 };
 
 static void release_modules(struct view_memory *m)
 {
     for (size_t i = 0; i < m->n_modules; i++)
-        module_put(m->modules[i]);
+        module_put(m->modules[i].module);
     m->n_modules = 0;
     map_clear(&m->module_numbers);
 }
@@ -48,44 +57,21 @@ void view_done(struct view *v)
     if (m) {
         release_modules(m);
         arena_done(&m->strings);
+        arena_done(&m->names);
         map_done(&m->func_numbers);
         map_done(&m->group_numbers);
         map_done(&m->module_numbers);
         mem_free(m->modules);
         mem_free(m->thread_group);
         mem_free(m->thread_pass);
-        mem_free(m->func_hit);
-        mem_free(m->node_hit);
+        mem_free(m->func_idles);
+        mem_free(m->func_hits);
+        mem_free(m->path_hits);
         mem_free(m->drop);
-        mem_free(m->cpu_pass);
         mem_free(m->thread_seen);
         mem_free(m);
     }
     memset(v, 0, sizeof *v);
-}
-
-/* ---- which samples ---- */
-
-#define CPUS_MAX 65536
-static const bool *filter_cpus(struct session *s, const struct view_query *q, struct view_memory *m, uint32_t *n)
-{
-    const struct scope *scope = &s->running_scope;
-    const struct zoom *zoom = NULL;
-    for (uint32_t i = 0; i < q->n_zooms; i++)
-        if (q->zooms[i].kind == ZOOM_CPU)
-            zoom = &q->zooms[i];
-    *n = 0;
-    if (!zoom)
-        return *n = scope->cpus ? scope->n_cpus : 0, scope->cpus;
-    if (zoom->number >= CPUS_MAX)
-        return NULL;
-    if (!m->cpu_pass)
-        m->cpu_pass = mem_array(CPUS_MAX, sizeof(bool)); /* CPUs beyond a shorter list would pass */
-    m->cpu_pass[m->cpu_passed] = false;
-    m->cpu_passed = (uint32_t)zoom->number;
-    m->cpu_pass[m->cpu_passed] = true;
-    *n = CPUS_MAX;
-    return m->cpu_pass;
 }
 
 /* ---- groups ---- */
@@ -100,13 +86,6 @@ static uint32_t add_group(struct view *v, uint64_t key, uint64_t number, const c
         .key = key,
     };
     return v->n_groups++;
-}
-
-static uint32_t group_number(struct view *v, uint64_t key, uint64_t number, const char *label)
-{
-    bool created;
-    uint64_t at = *map_at(&v->memory->group_numbers, key, v->n_groups, &created);
-    return created ? add_group(v, key, number, label) : (uint32_t)at;
 }
 
 static uint64_t thread_group_key(enum view_group group, const struct world_thread *t)
@@ -197,15 +176,16 @@ static bool groups_threads(enum view_group group)
     return group != VIEW_GROUP_SYMBOL && group != VIEW_GROUP_MODULE && group != VIEW_GROUP_CPU;
 }
 
-/* CPU numbers become group numbers after the scan: only those that were seen get one. */
+/* A CPU's group is its number plus one; those between that were not seen are groups without samples. */
 static void group_cpus(struct view *v)
 {
-    for (uint32_t i = 0; i < v->result.n_entries; i++) {
-        struct result_entry *en = &v->result.entries[i];
-        char label[24];
-        snprintf(label, sizeof label, "cpu %u", en->group);
-        en->group = group_number(v, map_mix(en->group) ^ 5, en->group, label);
-    }
+    for (uint32_t i = 0; i < v->result.n_entries; i++)
+        while (v->n_groups <= v->result.entries[i].group) {
+            uint32_t cpu = v->n_groups - 1;
+            char label[24];
+            snprintf(label, sizeof label, "cpu %u", cpu);
+            add_group(v, map_mix(cpu) ^ 5, cpu, label);
+        }
 }
 
 /* ---- names ---- */
@@ -221,19 +201,25 @@ static uint32_t module_number(struct session *s, struct view *v, uint32_t id)
     if (!module)
         module = world_module(s->world, MODULE_ID_UNKNOWN);
     MEM_GROW(m->modules, m->modules_cap, m->n_modules + 1);
-    m->modules[m->n_modules] = module_get(module);
+    m->modules[m->n_modules] = (struct view_module){ .module = module_get(module) };
     return m->n_modules++;
 }
 
+/* Under lock: of the frames that are new. */
 static void hold_modules(struct session *s, struct view *v)
 {
-    for (uint32_t i = 1; i < v->result.n_frames; i++)
-        module_number(s, v, v->result.frame_module[i]);
+    const struct result *r = &v->result;
+    if (r->n_frames_before <= 1) {
+        release_modules(v->memory);
+        v->memory->n_named = 0;
+    }
+    for (uint32_t i = r->n_frames_before; i < r->n_frames; i++)
+        module_number(s, v, r->frame_module[i]);
 }
 
 static const char *keep_string(struct view_memory *m, const char *text)
 {
-    return arena_strndup(&m->strings, text, strlen(text));
+    return arena_strndup(&m->names, text, strlen(text));
 }
 
 static uint32_t function_number(struct view *v, const struct symbol *sym, const struct module *module)
@@ -254,39 +240,63 @@ static uint32_t function_number(struct view *v, const struct symbol *sym, const 
         .start = sym->start,
         .size = sym->size,
     };
-    MEM_GROW(m->func_hit, m->func_hit_cap, v->n_funcs + 1);
-    m->func_hit[v->n_funcs] = sym->idle;
+    MEM_GROW(m->func_idles, m->func_idles_cap, v->n_funcs + 1);
+    m->func_idles[v->n_funcs] = sym->idle || sym->state != SYMBOL_FOUND; /* see select_idles */
     return v->n_funcs++;
 }
 
-#define FUNC_IDLE 1   /* bits of func_hit */
-#define FUNC_ZOOM 2   /* is the function of a zoom */
-#define FUNC_FILTER 4 /* its name matches the filter */
+static void name_frame(struct session *s, struct view *v, uint32_t frame)
+{
+    struct view_module *m = &v->memory->modules[module_number(s, v, v->result.frame_module[frame])];
+    struct symbol sym;
+    symbolizer_lookup(s->symbolizer, m->module, v->result.frame_offset[frame], &sym);
+    v->frame_func[frame] = function_number(v, &sym, m->module);
+    if (sym.state != SYMBOL_FOUND)
+        m->unnamed = frame;
+}
 
+static bool ask_again(struct session *s, struct view *v, uint32_t frame)
+{
+    uint32_t func = v->frame_func[frame];
+    name_frame(s, v, frame);
+    return v->frame_func[frame] != func;
+}
+
+static void forget_names(struct view *v)
+{
+    struct view_memory *m = v->memory;
+    arena_clear(&m->names);
+    map_clear(&m->func_numbers);
+    MEM_GROW(v->funcs, m->funcs_cap, 1);
+    memset(v->funcs, 0, sizeof *v->funcs);
+    v->n_funcs = 1;
+    MEM_GROW(v->frame_func, m->frame_func_cap, 1);
+    v->frame_func[0] = 0;
+    m->n_named = 1;
+    for (size_t i = 0; i < m->n_modules; i++)
+        m->modules[i].unnamed = 0;
+}
+
+/* The names of frames that were there before are as they were until the symbolizer says that there are new ones. */
 static void name_frames(struct session *s, struct view *v)
 {
     struct view_memory *m = v->memory;
     struct result *r = &v->result;
-    MEM_GROW(v->frame_func, m->frame_func_cap, r->n_frames + 1);
-    v->frame_func[0] = 0;
-    v->n_funcs = 0;
-    map_clear(&m->func_numbers);
-    MEM_GROW(v->funcs, m->funcs_cap, 1);
-    MEM_GROW(m->func_hit, m->func_hit_cap, 1);
-    memset(&v->funcs[v->n_funcs++], 0, sizeof *v->funcs);
-    m->func_hit[0] = 0;
-    for (uint32_t i = 1; i < r->n_frames; i++) {
-        struct module *module = m->modules[module_number(s, v, r->frame_module[i])];
-        struct symbol sym;
-        symbolizer_lookup(s->symbolizer, module, r->frame_offset[i], &sym);
-        v->frame_func[i] = function_number(v, &sym, module);
-    }
+    uint32_t generation = symbolizer_generation(s->symbolizer); /* before the first look */
+    m->names_change = !m->n_named || generation != m->names_generation;
+    m->names_generation = generation;
+    if (m->names_change)
+        forget_names(v);
+    for (size_t i = 0; i < m->n_modules; i++)
+        m->names_change |= m->modules[i].unnamed && ask_again(s, v, m->modules[i].unnamed);
+    MEM_GROW(v->frame_func, m->frame_func_cap, r->n_frames);
+    for (; m->n_named < r->n_frames; m->n_named++)
+        name_frame(s, v, m->n_named);
 }
 
 /* By module: every frame of a module becomes one "function" with the module's name. */
 static void name_modules(struct view *v)
 {
-    struct view_memory *m = v->memory;
     struct map numbers = { 0 };
     struct view_function *old = v->funcs;
     uint32_t n = 1;
@@ -302,82 +312,55 @@ static void name_modules(struct view *v)
         old[n].name = old[i].module;
         old[n].key = key;
         old[n].start = old[n].size = 0;
-        m->func_hit[n++] = 0;
+        n++;
     }
     for (uint32_t i = 1; i < v->result.n_frames; i++)
         v->frame_func[i] = new_number[v->frame_func[i]];
     v->n_funcs = n;
+    v->memory->n_named = 0; /* names were written over */
+    v->result.since = 0;
     map_done(&numbers);
     mem_free(new_number);
 }
 
 /* ---- what needs names to be decided ---- */
 
-static bool leaf_in_module(const struct view *v, const struct result_entry *en, const char *module)
-{
-    uint32_t frame = v->result.frame[en->node];
-    return en->node && !strcmp(v->funcs[v->frame_func[frame]].module, module);
-}
-
-/* For every node: does its path to the root pass a function with this mark? Parents come first. */
-static void mark_nodes(struct view *v, uint8_t bit)
+static struct select_trie trie_of(struct view *v, const struct view_query *q)
 {
     struct view_memory *m = v->memory;
-    MEM_GROW(m->node_hit, m->node_hit_cap, v->result.n_nodes);
-    m->node_hit[0] = 0;
-    for (uint32_t i = 1; i < v->result.n_nodes; i++)
-        m->node_hit[i] = m->node_hit[v->result.parent[i]] || m->func_hit[v->frame_func[v->result.frame[i]]] & bit;
-}
-
-static void drop_without(struct view *v, uint8_t bit)
-{
-    struct view_memory *m = v->memory;
-    mark_nodes(v, bit);
-    for (uint32_t i = 0; i < v->result.n_entries; i++)
-        m->drop[i] |= !m->node_hit[v->result.entries[i].node];
-}
-
-static void drop_by_name(struct view *v, const struct view_query *q)
-{
-    struct view_memory *m = v->memory;
-    for (uint32_t z = 0; z < q->n_zooms; z++) {
-        if (q->zooms[z].kind == ZOOM_MODULE)
-            for (uint32_t i = 0; i < v->result.n_entries; i++)
-                m->drop[i] |= !leaf_in_module(v, &v->result.entries[i], q->zooms[z].text);
-        if (q->zooms[z].kind == ZOOM_FUNCTION) {
-            for (uint32_t i = 1; i < v->n_funcs; i++)
-                m->func_hit[i] = (m->func_hit[i] & ~FUNC_ZOOM) | (v->funcs[i].key == q->zooms[z].number) * FUNC_ZOOM;
-            drop_without(v, FUNC_ZOOM);
-        }
+    MEM_GROW(m->func_hits, m->func_hits_cap, v->n_funcs);
+    m->func_hits[0] = 0;
+    for (uint32_t i = 1; i < v->n_funcs; i++) {
+        const struct view_function *f = &v->funcs[i];
+        m->func_hits[i] = select_hits(q, &(struct select_named){ f->name, f->module, f->key, m->func_idles[i] });
     }
-    if (*q->filter) {
-        for (uint32_t i = 1; i < v->n_funcs; i++)
-            m->func_hit[i] |= text_find_nocase(v->funcs[i].name, q->filter) * FUNC_FILTER;
-        drop_without(v, FUNC_FILTER);
+    struct select_trie trie = {
+        .parent = v->result.parent,
+        .frame = v->result.frame,
+        .by_frame = v->frame_func,
+        .hits = m->func_hits,
+    };
+    if (select_by_path(&trie, q)) {
+        MEM_GROW(m->path_hits, m->path_hits_cap, v->result.n_nodes);
+        trie.path_hits = m->path_hits;
+        select_mark(&trie, v->result.n_nodes);
     }
+    return trie;
 }
 
 /* A CPU idles when the idle task sits in one of the idle functions; while the kernel's names are not there yet the
  * whole idle task counts as that, and where they never come, too. */
-static bool is_idle(const struct view *v, const struct result_entry *en)
+static void decide_by_names(struct view *v, const struct view_query *q)
 {
-    if (!en->idle)
-        return false;
-    if (!en->node)
-        return true;
-    uint32_t func = v->frame_func[v->result.frame[en->node]];
-    return v->memory->func_hit[func] & FUNC_IDLE || v->funcs[func].state != SYMBOL_FOUND;
-}
-
-static void take_idle_apart(struct view *v, bool show)
-{
+    struct view_memory *m = v->memory;
+    struct select_trie trie = trie_of(v, q);
+    MEM_GROW(m->drop, m->drop_cap, v->result.n_entries + 1);
     for (uint32_t i = 0; i < v->result.n_entries; i++) {
         const struct result_entry *en = &v->result.entries[i];
-        if (!is_idle(v, en))
-            continue;
-        v->idle_samples += en->count;
-        v->idle_weight += en->weight;
-        v->memory->drop[i] |= !show;
+        bool idle = en->idle && select_idles(&trie, en->node);
+        v->idle_samples += idle ? en->count : 0;
+        v->idle_weight += idle ? en->weight : 0;
+        m->drop[i] = (idle && !q->show_idle) || !select_passes(&trie, en->node);
     }
 }
 
@@ -403,11 +386,10 @@ static void view_start(struct view *v)
         v->memory = mem_zalloc(sizeof *v->memory);
     struct view_memory *m = v->memory;
     arena_clear(&m->strings);
-    release_modules(m);
     map_clear(&m->group_numbers);
     v->n_groups = 0;
     v->idle_samples = v->idle_weight = 0;
-    group_number(v, 0, 0, "all");
+    add_group(v, 0, 0, "all");
 }
 
 static void view_scan(struct session *s, const struct view_query *q, struct view *v)
@@ -416,17 +398,9 @@ static void view_scan(struct session *s, const struct view_query *q, struct view
     uint32_t n = world_thread_count(s->world);
     MEM_GROW(m->thread_group, m->thread_group_cap, n + 1);
     MEM_GROW(m->thread_pass, m->thread_pass_cap, n + 1);
-    view_filter_threads(s, q, m->thread_pass, n);
-    struct query scan = {
-        .event = (uint8_t)s->current_event,
-        .need_flags = q->mode == VIEW_MODE_KERNEL ? SAMPLE_KERNEL : q->mode == VIEW_MODE_USER ? SAMPLE_USER : 0,
-        .by_cpu = q->group == VIEW_GROUP_CPU,
-        .thread_group = groups_threads(q->group) ? m->thread_group : NULL,
-        .thread_pass = m->thread_pass,
-        .n_threads = n,
-    };
-    scan.cpu_pass = filter_cpus(s, q, m, &scan.n_cpu_pass);
-    view_range(s, q, &scan.from_ns, &scan.to_ns);
+    struct query scan = select_samples(s, q, m->thread_pass);
+    scan.by_cpu = q->group == VIEW_GROUP_CPU;
+    scan.thread_group = groups_threads(q->group) ? m->thread_group : NULL;
     if (groups_threads(q->group))
         group_threads(s, v, q, &scan);
     query_run(&scan, s->history, s->stacks, &v->result);
@@ -442,16 +416,14 @@ void session_query(struct session *s, const struct view_query *q, struct view *v
     pthread_mutex_lock(&s->lock);
     view_scan(s, q, v);
     pthread_mutex_unlock(&s->lock);
-    struct view_memory *m = v->memory;
     if (q->group == VIEW_GROUP_CPU)
         group_cpus(v);
     name_frames(s, v);
     v->all_samples = v->result.samples;
-    MEM_GROW(m->drop, m->drop_cap, v->result.n_entries + 1);
-    memset(m->drop, 0, v->result.n_entries + 1);
-    take_idle_apart(v, q->show_idle);
-    drop_by_name(v, q);
-    result_filter(&v->result, m->drop);
+    decide_by_names(v, q);
+    result_filter(&v->result, v->memory->drop);
+    if (v->memory->names_change)
+        v->result.since = 0;
     if (q->group == VIEW_GROUP_MODULE)
         name_modules(v);
 }

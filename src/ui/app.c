@@ -2,133 +2,24 @@
 #include "ui/app.h"
 
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/text.h"
-#include "ui/bar.h"
+#include "ui/app_screen.h"
 #include "ui/dialog.h"
 #include "ui/view.h"
 #include "ui/window.h"
 
-#define MESSAGE_NS     (6 * NS_PER_SEC)
 #define START_NS       (2 * NS_PER_SEC) /* while everything is new the screen is drawn more often … */
 #define START_TICK_NS  (250 * NS_PER_MS)
 #define FIRST_TICK_NS  (120 * NS_PER_MS) /* … and most often until there is something on it */
 #define KEYS_PER_FRAME 64
-
-/* --- what handlers ask for --- */
-
-static unsigned set_message(struct app *a, bool is_error, const char *text)
-{
-    text_clean(a->message, sizeof a->message, text, strlen(text));
-    a->message_is_error = is_error;
-    a->message_until_ns = clock_now_ns() + MESSAGE_NS * (is_error ? 2 : 1);
-    return APP_REDRAW;
-}
-
-unsigned app_message(struct app *a, const char *fmt, ...)
-{
-    char text[sizeof a->message];
-    va_list ap;
-    va_start(ap, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    return set_message(a, false, text);
-}
-
-unsigned app_error(struct app *a, const struct error *e)
-{
-    return set_message(a, true, e->text);
-}
-
-unsigned app_zoom(struct app *a, const struct zoom *z)
-{
-    struct view_query *q = &a->query;
-    if (q->n_zooms == VIEW_ZOOMS_MAX)
-        return app_message(a, "no more than %d zooms: undo one first", VIEW_ZOOMS_MAX);
-    for (uint32_t i = 0; i < q->n_zooms; i++)
-        if (q->zooms[i].kind == z->kind && q->zooms[i].number == z->number &&
-            strcmp(q->zooms[i].text, z->text) == 0)
-            return app_message(a, "already zoomed into %s", z->text);
-    q->zooms[q->n_zooms++] = *z;
-    return APP_QUERY;
-}
-
-unsigned app_set_scope(struct app *a, const struct scope *scope)
-{
-    struct error e = { 0 };
-    char text[96];
-    if (!session_set_scope(a->session, scope, &e))
-        return app_error(a, &e);
-    scope_describe(scope, text, sizeof text);
-    return APP_QUERY | app_message(a, "sampling %s", text);
-}
-
-double app_percent(const struct app *a, uint64_t weight)
-{
-    uint64_t all = a->answer.result.weight;
-    return all ? 100.0 * (double)weight / (double)all : 0;
-}
-
-enum style app_share_style(double percent)
-{
-    return percent >= 5 ? STYLE_HIGH : percent >= 0.5 ? STYLE_MIDDLE : STYLE_NORMAL;
-}
-
-enum style app_class_style(enum symbol_class c)
-{
-    static const enum style styles[] = {
-        [SYMBOL_CLASS_USER] = STYLE_USER,       [SYMBOL_CLASS_CXX] = STYLE_CXX,
-        [SYMBOL_CLASS_RUST] = STYLE_RUST,       [SYMBOL_CLASS_KERNEL] = STYLE_KERNEL,
-        [SYMBOL_CLASS_JIT] = STYLE_JIT,         [SYMBOL_CLASS_INLINED] = STYLE_INLINED,
-        [SYMBOL_CLASS_UNKNOWN] = STYLE_UNKNOWN,
-    };
-    return styles[c];
-}
-
-/* --- views --- */
+#define WHEEL_ROWS     3 /* per notch */
 
 static const struct view_ops *current_view(const struct app *a)
 {
     return a->views[a->view];
-}
-
-unsigned app_show_view(struct app *a, uint32_t index, bool drill)
-{
-    if (index >= a->n_views || index == a->view)
-        return APP_HANDLED;
-    const struct view_ops *from = current_view(a);
-    memset(&a->pending, 0, sizeof a->pending);
-    if (from->selection && a->states[a->view])
-        from->selection(a->states[a->view], a, &a->pending);
-    if (from->hide && a->states[a->view])
-        from->hide(a->states[a->view], a);
-    if (!a->pending.chosen && !drill)
-        memset(&a->pending, 0, sizeof a->pending); /* who chose nothing starts where that view starts */
-    a->pending_select = true;
-    a->pending_drill = drill;
-    a->previous_view = a->view;
-    a->view = index;
-    return APP_QUERY;
-}
-
-unsigned app_leave_view(struct app *a)
-{
-    unsigned flags = app_show_view(a, a->previous_view, false);
-    a->previous_view = a->view;
-    return flags;
-}
-
-unsigned app_show_view_named(struct app *a, const char *name, bool drill)
-{
-    for (uint32_t i = 0; i < a->n_views; i++)
-        if (strcmp(a->views[i]->name, name) == 0)
-            return app_show_view(a, i, drill);
-    return app_message(a, "there is no view \"%s\"", name);
 }
 
 static void ask_session(struct app *a)
@@ -220,89 +111,49 @@ static unsigned handle_key(struct app *a, uint32_t key)
     return flags;
 }
 
-/* --- the picture --- */
+/* --- the mouse --- */
 
-struct layout {
-    struct area header, tabs, view, bottom;
-};
-
-static struct layout layout_of(const struct app *a)
+static unsigned handle_wheel(struct app *a, uint32_t key)
 {
-    struct area screen = area_screen();
-    int header = header_rows(a, screen.rows);
-    return (struct layout){
-        .header = area_sub(screen, 0, 0, header, -1),
-        .tabs = area_sub(screen, header, 0, 1, -1),
-        .view = area_sub(screen, header + 1, 0, screen.rows - header - 2, -1),
-        .bottom = area_sub(screen, screen.rows - 1, 0, 1, -1),
-    };
+    unsigned flags = APP_HANDLED;
+    for (int i = 0; i < WHEEL_ROWS; i++)
+        flags |= handle_key(a, key);
+    return flags;
 }
 
-static bool too_small(void)
-{
-    struct area s = area_screen();
-    return s.rows < TERM_MIN_ROWS || s.cols < TERM_MIN_COLS;
-}
-
-static void draw_too_small(void)
-{
-    struct area s = area_screen();
-    char text[96];
-    (void)snprintf(text, sizeof text, "terminal too small: %dx%d (need %dx%d)", s.cols, s.rows, TERM_MIN_COLS,
-                   TERM_MIN_ROWS);
-    (void)draw_wrapped(s, 0, STYLE_NORMAL, text);
-}
-
-static struct area dialog_area(const struct layout *l)
-{
-    struct area all = area_screen();
-    int top = l->view.rows >= 10 ? l->tabs.y : 0;
-    return area_sub(all, top, 0, all.rows - 1 - top, -1);
-}
-
-static void draw_bottom(struct app *a, const struct layout *l)
-{
-    struct dialog *d = a->dialog;
-    if (d)
-        d->ops->draw_bar(d, a, l->bottom);
-    else
-        footer_draw(a, l->bottom);
-}
-
-static void draw_all(struct app *a)
+static unsigned click_view(struct app *a, int row, int col, bool twice)
 {
     const struct view_ops *ops = current_view(a);
-    struct layout l = layout_of(a);
-    header_draw(a, l.header);
-    tabs_draw(a, l.tabs);
-    if (ops->draw && a->states[a->view])
-        ops->draw(a->states[a->view], a, l.view);
-    if (a->dialog && a->dialog->ops->draw)
-        a->dialog->ops->draw(a->dialog, a, dialog_area(&l));
-    draw_bottom(a, &l);
+    return ops->click && a->states[a->view] ? ops->click(a->states[a->view], a, row, col, twice) : APP_HANDLED;
 }
 
-static void draw(struct app *a)
+static unsigned click_dialog(struct app *a, int row, int col, bool twice)
 {
-    term_frame_begin();
-    if (too_small())
-        draw_too_small();
-    else
-        draw_all(a);
-    term_frame_end();
+    const struct dialog_ops *ops = a->dialog->ops;
+    unsigned flags = ops->click ? ops->click(a->dialog, a, row, col, twice) : APP_HANDLED;
+    free_closed(a);
+    return flags;
 }
-
-/* --- the mouse --- */
 
 static unsigned handle_mouse(struct app *a, const struct term_mouse *m)
 {
-    const struct view_ops *ops = current_view(a);
-    struct layout l = layout_of(a);
+    struct app_place at;
+    bool twice = m->what == TERM_MOUSE_DOUBLE;
     if (m->what == TERM_MOUSE_WHEEL_UP || m->what == TERM_MOUSE_WHEEL_DOWN)
-        return handle_key(a, m->what == TERM_MOUSE_WHEEL_UP ? TK_UP : TK_DOWN);
-    if (a->dialog || !ops->click || m->y < l.view.y || m->y >= l.view.y + l.view.rows)
+        return handle_wheel(a, m->what == TERM_MOUSE_WHEEL_UP ? TK_UP : TK_DOWN);
+    app_screen_find(a, m->y, m->x, &at);
+    switch (at.what) {
+    case APP_PLACE_KEY:
+        return handle_key(a, at.key);
+    case APP_PLACE_TAB:
+        return app_show_view(a, at.view, false);
+    case APP_PLACE_VIEW:
+        return click_view(a, at.row, at.col, twice);
+    case APP_PLACE_DIALOG:
+        return click_dialog(a, at.row, at.col, twice);
+    default:
         return APP_HANDLED;
-    return ops->click(a->states[a->view], a, m->y - l.view.y, m->x - l.view.x, m->what == TERM_MOUSE_DOUBLE);
+    }
 }
 
 /* --- the loop --- */
@@ -398,7 +249,7 @@ static void run(struct app *a)
         if (ticked)
             next = now + interval_ns(a, now - start);
         if (flags & (APP_QUERY | APP_REDRAW))
-            draw(a);
+            app_screen_draw(a);
         now = clock_now_ns();
         flags = take_events(a, now < next ? (int)((next - now + NS_PER_MS - 1) / NS_PER_MS) : 0);
     }

@@ -7,6 +7,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+#define HOT_PART 200 /* what has less than one such part of all is not hot */
+
 void callgraph_done(struct callgraph *g)
 {
     calltree_done(&g->tree);
@@ -42,8 +44,16 @@ static uint64_t model_key(const void *ctx, uint32_t node)
     return callgraph_node(ctx, node)->key;
 }
 
-const struct tree_model callgraph_model = { model_first_child, model_next_sibling, model_parent, model_key,
-                                            NULL };
+static uint32_t model_hot_child(const void *ctx, uint32_t node, uint32_t start)
+{
+    return callgraph_hot_child(ctx, node, start);
+}
+
+const struct tree_model callgraph_model = { .first_child = model_first_child,
+                                            .next_sibling = model_next_sibling,
+                                            .parent = model_parent,
+                                            .key = model_key,
+                                            .hot_child = model_hot_child };
 
 const struct calltree_node *callgraph_node(const struct callgraph *g, uint32_t node)
 {
@@ -162,6 +172,16 @@ uint32_t callgraph_find(const struct callgraph *g, uint64_t func_key, uint32_t g
             best = i;
     }
     return best;
+}
+
+uint32_t callgraph_hot_child(const struct callgraph *g, uint32_t node, uint32_t start)
+{
+    const struct calltree_node *nodes = g->tree.nodes;
+    uint32_t child = g->tree.n ? nodes[node].first_child : 0;
+    if (!child || nodes[node].self_weight > nodes[child].total_weight)
+        return 0;
+    uint64_t least = nodes[0].total_weight / HOT_PART, half = nodes[start].total_weight / 2;
+    return nodes[child].total_weight >= (least < half ? least : half) ? child : 0;
 }
 
 /* --- search --- */

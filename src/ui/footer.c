@@ -18,19 +18,23 @@ static bool is_narrowed(const struct app *a)
     return a->query.n_zooms || a->query.filter[0] || a->search[0];
 }
 
+/* Without titles but for the active one, where there is no room. */
+static void tab_text(const struct app *a, int cols, uint32_t view, char *dst, size_t cap)
+{
+    bool titles = cols >= (is_narrowed(a) || a->query.mode != VIEW_MODE_ALL ? 120 : 90);
+    if (titles || view == a->view)
+        (void)snprintf(dst, cap, " %u %s ", a->views[view]->number, a->views[view]->title);
+    else
+        (void)snprintf(dst, cap, " %u ", a->views[view]->number);
+}
+
 static int draw_tabs(const struct app *a, struct area area)
 {
-    const struct view_query *q = &a->query;
-    bool titles = area.cols >= (is_narrowed(a) || q->mode != VIEW_MODE_ALL ? 120 : 90);
     int col = 0;
     for (uint32_t i = 0; i < a->n_views; i++) {
         char text[64];
-        bool active = i == a->view;
-        if (titles || active)
-            (void)snprintf(text, sizeof text, " %u %s ", a->views[i]->number, a->views[i]->title);
-        else
-            (void)snprintf(text, sizeof text, " %u ", a->views[i]->number);
-        col += draw_text(area, 0, col, active ? STYLE_TAB_ACTIVE : STYLE_TAB, text);
+        tab_text(a, area.cols, i, text, sizeof text);
+        col += draw_text(area, 0, col, i == a->view ? STYLE_TAB_ACTIVE : STYLE_TAB, text);
     }
     return col;
 }
@@ -73,23 +77,24 @@ static int draw_question(const struct app *a, struct area area, int col)
     return col - start;
 }
 
-/* How one gets out of what Esc takes back: at the right edge, where nothing pushes it off the line. */
-static struct area draw_way_out(const struct app *a, struct area area)
+/* How one gets out of what Esc takes back: at the right edge, where nothing pushes it off the line. Returns what is
+ * left of the line. */
+static struct area way_out(const struct app *a, struct area area, char *text, size_t cap)
 {
-    char key[16], text[32];
-    if (!is_narrowed(a) || area.cols < 60)
+    char key[16];
+    text[0] = '\0';
+    if (a->views[a->view]->no_query || !is_narrowed(a) || area.cols < 60)
         return area;
-    (void)snprintf(text, sizeof text, " %s undoes", keymap_first(a->keymap, ACTION_BACK, key));
-    int width = text_width(text);
-    draw_text(area, 0, area.cols - width, STYLE_LABEL, text);
-    return area_sub(area, 0, 0, 1, area.cols - width);
+    (void)snprintf(text, cap, " %s undoes", keymap_first(a->keymap, ACTION_BACK, key));
+    return area_sub(area, 0, 0, 1, area.cols - text_width(text));
 }
 
 void tabs_draw(struct app *a, struct area area)
 {
     char text[160];
     bool asks = !a->views[a->view]->no_query;
-    struct area left = asks ? draw_way_out(a, area) : area;
+    struct area left = way_out(a, area, text, sizeof text);
+    draw_text(area, 0, left.cols, STYLE_LABEL, text);
     int col = draw_tabs(a, left) + 1;
     col += asks ? draw_question(a, left, col) : 0;
     const struct view_ops *ops = a->views[a->view];
@@ -100,14 +105,29 @@ void tabs_draw(struct app *a, struct area area)
         (void)draw_chip(left, col, STYLE_LABEL, "", text);
 }
 
+bool tabs_find(const struct app *a, struct area area, int col, uint32_t *view)
+{
+    char text[64];
+    struct area left = way_out(a, area, text, sizeof text);
+    int at = 0;
+    for (uint32_t i = 0; i < a->n_views; i++) {
+        tab_text(a, left.cols, i, text, sizeof text);
+        at += text_width(text);
+        if (col < at) {
+            *view = i;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* --- the bottom line --- */
 
-static int draw_key(struct area area, int col, const char *key, const char *label)
-{
-    int used = draw_text(area, 0, col, STYLE_KEY, key);
-    used += draw_text(area, 0, col + used, STYLE_KEY_LABEL, label);
-    return used;
-}
+struct slot { /* "F1Help  " */
+    char key[16], label[32];
+    int at, width;
+};
+#define SLOTS_MAX 24
 
 /* First F-key if the action has one: the bar is where people look for those. */
 static void bar_key(const struct app *a, enum action action, char dst[16])
@@ -123,23 +143,51 @@ static void bar_key(const struct app *a, enum action action, char dst[16])
     }
 }
 
-static void draw_keys(const struct app *a, struct area area, enum action_scope scope, enum action without)
+/* The keys that there is room for; quitting always has. */
+static int lay_out_keys(const struct app *a, int cols, enum action_scope scope, enum action without,
+                        struct slot slots[SLOTS_MAX])
 {
-    char key[16], label[32];
+    char key[16];
     bar_key(a, ACTION_QUIT, key);
-    int col = 0, quit = scope == SCOPE_KEYS_GLOBAL ? text_width(key) + LABEL_COLS : 0; /* always has room */
-    for (enum action action = 1; action < ACTION_COUNT; action++) {
+    int n = 0, col = 0, quit = scope == SCOPE_KEYS_GLOBAL ? text_width(key) + LABEL_COLS : 0;
+    for (enum action action = 1; action < ACTION_COUNT && n < SLOTS_MAX; action++) {
         const struct action_row *row = action_row(action);
+        struct slot *slot = &slots[n];
         if (row->scope != scope || !row->label[0] || action == without)
             continue;
-        bar_key(a, action, key);
+        bar_key(a, action, slot->key);
         bool thaw = action == ACTION_FREEZE && a->status.frozen;
-        (void)snprintf(label, sizeof label, "%-*s", LABEL_COLS, thaw ? "Thaw" : row->label);
-        int after = action == ACTION_QUIT ? 0 : quit;
-        if (key[0] && col + text_width(key) + LABEL_COLS + after <= area.cols + 2)
-            col += draw_key(area, col, key, label);
+        (void)snprintf(slot->label, sizeof slot->label, "%-*s", LABEL_COLS, thaw ? "Thaw" : row->label);
+        int after = action == ACTION_QUIT ? 0 : quit, width = text_width(slot->key) + LABEL_COLS;
+        if (!slot->key[0] || col + width + after > cols + 2)
+            continue;
+        slot->at = col;
+        slot->width = text_width(slot->key) + text_width(slot->label);
+        col += slot->width;
+        n++;
     }
-    draw_fill(area, 0, col, -1, STYLE_KEY_LABEL);
+    return n;
+}
+
+static void draw_keys(const struct app *a, struct area area, enum action_scope scope, enum action without)
+{
+    struct slot slots[SLOTS_MAX];
+    int n = lay_out_keys(a, area.cols, scope, without, slots);
+    draw_fill(area, 0, 0, -1, STYLE_KEY_LABEL);
+    for (int i = 0; i < n; i++) {
+        int used = draw_text(area, 0, slots[i].at, STYLE_KEY, slots[i].key);
+        draw_text(area, 0, slots[i].at + used, STYLE_KEY_LABEL, slots[i].label);
+    }
+}
+
+bool footer_find(const struct app *a, struct area area, int col, uint32_t *key)
+{
+    struct slot slots[SLOTS_MAX];
+    int n = a->message[0] ? 0 : lay_out_keys(a, area.cols, SCOPE_KEYS_GLOBAL, ACTION_NONE, slots);
+    for (int i = 0; i < n; i++)
+        if (col >= slots[i].at && col < slots[i].at + slots[i].width)
+            return key_parse(slots[i].key, key);
+    return false;
 }
 
 /* What is longer than the line grows upwards: the end of an error says what mends it. */

@@ -9,6 +9,7 @@
 #define COUNTS_COLS 49 /* of the line of samples, as a rule */
 #define WORTH_SAYING 1.0 /* percent of stacks that are cut */
 #define TIGHT_ROWS  16 /* on fewer the view needs the lines more */
+#define SPARK_STEP  5  /* seconds; a graph that moves on with each of them is sent whole each time */
 
 static bool has_trouble(const struct app *a)
 {
@@ -245,7 +246,8 @@ static void draw_samples_line(const struct app *a, struct area area, int row)
     }
     (void)snprintf(label, sizeof label, "last %ds", cols);
     draw_text(area, row, 0, STYLE_LABEL, label);
-    bar_spark_fit(spark, sizeof spark, s->spark, SESSION_SPARK, (size_t)cols, term_glyphs());
+    int room_left = s->file ? 0 : SPARK_STEP - 1 - (int)(s->spark_sec % SPARK_STEP);
+    bar_spark_fit(spark, sizeof spark, s->spark, SESSION_SPARK, (size_t)(cols - room_left), term_glyphs());
     draw_text(area, row, 9, STYLE_SPARK, spark);
     draw_text(area, row, 9 + cols + 2, s->lost ? STYLE_DEGRADED : STYLE_NORMAL, counts);
 }

@@ -38,6 +38,14 @@ void list_fit(struct list *l, int rows)
         l->top = l->cursor - page + 1;
 }
 
+bool list_row_at(const struct list *l, int line, uint32_t *row)
+{
+    if (line < 0 || line >= l->page || (uint32_t)line >= l->n - (l->top < l->n ? l->top : l->n))
+        return false;
+    *row = l->top + (uint32_t)line;
+    return true;
+}
+
 void list_go(struct list *l, uint32_t row, list_key_fn *key, const void *ctx)
 {
     set_cursor(l, row, key, ctx);

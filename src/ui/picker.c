@@ -33,6 +33,7 @@ struct picker {
     struct map tagged;
     struct prompt filter;
     struct tree tree;
+    struct area rows; /* of the last picture, from the corner of the dialog's area */
     uint64_t filled_ns;
 };
 
@@ -64,8 +65,11 @@ static bool model_hidden(const void *ctx, uint32_t node)
     return !((const struct picker *)ctx)->items[node - 1].shown;
 }
 
-static const struct tree_model model = { model_first_child, model_next_sibling, model_parent, model_key,
-                                         model_hidden };
+static const struct tree_model model = { .first_child = model_first_child,
+                                         .next_sibling = model_next_sibling,
+                                         .parent = model_parent,
+                                         .key = model_key,
+                                         .hidden = model_hidden };
 
 static void link_items(struct picker *p)
 {
@@ -247,6 +251,17 @@ static unsigned picker_key(struct dialog *d, struct app *a, uint32_t key)
     return edit_filter(p, key);
 }
 
+static unsigned picker_click(struct dialog *d, struct app *a, int row, int col, bool twice)
+{
+    struct picker *p = (struct picker *)d;
+    uint32_t i;
+    bool inside = col >= p->rows.x && col < p->rows.x + p->rows.cols;
+    if (!inside || !list_row_at(&p->tree.list, row - p->rows.y, &i))
+        return APP_HANDLED;
+    tree_reveal(&p->tree, p->tree.rows[i].node, &model, p);
+    return APP_REDRAW | (twice ? take(p, a) : 0);
+}
+
 /* --- drawing --- */
 
 static void draw_item(const struct picker *p, struct area area, int row, const struct tree_row *at,
@@ -304,6 +319,7 @@ static void picker_draw(struct dialog *d, struct app *a, struct area area)
     if (head)
         draw_text(in, 0, p->cfg.multiple ? 2 : 0, STYLE_LABEL, p->cfg.head);
     struct area rows = area_sub(in, head, 0, in.rows - head - 1, -1);
+    p->rows = (struct area){ rows.y - area.y, rows.x - area.x, rows.rows, rows.cols };
     list_fit(&p->tree.list, rows.rows);
     for (int row = 0; row < rows.rows && p->tree.list.top + (uint32_t)row < p->tree.n; row++) {
         uint32_t i = p->tree.list.top + (uint32_t)row;
@@ -347,6 +363,7 @@ unsigned picker_open(struct app *a, const struct picker_config *cfg)
                                            .draw = picker_draw,
                                            .draw_bar = picker_draw_bar,
                                            .tick = picker_tick,
+                                           .click = picker_click,
                                            .destroy = picker_destroy };
     struct picker *p = mem_zalloc(sizeof *p);
     p->dialog.ops = &ops;

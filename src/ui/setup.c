@@ -15,6 +15,7 @@
 struct setup {
     struct dialog dialog;
     struct list list;
+    struct area rows; /* of the last picture, from the corner of the dialog's area */
     char (*themes)[64];
     uint32_t n_themes;
 };
@@ -172,6 +173,17 @@ static unsigned setup_key(struct dialog *d, struct app *a, uint32_t key)
     }
 }
 
+static unsigned setup_click(struct dialog *d, struct app *a, int row, int col, bool twice)
+{
+    struct setup *u = (struct setup *)d;
+    uint32_t i;
+    bool inside = col >= u->rows.x && col < u->rows.x + u->rows.cols;
+    if (!inside || !list_row_at(&u->list, row - u->rows.y, &i))
+        return APP_HANDLED;
+    list_go(&u->list, i, row_key, NULL);
+    return APP_REDRAW | (twice ? change(u, a, 1) : 0);
+}
+
 static void draw_row(const struct setup *u, const struct app *a, struct area area, int row, uint32_t i)
 {
     if (i < N_SETTINGS) {
@@ -194,6 +206,7 @@ static void setup_draw(struct dialog *d, struct app *a, struct area area)
 {
     struct setup *u = (struct setup *)d;
     struct area in = draw_box(area_center(area, (int)N_ROWS + 2, 80), "Setup");
+    u->rows = (struct area){ in.y - area.y, in.x - area.x, in.rows, in.cols };
     list_fit(&u->list, in.rows);
     for (int row = 0; row < in.rows && u->list.top + (uint32_t)row < N_ROWS; row++)
         draw_row(u, a, in, row, u->list.top + (uint32_t)row);
@@ -222,7 +235,11 @@ static void setup_destroy(struct dialog *d)
 unsigned dialog_setup(struct app *a)
 {
     static const struct dialog_ops ops = {
-        .key = setup_key, .draw = setup_draw, .draw_bar = setup_draw_bar, .destroy = setup_destroy
+        .key = setup_key,
+        .draw = setup_draw,
+        .click = setup_click,
+        .draw_bar = setup_draw_bar,
+        .destroy = setup_destroy,
     };
     struct setup *u = mem_zalloc(sizeof *u);
     u->dialog.ops = &ops;

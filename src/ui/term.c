@@ -2,22 +2,18 @@
 #include "ui/term.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <termios.h>
 #include <unistd.h>
-#include <wchar.h>
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "ui/term_cells.h"
+#include "ui/term_keys.h"
 #include "ui/term_signal.h"
+#include "ui/term_tty.h"
 
 /* Last: its term.h makes macros of words like "columns". */
 #define NCURSES_WIDECHAR 1
@@ -26,33 +22,23 @@
 
 _Static_assert(STYLE_COUNT < 64, "a terminal of 8 colours has 64 colour pairs");
 
+#define MOUSE_MAX 16
+
 static struct {
+    struct term_tty tty;
     SCREEN *screen;
     WINDOW *input; /* never drawn: reading keys from stdscr would refresh it */
-    FILE *in, *out;
-    bool unicode, glyphs, mouse, own_colors;
-    int colors, cursor_y, cursor_x, click_y, click_x;
-    uint64_t click_ns;
+    bool mouse, own_colors;
+    int colors, cursor_y, cursor_x;
+    struct term_click click;
+    struct term_mouse mice[MOUSE_MAX]; /* the newest first */
+    int n_mouse;
     attr_t attributes[STYLE_COUNT];
     short pairs[STYLE_COUNT];
-    bool gone;                   /* the terminal went away */
-    bool fixed_rows, fixed_cols; /* by LINES and COLUMNS */
+    bool gone; /* the terminal went away */
 } term;
 
 /* --- start and stop --- */
-
-static void choose_locale(const struct term_config *cfg)
-{
-    (void)setlocale(LC_ALL, "");
-    (void)setlocale(LC_NUMERIC, "C");
-    const char *type = getenv("TERM");
-    bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-    /* Serial terminals of old: their locale may say UTF-8, they do not. */
-    bool old = type && (strncmp(type, "vt", 2) == 0 || strncmp(type, "ansi", 4) == 0);
-    term.unicode = utf8 && !old && !cfg->no_unicode;
-    /* The Linux console's fonts have 256 or 512 glyphs; eighths of blocks are not among them. */
-    term.glyphs = term.unicode && type && strncmp(type, "linux", 5) != 0;
-}
 
 /* Appends a terminfo string without its padding, which means nothing to anything built in this century. */
 static size_t add_capability(char *dst, size_t cap, size_t n, const char *name)
@@ -97,29 +83,6 @@ static bool check_terminal(struct error *e)
     return true;
 }
 
-static bool open_files(struct error *e)
-{
-    int in = isatty(STDIN_FILENO) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-                                  : open("/dev/tty", O_RDONLY | O_CLOEXEC);
-    if (in < 0)
-        return error_sys(e, errno, "standard input is not a terminal, and /dev/tty cannot be opened");
-    term.in = fdopen(in, "r");
-    int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    term.out = out >= 0 ? fdopen(out, "w") : NULL;
-    if (!term.in || !term.out)
-        return error_sys(e, errno, "cannot open the terminal");
-    return true;
-}
-
-static void close_files(void)
-{
-    if (term.in)
-        (void)fclose(term.in);
-    if (term.out)
-        (void)fclose(term.out);
-    term.in = term.out = NULL;
-}
-
 static size_t leave_string(char *dst, size_t cap)
 {
     size_t n = 0;
@@ -141,28 +104,39 @@ static bool starts_color(const struct term_config *cfg)
     return !cfg->no_color && !(no && *no) && has_colors();
 }
 
-/* Keys as terminals send them in the mode that terminfo does not describe (cursor keys come as ESC [ or ESC O), and
- * the old names of Home, End and the first function keys. */
+static const struct {
+    int code;
+    uint32_t key;
+} function_keys[] = {
+    { KEY_UP, TK_UP },         { KEY_DOWN, TK_DOWN },     { KEY_LEFT, TK_LEFT },     { KEY_RIGHT, TK_RIGHT },
+    { KEY_PPAGE, TK_PGUP },    { KEY_NPAGE, TK_PGDN },    { KEY_HOME, TK_HOME },     { KEY_FIND, TK_HOME },
+    { KEY_END, TK_END },       { KEY_SELECT, TK_END },    { KEY_IC, TK_INSERT },     { KEY_DC, TK_DELETE },
+    { KEY_ENTER, TK_ENTER },   { KEY_BTAB, TK_SHIFT_TAB }, { KEY_MOUSE, TK_MOUSE },
+    { KEY_BACKSPACE, TK_BACKSPACE },
+};
+#define N_FUNCTION_KEYS (sizeof function_keys / sizeof *function_keys)
+
+static uint32_t key_of_code(wint_t code)
+{
+    for (size_t i = 0; i < N_FUNCTION_KEYS; i++)
+        if ((wint_t)function_keys[i].code == code)
+            return function_keys[i].key;
+    return code >= KEY_F(1) && code <= KEY_F(12) ? TK_F1 + (uint32_t)(code - KEY_F(1)) : TK_NONE;
+}
+
+static int code_of_key(uint32_t key)
+{
+    for (size_t i = 0; i < N_FUNCTION_KEYS; i++)
+        if (function_keys[i].key == key)
+            return function_keys[i].code;
+    return KEY_F(1 + (int)(key - TK_F1));
+}
+
 static void define_keys(void)
 {
-    static const struct {
-        const char *sequence;
-        int key;
-    } keys[] = {
-        { "\033[A", KEY_UP },     { "\033OA", KEY_UP },     { "\033[B", KEY_DOWN },   { "\033OB", KEY_DOWN },
-        { "\033[C", KEY_RIGHT },  { "\033OC", KEY_RIGHT },  { "\033[D", KEY_LEFT },   { "\033OD", KEY_LEFT },
-        { "\033[H", KEY_HOME },   { "\033OH", KEY_HOME },   { "\033[1~", KEY_HOME },  { "\033[7~", KEY_HOME },
-        { "\033[F", KEY_END },    { "\033OF", KEY_END },    { "\033[4~", KEY_END },   { "\033[8~", KEY_END },
-        { "\033[5~", KEY_PPAGE }, { "\033[6~", KEY_NPAGE }, { "\033[3~", KEY_DC },    { "\033[2~", KEY_IC },
-        { "\033[Z", KEY_BTAB },   { "\033OP", KEY_F(1) },   { "\033OQ", KEY_F(2) },   { "\033OR", KEY_F(3) },
-        { "\033OS", KEY_F(4) },   { "\033[11~", KEY_F(1) }, { "\033[12~", KEY_F(2) }, { "\033[13~", KEY_F(3) },
-        { "\033[14~", KEY_F(4) }, { "\033[[A", KEY_F(1) },  { "\033[[B", KEY_F(2) },  { "\033[[C", KEY_F(3) },
-        { "\033[[D", KEY_F(4) },  { "\033[[E", KEY_F(5) },  { "\033[15~", KEY_F(5) }, { "\033[17~", KEY_F(6) },
-        { "\033[18~", KEY_F(7) }, { "\033[19~", KEY_F(8) }, { "\033[20~", KEY_F(9) }, { "\033[21~", KEY_F(10) },
-    };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (!key_defined(keys[i].sequence))
-            (void)define_key(keys[i].sequence, keys[i].key);
+    for (size_t i = 0; i < term_sequences_n; i++)
+        if (!key_defined(term_sequences[i].text))
+            (void)define_key(term_sequences[i].text, code_of_key(term_sequences[i].key));
 }
 
 static void start_screen(const struct term_config *cfg)
@@ -195,19 +169,14 @@ bool term_start(const struct term_config *cfg, const struct theme *theme, struct
     memset(&term, 0, sizeof term);
     term.cursor_y = -1;
     term.mouse = cfg->mouse;
-    choose_locale(cfg);
-    const char *rows = getenv("LINES"), *cols = getenv("COLUMNS");
-    uint64_t n;
-    term.fixed_rows = rows && text_parse_u64(rows, 1, 10000, &n);
-    term.fixed_cols = cols && text_parse_u64(cols, 1, 10000, &n);
-    if (!check_terminal(e) || !open_files(e))
+    if (!check_terminal(e) || !term_tty_open(&term.tty, cfg->no_unicode, e))
         goto fail;
     char leave[200];
     size_t leave_n = leave_string(leave, sizeof leave);
     (void)del_curterm(cur_term); /* newterm makes its own */
-    if (!term_signal_start(fileno(term.in), fileno(term.out), leave, leave_n, e))
+    if (!term_signal_start(fileno(term.tty.in), fileno(term.tty.out), leave, leave_n, e))
         goto fail;
-    term.screen = newterm(NULL, term.out, term.in);
+    term.screen = newterm(NULL, term.tty.out, term.tty.in);
     if (!term.screen) {
         term_signal_stop();
         error_set(e, ERROR_SYSTEM, "the terminal cannot be used: set TERM=xterm-256color, or use --batch");
@@ -218,7 +187,7 @@ bool term_start(const struct term_config *cfg, const struct theme *theme, struct
     term_set_theme(theme);
     return true;
 fail:
-    close_files();
+    term_tty_close(&term.tty);
     return false;
 }
 
@@ -233,7 +202,7 @@ void term_stop(void)
     term_signal_stop();
     delscreen(term.screen);
     term.screen = NULL;
-    close_files();
+    term_tty_close(&term.tty);
 }
 
 /* --- styles --- */
@@ -283,12 +252,12 @@ int term_colors(void)
 
 bool term_unicode(void)
 {
-    return term.unicode;
+    return term.tty.unicode;
 }
 
 bool term_glyphs(void)
 {
-    return term.glyphs;
+    return term.tty.glyphs;
 }
 
 /* --- drawing --- */
@@ -327,51 +296,21 @@ void term_cursor(int y, int x)
     term.cursor_x = x;
 }
 
-/* Puts one character's cells; 0 when it does not fit. What ncurses (by the C library) would measure differently
- * from us would shift the line: it becomes '?'. */
-static int put_wide(wchar_t *dst, int *n, uint32_t c, int room)
-{
-    int width = text_char_width(c);
-    if (width <= 0)
-        return 0;
-    if (width > room)
-        return -1;
-    bool plain = c < 0x80;
-    if (c < 0x20 || c == 0x7f || (!plain && (!term.unicode || wcwidth((wchar_t)c) != width))) {
-        for (int i = 0; i < width; i++)
-            dst[(*n)++] = L'?';
-        return width;
-    }
-    dst[(*n)++] = (wchar_t)c;
-    return width;
-}
-
 int term_text(int y, int x, int cols, enum style style, const char *text)
 {
     if (y < 0 || y >= LINES || x < 0 || x >= COLS || cols <= 0)
         return 0;
     if (cols > COLS - x)
         cols = COLS - x;
-    wchar_t out[512];
-    int n = 0, used = 0, start = x;
-    size_t left = strlen(text);
+    struct term_cells cells;
+    int used = 0;
     (void)attr_set(term.attributes[style], style_pair(style), NULL);
-    while (left && used < cols) {
-        uint32_t c;
-        size_t took = text_decode(text, left, &c);
-        int width = put_wide(out, &n, c, cols - used);
-        if (width < 0)
-            break;
-        used += width;
-        text += took;
-        left -= took;
-        if (n >= 500) {
-            (void)mvaddnwstr(y, start, out, n);
-            start = x + used;
-            n = 0;
-        }
-    }
-    (void)mvaddnwstr(y, start, out, n);
+    do {
+        term_cells_of(&cells, text, cols - used, term.tty.unicode);
+        (void)mvaddnwstr(y, x + used, cells.text, cells.n);
+        used += cells.cols;
+        text += cells.len;
+    } while (cells.len && *text && used < cols);
     return used;
 }
 
@@ -396,88 +335,33 @@ void term_restyle(int y, int x, int cols, enum style style)
 
 /* --- keys --- */
 
-static uint32_t decode_function_key(wint_t c)
+static bool decode_mouse(const MEVENT *ev, struct term_mouse *m)
 {
-    switch (c) {
-    case KEY_UP:
-        return TK_UP;
-    case KEY_DOWN:
-        return TK_DOWN;
-    case KEY_LEFT:
-        return TK_LEFT;
-    case KEY_RIGHT:
-        return TK_RIGHT;
-    case KEY_PPAGE:
-        return TK_PGUP;
-    case KEY_NPAGE:
-        return TK_PGDN;
-    case KEY_HOME:
-    case KEY_FIND:
-        return TK_HOME;
-    case KEY_END:
-    case KEY_SELECT:
-        return TK_END;
-    case KEY_IC:
-        return TK_INSERT;
-    case KEY_DC:
-        return TK_DELETE;
-    case KEY_ENTER:
-        return TK_ENTER;
-    case KEY_BTAB:
-        return TK_SHIFT_TAB;
-    case KEY_BACKSPACE:
-        return TK_BACKSPACE;
-    case KEY_MOUSE:
-        return TK_MOUSE;
-    default:
-        return c >= KEY_F(1) && c <= KEY_F(12) ? TK_F1 + (uint32_t)(c - KEY_F(1)) : TK_NONE;
-    }
+    *m = (struct term_mouse){ .y = ev->y, .x = ev->x, .what = TERM_MOUSE_PRESS };
+    if (ev->bstate & BUTTON4_PRESSED)
+        m->what = TERM_MOUSE_WHEEL_UP;
+    else if (ev->bstate & BUTTON5_PRESSED)
+        m->what = TERM_MOUSE_WHEEL_DOWN;
+    return ev->bstate & (BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED);
 }
 
-static uint32_t decode_character(wint_t c)
-{
-    switch (c) {
-    case '\r':
-    case '\n':
-        return TK_ENTER;
-    case '\t':
-        return TK_TAB;
-    case 8:
-    case 127:
-        return TK_BACKSPACE;
-    case 27:
-        return TK_ESC;
-    default:
-        return c;
-    }
-}
-
-/* ncurses tells double clicks only by holding each click back for a while. */
-static bool is_double(const struct term_mouse *m)
-{
-    uint64_t now = clock_now_ns();
-    bool twice = now - term.click_ns < 400 * NS_PER_MS && m->y == term.click_y && m->x == term.click_x;
-    term.click_ns = twice ? 0 : now;
-    term.click_y = m->y;
-    term.click_x = m->x;
-    return twice;
-}
-
-static bool decode_mouse(struct term_mouse *m)
+/* What came together is one key for ncurses, and it hands out the newest first: all are taken and turned round. */
+static void take_mouse(void)
 {
     MEVENT ev;
-    if (getmouse(&ev) != OK)
-        return false;
-    *m = (struct term_mouse){ .y = ev.y, .x = ev.x };
-    if (ev.bstate & BUTTON4_PRESSED)
-        m->what = TERM_MOUSE_WHEEL_UP;
-    else if (ev.bstate & BUTTON5_PRESSED)
-        m->what = TERM_MOUSE_WHEEL_DOWN;
-    else if (ev.bstate & BUTTON1_PRESSED)
-        m->what = is_double(m) ? TERM_MOUSE_DOUBLE : TERM_MOUSE_PRESS;
-    else
-        return false;
-    return true;
+    while (term.n_mouse < MOUSE_MAX && getmouse(&ev) == OK)
+        if (decode_mouse(&ev, &term.mice[term.n_mouse]))
+            term.n_mouse++;
+}
+
+static uint32_t next_mouse(struct term_mouse *m)
+{
+    if (!term.n_mouse)
+        return TK_NONE;
+    *m = term.mice[--term.n_mouse];
+    if (m->what == TERM_MOUSE_PRESS && term_click_is_double(&term.click, m, clock_now_ns()))
+        m->what = TERM_MOUSE_DOUBLE;
+    return TK_MOUSE;
 }
 
 /* What ncurses does not know of this terminal (Ctrl-Right, a paste mark) comes as ESC [ … letter. As single keys it
@@ -501,23 +385,27 @@ static bool drops_sequence(void)
 static uint32_t read_key(struct term_mouse *mouse)
 {
     wint_t c = 0;
+    if (term.n_mouse)
+        return next_mouse(mouse);
     int got = wget_wch(term.input, &c);
     if (got == ERR)
         return TK_NONE;
     if (got != KEY_CODE_YES && c == 27 && drops_sequence())
         return TK_NONE;
     if (got != KEY_CODE_YES)
-        return decode_character(c);
-    uint32_t key = decode_function_key(c);
-    return key == TK_MOUSE && !decode_mouse(mouse) ? (uint32_t)TK_NONE : key;
+        return term_key_of_character(c);
+    uint32_t key = key_of_code(c);
+    if (key != TK_MOUSE)
+        return key;
+    take_mouse();
+    return next_mouse(mouse);
 }
 
 static void resize(void)
 {
-    struct winsize ws;
-    if (ioctl(fileno(term.out), TIOCGWINSZ, &ws) != 0 || !ws.ws_row || !ws.ws_col)
-        return;
-    (void)resizeterm(term.fixed_rows ? LINES : ws.ws_row, term.fixed_cols ? COLS : ws.ws_col);
+    int rows, cols;
+    if (term_tty_size(&term.tty, &rows, &cols))
+        (void)resizeterm(rows, cols);
 }
 
 static void stop_and_continue(void)
@@ -528,12 +416,6 @@ static void stop_and_continue(void)
     term_signal_stop_self();
     resize();
     (void)clearok(curscr, TRUE);
-}
-
-static bool terminal_is_gone(void)
-{
-    struct termios t;
-    return tcgetattr(fileno(term.in), &t) != 0;
 }
 
 static bool take_signals(enum term_event *event)
@@ -555,7 +437,7 @@ static bool take_signals(enum term_event *event)
 enum term_event term_wait(int timeout_ms, uint32_t *key, struct term_mouse *mouse)
 {
     enum term_event event;
-    struct pollfd fds[2] = { { .fd = fileno(term.in), .events = POLLIN },
+    struct pollfd fds[2] = { { .fd = fileno(term.tty.in), .events = POLLIN },
                              { .fd = term_signal_fd(), .events = POLLIN } };
     if (take_signals(&event))
         return event;
@@ -573,7 +455,7 @@ enum term_event term_wait(int timeout_ms, uint32_t *key, struct term_mouse *mous
     *key = read_key(mouse);
     if (*key != TK_NONE)
         return TERM_KEY;
-    term.gone = terminal_is_gone();
+    term.gone = term_tty_is_gone(&term.tty);
     return term.gone ? TERM_QUIT : TERM_NOTHING;
 }
 

@@ -107,9 +107,16 @@ static void open_subtree(struct tree *t, uint32_t node, bool open, const struct 
     }
 }
 
-static void open_hot_path(struct tree *t, uint32_t node, const struct tree_model *m, const void *ctx)
+static uint32_t hot_child(const struct tree_model *m, const void *ctx, uint32_t node, uint32_t start)
 {
-    for (uint32_t child; (child = skip_hidden(m, ctx, m->first_child(ctx, node))) != 0; node = child)
+    uint32_t child = m->hot_child ? m->hot_child(ctx, node, start) : m->first_child(ctx, node);
+    return skip_hidden(m, ctx, child);
+}
+
+static void open_hot_path(struct tree *t, uint32_t start, const struct tree_model *m, const void *ctx)
+{
+    uint32_t node = start;
+    for (uint32_t child; (child = hot_child(m, ctx, node, start)) != 0; node = child)
         tree_set_open(t, m->key(ctx, node), true);
 }
 

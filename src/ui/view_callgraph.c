@@ -255,11 +255,8 @@ static void selection(void *view, struct app *a, struct ui_selection *out)
     out->is_group = callgraph_node(&c->graph, row->node)->is_group;
     out->chosen = tree_of(c)->list.moved;
     out->path_key = c->graph.order == CALLGRAPH_CALLEES ? callgraph_node(&c->graph, row->node)->key : 0;
-    if (!f)
-        return;
-    out->func_key = f->key;
-    text_clean(out->function, sizeof out->function, f->name, strlen(f->name));
-    text_clean(out->module, sizeof out->module, f->module, strlen(f->module));
+    if (f)
+        ui_selection_of(out, f);
 }
 
 /* Puts the cursor on what is selected; where a person put it on that function already it stays. */
@@ -364,11 +361,22 @@ static unsigned leave(struct callgraph_view *c, struct app *a)
     return APP_REDRAW;
 }
 
+static unsigned expand_hot(struct callgraph_view *c, struct app *a)
+{
+    const struct tree_row *row = tree_cursor(tree_of(c));
+    if (row && !callgraph_hot_child(&c->graph, row->node, row->node))
+        return app_message(a, "the hot path ends in %.200s", callgraph_name(&c->graph, row->node));
+    (void)tree_act(tree_of(c), ACTION_EXPAND_HOT, &callgraph_model, &c->graph);
+    return APP_REDRAW;
+}
+
 static unsigned act(void *view, struct app *a, enum action action)
 {
     struct callgraph_view *c = view;
     if (action == ACTION_INVERT)
         return invert(c, a);
+    if (action == ACTION_EXPAND_HOT)
+        return expand_hot(c, a);
     if (action == ACTION_BACK && c->graph.focus && !a->search[0])
         return leave(c, a);
     return tree_act(tree_of(c), action, &callgraph_model, &c->graph) ? APP_REDRAW : APP_IGNORED;
@@ -378,10 +386,10 @@ static unsigned click(void *view, struct app *a, int row, int col, bool twice)
 {
     struct callgraph_view *c = view;
     struct tree *t = tree_of(c);
-    uint32_t i = t->list.top + (uint32_t)row - 1;
+    uint32_t i;
     (void)a;
     (void)col;
-    if (row == 0 || i >= t->n)
+    if (!list_row_at(&t->list, row - 1, &i))
         return APP_HANDLED;
     reveal(c, t->rows[i].node);
     if (twice)

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What tests on real rings need: workloads, the program without a screen, perf beside it."""
 import atexit
+import functools
+import math
 import os
 import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 
-from ptyscreen import PROGRAM, SLOW, Skip  # noqa: F401
+from ptyscreen import LIMIT, PROGRAM, Crash, Skip
 
 SOURCE = os.environ.get("FLAMETOP_SOURCE", os.path.join(os.path.dirname(__file__), "..", ".."))
 WORK = tempfile.mkdtemp(prefix="flametop-test.")
@@ -50,12 +51,33 @@ def build(name, *flags):
     return out
 
 
-def start(*argv, **more):
-    """A workload in a process group of its own, ended with the test at the latest."""
+def until(condition, what, seconds=LIMIT):
+    """Waits until the condition holds; returns what it says, fails otherwise."""
+    end = time.monotonic() + seconds
+    while True:
+        found = condition()
+        if found:
+            return found
+        assert time.monotonic() < end, "%s within %d seconds" % (what, seconds)
+        time.sleep(0.05)
+
+
+def comm(pid):
+    try:
+        with open("/proc/%d/comm" % pid, errors="replace") as f:
+            return f.read().rstrip("\n")
+    except OSError:
+        return ""
+
+
+def start(*argv, becomes=None, **more):
+    """A workload in a process group of its own, ended with the test at the latest. It runs when this returns; one that
+    starts another in its place is waited for until it has that comm."""
     process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                start_new_session=True, **more)
     _started.append(process)
-    time.sleep(0.2)
+    if becomes:
+        until(lambda: comm(process.pid) == becomes, "%s did not become %s" % (argv, becomes))
     return process
 
 
@@ -67,13 +89,35 @@ def stop(process):
     process.wait()
 
 
-def flametop(*args, check=True, timeout=60, env=None, **more):
+def flametop(*args, check=True, timeout=2 * LIMIT, env=None, **more):
     """Runs the program without a screen; (status, stdout, stderr)."""
-    done = subprocess.run([PROGRAM, *args], capture_output=True, text=True, timeout=timeout * SLOW,
+    done = subprocess.run([PROGRAM, *args], capture_output=True, text=True, timeout=timeout,
                           stdin=subprocess.DEVNULL, env=dict(os.environ, **(env or {})), errors="replace", **more)
+    if done.returncode < 0:
+        raise Crash("%s died of signal %d: %s" % (args, -done.returncode, done.stderr))
     if check and done.returncode:
         raise AssertionError("%s ended with %d: %s" % (args, done.returncode, done.stderr))
     return done.returncode, done.stdout, done.stderr
+
+
+def has_events(pid):
+    """Whether a process has perf events open."""
+    try:
+        folder = "/proc/%d/fd" % pid
+        return any("[perf_event]" in os.readlink(os.path.join(folder, fd)) for fd in os.listdir(folder))
+    except OSError:
+        return False
+
+
+def record(file, *args, comm, samples):
+    """Samples until there are so many of a comm: a busy machine gives a load what it has. Stacks as folded() has them."""
+    for seconds in (4, 8, 16, 32, 64):
+        flametop(*args, "--duration", str(seconds), "-o", path(file))
+        stacks = folded(path(file))
+        n = sum(count for frames, count in stacks if frames[0] == comm)
+        if n >= samples:
+            return stacks
+    raise AssertionError("%s had only %d samples in %d seconds" % (comm, n, seconds))
 
 
 def need_perf():
@@ -86,11 +130,16 @@ def need_root():
         raise Skip("needs root")
 
 
-def need_events():
-    """Skips when the kernel lets us sample nothing but ourselves."""
+@functools.lru_cache(None)
+def refusal():
+    """What the kernel says when it lets us sample nothing but ourselves."""
     status, _, why = flametop("--duration", "0.3", "-o", path("probe.folded"), check=False)
-    if status and "no samples" not in why:
-        raise Skip("the kernel refuses: " + why.strip())
+    return why.strip() if status and "no samples" not in why else ""
+
+
+def need_events():
+    if refusal():
+        raise Skip("the kernel refuses: " + refusal())
 
 
 def perf(*args):
@@ -134,5 +183,9 @@ def rows(text):
     return found
 
 
-def near(what, got, wanted, tolerance):
+def near(what, got, wanted, *samples, margin=0.02):
+    """Whether a share out of so many samples is the wanted one; with two numbers of samples, whether two such shares
+    agree. Five standard deviations, and a margin for what is no chance: interrupts, a frame that is not set up yet."""
+    assert samples and min(samples) > 1, "%s is out of %s samples" % (what, samples)
+    tolerance = 5 * math.sqrt(sum(wanted * (1 - wanted) / n for n in samples)) + margin
     assert abs(got - wanted) <= tolerance, "%s is %.3f, not within %.3f of %.3f" % (what, got, tolerance, wanted)

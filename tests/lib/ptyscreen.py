@@ -16,6 +16,7 @@ import struct
 import sys
 import termios
 import time
+import traceback
 
 try:
     import pyte
@@ -24,7 +25,10 @@ except ImportError:
     sys.exit(0)
 
 PROGRAM = os.environ.get("FLAMETOP", "./flametop")
-SLOW = 4 if os.environ.get("SANITIZER_FLAGS") else 1
+SLOW = 2 if os.environ.get("SANITIZER_FLAGS") else 1  # of the times in which nothing may happen
+LIMIT = 120 if os.environ.get("SANITIZER_FLAGS") else 60  # seconds until what is waited for counts as never coming
+PAUSE = 5  # seconds before a second try
+SECOND_TRIES = 2  # in one file: more failures than that are no noise of the machine
 KEYS = {
     "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "enter": "\r", "esc": "\x1b", "tab": "\t",
     "backspace": "\x7f", "pgdn": "\x1b[6~", "pgup": "\x1b[5~", "home": "\x1bOH", "end": "\x1bOF", "s-tab": "\x1b[Z",
@@ -33,7 +37,21 @@ KEYS = {
 }
 
 
+class Skip(Exception):
+    pass
+
+
+class Crash(Exception):
+    """The program died of a signal that nobody sent: never the machine's noise, and never tried again."""
+
+
+class OutOfTime(BaseException):
+    """SIGTERM, which is how tests/run-tap ends a test that takes too long."""
+
+
 class Screen:
+    newest = None  # what run() shows when a test fails
+
     def __init__(self, args=(), size=(120, 40), env=None, program=None, term="xterm-256color", preexec=None):
         self.size = size
         self.raw = self.rest = b""
@@ -45,6 +63,7 @@ class Screen:
             environ.pop(name, None)
         environ.update(env or {})
         argv = [program or PROGRAM, *args]
+        Screen.newest = self
         self.started = time.monotonic()
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
@@ -120,25 +139,47 @@ class Screen:
     def text(self):
         return "\n".join(line.rstrip() for line in self.screen.display)
 
-    def wait(self, pattern, seconds=10):
-        """Waits until the screen matches; returns the match, fails with the screen otherwise."""
-        end = time.monotonic() + seconds * SLOW
+    def until(self, condition, what, seconds=LIMIT):
+        """Waits until the condition holds; returns what it says, fails otherwise."""
+        end = time.monotonic() + seconds
         while True:
-            found = re.search(pattern, self.text(), re.M)
+            found = condition()
             if found:
                 return found
             if time.monotonic() > end or not self.pump(0.05):
-                found = re.search(pattern, self.text(), re.M)
+                found = condition()
                 if found:
                     return found
-                raise AssertionError("the screen never showed %r:\n%s" % (pattern, self.text()))
+                self.see_crash()
+                raise AssertionError("%s within %d seconds" % (what, seconds) if self.ended() is None else
+                                     "%s: the program has ended with %d" % (what, self.ended()))
 
-    def wait_not(self, pattern, seconds=10):
-        end = time.monotonic() + seconds * SLOW
-        while re.search(pattern, self.text(), re.M):
-            if time.monotonic() > end:
-                raise AssertionError("the screen still shows %r:\n%s" % (pattern, self.text()))
-            self.pump(0.05)
+    def find(self, pattern):
+        return re.search(pattern, self.text(), re.M)
+
+    def wait(self, pattern, seconds=LIMIT):
+        """Waits until the screen matches; returns the match."""
+        return self.until(lambda: self.find(pattern), "the screen never showed %r" % pattern, seconds)
+
+    def wait_not(self, pattern, seconds=LIMIT):
+        self.until(lambda: not self.find(pattern), "the screen always showed %r" % pattern, seconds)
+
+    def number(self, pattern):
+        """The group of the pattern as a number, without its commas; None while the screen does not match."""
+        found = self.find(pattern)
+        return float(found.group(1).replace(",", "")) if found else None
+
+    def still(self, value):
+        """Waits until the value is the same for a second, as it is when a frame has come to its end."""
+        before = [None, 0]
+
+        def same():
+            now = value()
+            if now is None or now != before[0]:
+                before[:] = now, time.monotonic()
+            return now is not None and time.monotonic() - before[1] > 1
+        self.until(same, "no value stays")
+        return before[0]
 
     def send(self, *keys):
         for key in keys:
@@ -160,34 +201,73 @@ class Screen:
             return None
         return os.waitstatus_to_exitcode(self.status)
 
-    def wait_end(self, seconds=3):
-        end = time.monotonic() + seconds * SLOW
+    def see_crash(self):
+        status = self.ended()
+        if status in (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS, -signal.SIGILL, -signal.SIGFPE, -signal.SIGSYS):
+            raise Crash("the program died of %s" % signal.Signals(-status).name)
+
+    def wait_end(self, seconds=LIMIT, crash=False):
+        end = time.monotonic() + seconds
         while self.ended() is None:
             if time.monotonic() > end:
-                raise AssertionError("it did not end:\n" + self.text())
+                raise AssertionError("it did not end within %d seconds" % seconds)
             self.pump(0.02)
         self.pump(0.2)  # its last words
+        if not crash:
+            self.see_crash()
         return self.ended()
 
 
-class Skip(Exception):
-    pass
+def attempt(test):
+    """(what went wrong or None, lines about it: the assertion and where it stands first, then the whole screen)"""
+    Screen.newest = None
+    try:
+        test()
+        return None, []
+    except Skip as why:
+        return why, []
+    except (Exception, OutOfTime) as error:
+        lines = ("%s: %s" % (type(error).__name__, error)).split("\n")
+        for frame in reversed(traceback.extract_tb(error.__traceback__)[1:]):
+            lines.append("  at %s:%d, %s: %s" % (os.path.basename(frame.filename), frame.lineno, frame.name, frame.line))
+        if Screen.newest:
+            lines.append("the screen then, %d by %d:" % Screen.newest.size)
+            lines += ["|" + line for line in Screen.newest.text().rstrip().split("\n")]
+        return error, lines
+
+
+def out_of_time(*_):
+    raise OutOfTime("ended from outside, most likely by the limit of tests/run-tap")
 
 
 def run(*tests):
-    """Runs functions as TAP; a test's doc string, or its name, says the behaviour it shows."""
+    """Runs functions as TAP; a test's doc string, or its name, says the behaviour it shows.
+
+    These tests share the machine with whatever else runs there: one that fails is tried a second time after a pause,
+    and what passes then says so in the log, with what the first try said. ./quickstart check counts them.
+    """
+    signal.signal(signal.SIGTERM, out_of_time)
     print("1..%d" % len(tests), flush=True)
-    failed = 0
+    failed = second_tries = 0
     for number, test in enumerate(tests, 1):
         name = (test.__doc__ or test.__name__).strip().split("\n")[0]
-        try:
-            test()
-            print("ok %d - %s" % (number, name), flush=True)
-        except Skip as why:
-            print("ok %d - %s # SKIP %s" % (number, name, why), flush=True)
-        except Exception as error:
-            failed += 1
-            print("not ok %d - %s" % (number, name), flush=True)
-            for line in ("%s: %s" % (type(error).__name__, error)).split("\n"):
-                print("# " + line, flush=True)
+        error, lines = attempt(test)
+        notes = []
+        if error and not isinstance(error, (Skip, Crash, OutOfTime)) and second_tries < SECOND_TRIES:
+            second_tries += 1
+            first = lines
+            time.sleep(PAUSE)
+            error, lines = attempt(test)
+            if error:
+                lines += ["and at the first try:"] + first
+            else:
+                notes = ["passed at the second try; the first said: " + first[0]] + first[1:]
+        skipped = isinstance(error, Skip)
+        print("%s %d - %s%s" % ("ok" if skipped or not error else "not ok", number, name,
+                                " # SKIP %s" % error if skipped else ""), flush=True)
+        for line in lines + notes:
+            print("# " + line, flush=True)
+        failed += bool(error and not skipped)
+        if isinstance(error, OutOfTime):
+            break
     sys.exit(1 if failed else 0)

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What runs without a screen: frames, recordings that end with their command, files."""
 import re
-import time
 
 import machine as m
-from ptyscreen import SLOW, run
+from ptyscreen import LIMIT, run
 
-BURN = ("sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo printed; exit 5")
+BURN = ("sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo printed; exit 5")
 
 
 def samples(frame):
@@ -21,7 +20,7 @@ def frames(text):
 def last_frame_has_all():
     """the last frame of a short command has its samples, and the command prints as ever"""
     m.need_events()
-    status, out, why = m.flametop("-F", "997", "-b", "-d", "10", "--", *BURN)
+    status, out, why = m.flametop("-F", "997", "-b", "-d", "600", "--", *BURN)
     assert samples(out) > 0 and len(frames(out)) == 1, out
     assert "printed" in out and not why, (out, why)
 
@@ -31,9 +30,8 @@ def frames_are_counted():
     m.need_events()
     _, out, _ = m.flametop("-b", "-n", "3", "-d", "0.2")
     assert len(frames(out)) == 3, out
-    start = time.monotonic()
-    _, out, _ = m.flametop("-b", "-d", "20", "--duration", "1")
-    assert len(frames(out)) == 1 and time.monotonic() - start < 8 * SLOW, out
+    _, out, _ = m.flametop("-b", "-d", str(10 * LIMIT), "--duration", "1")
+    assert len(frames(out)) == 1, out
 
 
 def file_is_one_frame():
@@ -51,9 +49,8 @@ def file_is_one_frame():
 def record_ends_with_its_command():
     """a recording ends with its command, early, and has its exit status"""
     m.need_events()
-    start = time.monotonic()
-    status, out, why = m.flametop("-F", "997", "--duration", "60", "-o", m.path("c.folded"), "--", *BURN, check=False)
-    assert status == 5 and time.monotonic() - start < 20 * SLOW, (status, why)
+    status, out, why = m.flametop("-F", "997", "--duration", str(10 * LIMIT), "-o", m.path("c.folded"), "--", *BURN, check=False)
+    assert status == 5, (status, why)
     assert out == "printed\n" and "wrote" in why, (out, why)
     assert any(line.startswith("sh;") for line in open(m.path("c.folded"))), open(m.path("c.folded")).read()
 

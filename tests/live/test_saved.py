@@ -7,7 +7,7 @@ import re
 import time
 
 import machine as m
-from ptyscreen import SLOW, Screen, run
+from ptyscreen import Screen, run
 
 STALL_S = float(os.environ.get("FLAMETOP_STALL_SECS", "8"))
 loads = []
@@ -17,7 +17,7 @@ def need():
     m.need_events()
     m.need_perf()
     if not loads:
-        loads.append(m.start(m.build("shape"), "600"))
+        loads.append(m.start(m.build("shape"), "36000"))
         loads.append(m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1"))
 
 
@@ -82,17 +82,17 @@ def same_numbers():
 def true_addresses():
     """callchains, pids and addresses in a saved file are those of the running process"""
     need()
-    m.flametop("-F", "499", "--duration", "2", "-p", str(loads[0].pid), "-o", m.path("addr.data"))
+    m.flametop("-F", "499", "--duration", "8", "-p", str(loads[0].pid), "-o", m.path("addr.data"))
     maps = [(int(a, 16), int(b, 16)) for a, b in re.findall(r"^([0-9a-f]+)-([0-9a-f]+) r-xp .*shape",
                                                             open("/proc/%d/maps" % loads[0].pid).read(), re.M)]
     samples = samples_of(perf_script(m.path("addr.data")))
-    assert len(samples) > 200 and {s[1] for s in samples} == {loads[0].pid}
+    assert len(samples) > 100 and {s[1] for s in samples} == {loads[0].pid}
     leaves = [s for s in samples if s[2] and s[2][0][1].startswith("hot_")]
-    assert len(leaves) > 0.9 * len(samples), len(leaves)
+    assert len(leaves) > 0.8 * len(samples), (len(leaves), len(samples))  # the others are in interrupts
     raw, _ = m.perf("report", "-D", "-i", m.path("addr.data"))  # perf script shows offsets in the file instead
     ips = [int(ip, 16) for ip in re.findall(r"PERF_RECORD_SAMPLE\(IP, 0x2\): \d+/\d+: (0x[0-9a-f]+)", raw)]
     inside = sum(any(a <= ip < b for a, b in maps) for ip in ips)
-    assert inside > 0.95 * len(ips) > 150, (inside, len(ips), [hex(ip) for ip in ips[:3]], maps)
+    assert inside > 0.95 * len(ips) and len(ips) > 0.8 * len(samples), (inside, len(ips), len(samples), [hex(ip) for ip in ips[:3]], maps)
     through = [s for s in leaves if [name.split("+")[0] for _, name in s[2][1:3]] in (["path_one", "main"], ["path_two", "main"])]
     assert len(through) > 0.95 * len(leaves), (len(through), len(leaves))
 
@@ -143,24 +143,34 @@ def tracepoint_saved():
     assert re.search(r"sched:sched_switch:.*prev_comm=.*next_comm=", out), out[:500]
 
 
+def write_file(s, name):
+    s.send("w")
+    s.wait(r"(?i)write|file|save")
+    s.send("\x15", m.path(name), "enter")
+    s.wait(r"(?i)wrote|written")
+    s.send("q")
+    assert s.wait_end() == 0
+
+
+def times_of(name, comm=""):
+    text = perf_script(m.path(name), "comm,pid,tid,time,ip")
+    return sorted(float(t) for t in re.findall(r"^ *%s.*?\s(\d+\.\d+):" % comm, text, re.M))
+
+
 def frozen_is_written():
     """w writes the frozen moment, not what came after it"""
     need()
     with Screen(["-F", "199"]) as s:
-        s.wait(r"hot_a", 15)
+        s.wait(r"hot_a")
         s.pump(1)
         s.send("z")
         s.wait(r"FROZEN")
-        s.pump(3 * SLOW)
-        s.send("w")
-        s.wait(r"(?i)write|file|save")
-        s.send("\x15", m.path("frozen.data"), "enter")
-        s.wait(r"(?i)wrote|written", 20)
-        s.send("q")
-        assert s.wait_end() == 0
+        moment = time.monotonic() - s.started
+        s.pump(moment + 3)  # longer than all that is before it
+        write_file(s, "frozen.data")
     assert os.stat(m.path("frozen.data")).st_mode & 0o777 == 0o600
-    times = [float(t) for t in re.findall(r"\s(\d+\.\d+):", perf_script(m.path("frozen.data"), "comm,pid,tid,time,ip"))]
-    assert times and max(times) - min(times) < 4 * SLOW, (min(times), max(times))
+    times = times_of("frozen.data")
+    assert times and times[-1] - times[0] < moment, (times[0], times[-1], moment)
     assert not [f for f in os.listdir(m.WORK) if f.startswith(".")]
 
 
@@ -168,24 +178,15 @@ def stalled_terminal():
     """a terminal that takes nothing for a while costs no sample"""
     need()
     with Screen(["-F", "499", "-d", "0.2"]) as s:
-        s.wait(r"hot_a", 15)
-        began = time.monotonic()
+        s.wait(r"hot_a")
         time.sleep(STALL_S)
-        s.pump(2 * SLOW)
         s.wait(r"lost 0")
-        s.send("w")
-        s.wait(r"(?i)write|file|save")
-        s.send("\x15", m.path("stall.data"), "enter")
-        s.wait(r"(?i)wrote|written", 30)
-        stalled = time.monotonic() - began
-        s.send("q")
-        s.wait_end()
-    text = perf_script(m.path("stall.data"), "comm,pid,tid,time,ip")
-    seconds = collections.Counter(int(float(t)) for t in re.findall(r"^shape.*?\s(\d+\.\d+):", text, re.M))
-    whole = sorted(seconds)[1:-1]
-    assert len(whole) >= min(STALL_S, 50) - 2, (stalled, seconds)
-    for second in whole:
-        assert seconds[second] > 50, "second %d has %d samples: %s" % (second, seconds[second], seconds)
+        write_file(s, "stall.data")
+    # nothing was lost, and nowhere is a hole as long as half of the stall, which is more than a busy machine makes
+    times = times_of("stall.data", "shape")
+    assert times[-1] - times[0] > STALL_S, (times[0], times[-1])
+    hole, at = max((b - a, a) for a, b in zip(times, times[1:]))
+    assert hole < STALL_S / 2, "%.3f seconds without a sample at %.3f" % (hole, at)
 
 
 run(perf_reads_it, same_numbers, true_addresses, reads_perf, several_events, round_trip, tracepoint_saved, frozen_is_written,

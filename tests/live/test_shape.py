@@ -2,51 +2,66 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Loads whose right answer is known, on the real rings, and perf beside it."""
 import collections
+import os
 import re
+import signal
 import subprocess
 import time
 
 import machine as m
-from ptyscreen import PROGRAM, Screen, run
+from ptyscreen import LIMIT, PROGRAM, Screen, run
 
 TRUTH = {"hot_a": 0.5, "hot_b": 0.3, "hot_c": 0.2}
+
+
+CALLERS = {"hot_a": "path_one", "hot_b": "path_one", "hot_c": "path_two"}
+
+
+def hot_shares(stacks):
+    """({function: its share of the samples in hot functions}, the number of those, their share of all)"""
+    own, _, n = m.shares(stacks, "shape")
+    hot = sum(own.get(name, 0) for name in TRUTH)
+    return {name: own.get(name, 0) / hot for name in TRUTH}, round(hot * n), hot
 
 
 def known_shape():
     """functions and stacks of a known load have their known shares"""
     m.need_events()
-    load = m.start(m.build("shape"), "60")
-    m.flametop("-F", "999", "-p", str(load.pid), "--duration", "4", "-o", m.path("shape.folded"))
-    own, total, n = m.shares(m.folded(m.path("shape.folded")), "shape")
-    assert n > 500, "only %d samples" % n
-    for name, share in TRUTH.items():
-        m.near("self of " + name, own.get(name, 0), share, 0.05)
-    m.near("total of path_one", total["path_one"], 0.8, 0.05)
-    m.near("total of path_two", total["path_two"], 0.2, 0.05)
-    m.near("total of main", total["main"], 1, 0.02)
-    # a sample in a function's first or last instruction has no frame of its own yet: its caller is skipped
-    callers = {"hot_a": "path_one", "hot_b": "path_one", "hot_c": "path_two"}
-    hot = [(frames, count) for frames, count in m.folded(m.path("shape.folded")) if frames[-1] in callers]
-    right = sum(count for frames, count in hot if frames[-2] == callers[frames[-1]] and "main" in frames)
-    m.near("stacks of hot functions through their true callers", right / sum(count for _, count in hot), 1, 0.02)
+    load = m.start(m.build("shape"), "36000")
+    stacks = m.record("shape.folded", "-F", "999", "-p", str(load.pid), comm="shape", samples=1000)
     m.stop(load)
+    # interrupts come on top of what the load does: on a busy machine there are more of them
+    own, n, hot = hot_shares(stacks)
+    assert hot > 0.8, "only %.3f of the samples are in hot functions" % hot
+    for name, share in TRUTH.items():
+        m.near("self of " + name, own[name], share, n)
+    _, total, n = m.shares(stacks, "shape")
+    m.near("total of path_one", total["path_one"], 0.8, n, margin=0.05)
+    m.near("total of path_two", total["path_two"], 0.2, n, margin=0.05)
+    assert total["main"] > 0.95, total
+    # a sample in a function's first or last instruction has no frame of its own yet: its caller is skipped
+    hot = [(frames, count) for frames, count in stacks if frames[-1] in CALLERS]
+    right = sum(count for frames, count in hot if frames[-2] == CALLERS[frames[-1]] and "main" in frames)
+    assert right / sum(count for _, count in hot) > 0.95, "of the hot functions' stacks %d have their true callers" % right
 
 
 def same_as_perf():
     """shares agree with perf record and perf report of the same time"""
     m.need_events()
     m.need_perf()
-    load = m.start(m.build("shape"), "60")
-    perf = subprocess.Popen(["perf", "record", "-F", "999", "-g", "-p", str(load.pid), "-o", m.path("beside.data"), "--",
-                             "sleep", "4"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    m.flametop("-F", "999", "-p", str(load.pid), "--duration", "4", "-o", m.path("beside.folded"))
-    perf.wait()
+    load = m.start(m.build("shape"), "36000")
+    perf = m.start("perf", "record", "-F", "999", "-g", "-p", str(load.pid), "-o", m.path("beside.data"))
+    mine, n, _ = hot_shares(m.record("beside.folded", "-F", "999", "-p", str(load.pid), comm="shape", samples=1000))
+    perf.send_signal(signal.SIGINT)
+    perf.wait(LIMIT)
     m.stop(load)
-    own, _, _ = m.shares(m.folded(m.path("beside.folded")), "shape")
-    text, _ = m.perf("report", "-i", m.path("beside.data"), "--stdio", "--no-children", "-g", "none")
-    theirs = {name: float(share) / 100 for share, name in re.findall(r"^\s+([\d.]+)%\s.*\[\.\] (hot_\w)", text, re.M)}
+    text, _ = m.perf("report", "-i", m.path("beside.data"), "--stdio", "--no-children", "-g", "none", "-n")
+    counts = collections.Counter()
+    for count, name in re.findall(r"^\s+[\d.]+%\s+(\d+)\s.*\[\.\] (hot_\w)", text, re.M):
+        counts[name] += int(count)
+    theirs = sum(counts.values())
     for name in TRUTH:
-        m.near("self of %s beside perf's" % name, own[name], theirs[name], 0.04)
+        m.near("self of %s beside perf's" % name, mine[name], counts[name] / theirs, n, theirs)
 
 
 def kernel_names():
@@ -54,10 +69,9 @@ def kernel_names():
     m.need_events()
     m.need_root()
     load = m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
-    m.flametop("-F", "999", "-p", str(load.pid), "--duration", "3", "-o", m.path("dd.folded"))
+    stacks = m.record("dd.folded", "-F", "999", "-p", str(load.pid), comm="dd", samples=1000)
     m.stop(load)
-    _, total, n = m.shares(m.folded(m.path("dd.folded")), "dd")
-    assert n > 300, n
+    _, total, _ = m.shares(stacks, "dd")
     for name in ("ksys_read", "ksys_write", "vfs_read", "vfs_write"):
         assert total.get(name, 0) > 0.02, "%s has %.3f of dd" % (name, total.get(name, 0))
     nameless = sum(v for k, v in total.items() if "0x" in k and k.startswith("[kernel]"))
@@ -69,13 +83,8 @@ def fork_storm():
     m.need_events()
     m.need_root()
     load = m.start("sh", "-c", "while :; do /bin/true; done")
-    m.flametop("-F", "999", "--duration", "4", "-o", m.path("storm.folded"))
+    stacks = m.record("storm.folded", "-F", "999", comm="true", samples=200)
     m.stop(load)
-    stacks = m.folded(m.path("storm.folded"))
-    comms = collections.Counter()
-    for frames, count in stacks:
-        comms[frames[0]] += count
-    assert comms["true"] > 50, comms
     _, total, _ = m.shares(stacks)
     seen = [name for name in total if re.search(r"^(__x64_sys_execve|do_exit|kernel_clone|.*_execve.*|do_group_exit)", name)]
     assert len(seen) >= 2, sorted(total, key=total.get)[-40:]
@@ -96,12 +105,12 @@ def scopes():
     m.need_events()
     m.need_root()
     program = m.build("shape")
-    one, two = m.start(program, "60"), m.start("taskset", "-c", "0", program, "60", user="daemon")
-    for args, ok in ((("-p", str(one.pid)), {"shape"}), (("-t", str(one.pid)), {"shape"}), (("-u", "daemon"), {"shape"})):
-        m.flametop("-F", "499", *args, "--group-by", "comm", "--duration", "1", "-o", m.path("scope.folded"))
-        comms = {frames[0] for frames, _ in m.folded(m.path("scope.folded"))}
-        assert comms == ok, (args, comms)
-    _, text, _ = m.flametop("-b", "-n", "1", "-d", "1.5", "-C", "0", "--group-by", "cpu")
+    one = m.start(program, "36000")
+    two = m.start("taskset", "-c", "0", program, "36000", user="daemon", becomes="shape")
+    for args in (("-p", str(one.pid)), ("-t", str(one.pid)), ("-u", "daemon")):
+        stacks = m.record("scope.folded", "-F", "499", *args, "--group-by", "comm", comm="shape", samples=20)
+        assert {frames[0] for frames, _ in stacks} == {"shape"}, (args, stacks)
+    _, text, _ = m.flametop("-b", "-n", "1", "-d", "3", "-C", "0", "--group-by", "cpu")
     assert "cpu 0" in text and "cpu 1" not in text, text
     m.stop(one)
     m.stop(two)
@@ -109,7 +118,6 @@ def scopes():
 
 def cgroup():
     """-G measures one cgroup, and cgroups are told apart by path"""
-    import os
     m.need_events()
     m.need_root()
     mounts = [line.split() for line in open("/proc/mounts")]
@@ -122,18 +130,18 @@ def cgroup():
     except OSError as error:
         raise m.Skip("cannot make a cgroup: %s" % error)
     program = m.build("shape")
-    inside, outside = m.start(program, "60"), m.start(program, "60")
+    inside, outside = m.start(program, "36000"), m.start(program, "36000")
     try:
         with open(folder + "/cgroup.procs", "w") as f:
             f.write(str(inside.pid))
-        _, text, _ = m.flametop("-b", "-n", "1", "-d", "1.5", "-G", "/" + os.path.basename(folder), "--group-by", "process")
+        _, text, _ = m.flametop("-b", "-n", "1", "-d", "3", "-G", "/" + os.path.basename(folder), "--group-by", "process")
         assert "/%d" % inside.pid in text and "/%d" % outside.pid not in text, text
-        _, text, _ = m.flametop("-b", "-n", "1", "-d", "1.5", "--group-by", "cgroup")
+        _, text, _ = m.flametop("-b", "-n", "1", "-d", "3", "--group-by", "cgroup")
         assert "/" + os.path.basename(folder) in text, text
     finally:
         m.stop(inside)
         m.stop(outside)
-        time.sleep(0.1)
+        m.until(lambda: not open(folder + "/cgroup.procs").read(), "the cgroup did not become empty")
         os.rmdir(folder)
 
 
@@ -141,15 +149,22 @@ def target_exits():
     """a target that ends is noticed: recording stops, the screen says so and stays"""
     m.need_events()
     program = m.build("shape")
-    load = m.start(program, "1.5")
-    began = time.monotonic()
-    m.flametop("-p", str(load.pid), "--duration", "30", "-o", m.path("gone.folded"))
-    assert time.monotonic() - began < 10 * m.SLOW
+    load = m.start(program, "36000")
+    recording = subprocess.Popen([PROGRAM, "-p", str(load.pid), "--duration", "36000", "-o", m.path("gone.folded")],
+                                 stderr=subprocess.DEVNULL)
+    try:
+        m.until(lambda: m.has_events(recording.pid), "nothing is sampled")
+        time.sleep(1)
+        m.stop(load)
+        assert recording.wait(LIMIT) == 0
+    finally:
+        recording.kill()
     assert any("main" in frames for frames, _ in m.folded(m.path("gone.folded")))
-    load = m.start(program, "1")
+    load = m.start(program, "36000")
     with Screen(["-p", str(load.pid)]) as s:
         s.wait(r"hot_a")
-        s.wait(r"(?i)ended|gone|exited", 10)
+        m.stop(load)
+        s.wait(r"(?i)ended|gone|exited")
         s.send("q")
         assert s.wait_end() == 0
 

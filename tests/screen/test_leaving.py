@@ -1,28 +1,31 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every way out restores the terminal, closes the events and takes no longer than a second."""
+"""Every way out restores the terminal, closes the events and waits for no redraw."""
+import fcntl
 import os
 import signal
+import struct
 import termios
 import time
 
 import machine as m
-from ptyscreen import PROGRAM, SLOW, Screen, run
+from ptyscreen import LIMIT, PROGRAM, Screen, run
+
+WORKER = "flametop-worker"
 
 
-def opened(args=(), **more):
+def opened(args=("-d", str(10 * LIMIT)), **more):
+    """The redraws are so far apart that what waits for one does not end in time."""
     m.need_events()
     s = Screen(args, **more)
     s.before = termios.tcgetattr(s.fd)
-    s.wait(r"^flametop ", 15)
+    s.wait(r"^flametop ")
     s.pump(0.3)
     return s
 
 
-def restored(s, seconds=1.5):
-    began = time.monotonic()
-    status = s.wait_end(seconds)
-    assert time.monotonic() - began < seconds * SLOW
+def restored(s, crash=False):
+    status = s.wait_end(crash=crash)
     tail = s.raw[-400:]
     assert b"\x1b[?1049l" in tail, "the alternate screen was not left: %r" % tail
     assert b"\x1b[?25h" in tail or b"\x1b[34h\x1b[?25h" in tail or b"\x1b[?12l\x1b[?25h" in tail, "the cursor stays hidden: %r" % tail
@@ -54,29 +57,33 @@ def by_crash():
     for sig in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS):
         with opened() as s:
             os.kill(s.pid, sig)
-            assert restored(s, 5) == -sig, (sig, s.ended())
+            assert restored(s, crash=True) == -sig, (sig, s.ended())
 
 
 def terminal_vanishes():
     """when the terminal vanishes no orphan is left"""
     with opened() as s:
         os.close(s.fd)
-        end = time.monotonic() + 3 * SLOW
-        while s.ended() is None and time.monotonic() < end:
-            time.sleep(0.05)
-        assert s.ended() is not None, "it spins on"
+        m.until(lambda: s.ended() is not None, "it did not end")
+
+
+def waiting(fd):
+    return struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, b"\0" * 4))[0]
 
 
 def while_stalled():
-    """while the terminal is stopped SIGTERM still ends it within a second or so"""
+    """while the terminal is stopped SIGTERM still ends it"""
     with opened(["-d", "0.1"]) as s:
-        time.sleep(4 * SLOW)  # nobody reads: the pseudo-terminal is full
+        before = [0]
+
+        def full():
+            """Nobody reads: what the pseudo-terminal holds has grown, and grows no more."""
+            grown, before[0] = waiting(s.fd) - before[0], waiting(s.fd)
+            time.sleep(1)
+            return before[0] and not grown
+        m.until(full, "the terminal takes more and more", 4 * LIMIT)
         os.kill(s.pid, signal.SIGTERM)
-        began = time.monotonic()
-        while s.ended() is None and time.monotonic() - began < 3 * SLOW:
-            time.sleep(0.02)
-        assert s.ended() is not None, "it hangs"
-        assert time.monotonic() - began < 1.5 * SLOW
+        m.until(lambda: s.ended() is not None, "it did not end")
 
 
 def stop_and_go_on():
@@ -85,7 +92,7 @@ def stop_and_go_on():
     with Screen(["--norc", "--noprofile", "-i"], program="bash") as s:
         s.wait(r"\$ *$|# *$")
         s.send(PROGRAM + "\r")
-        s.wait(r"^flametop ", 15)
+        s.wait(r"^flametop ")
         s.send("\x1a")
         s.wait(r"Stopped")
         s.send("echo so" + "far\r")
@@ -93,33 +100,56 @@ def stop_and_go_on():
         s.send("fg\r")
         s.wait(r"^flametop ")
         s.send("q")
-        s.pump(1 * SLOW)
-        s.send("exit\r")
-        s.wait_end()
+
+        def left():
+            """What is typed before the shell has its terminal back may be thrown away."""
+            if s.ended() is None:
+                s.send("\r", "exit\r")
+                s.pump(1)
+            return s.ended() is not None
+        m.until(left, "the shell did not end")
 
 
-def events_are_closed():
-    """nothing stays behind: no worker process, no open event"""
-    with opened() as s:
-        s.pump(1)
-        children = open("/proc/%d/task/%d/children" % (s.pid, s.pid)).read().split()
+def runs(pid, word):
+    try:
+        with open("/proc/%s/cmdline" % pid) as f:
+            return word in f.read()
+    except OSError:
+        return False
+
+
+def worker_of(pid):
+    """The symbol worker, which lives as long as there is something to name."""
+    try:
+        for task in os.listdir("/proc/%d/task" % pid):
+            for child in open("/proc/%d/task/%s/children" % (pid, task)).read().split():
+                if m.comm(int(child)) == WORKER:
+                    return int(child)
+    except OSError:
+        pass  # a thread has ended
+    return None
+
+
+def worker_is_ended():
+    """the symbol worker ends with the profiler"""
+    m.need_events()
+    with Screen() as s:
+        worker = s.until(lambda: worker_of(s.pid), "no worker was started")
         s.send("q")
-        assert restored(s) == 0
-        time.sleep(0.3)
-        alive = [c for c in children if os.path.exists("/proc/%s/exe" % c) and
-                 "symbol-worker" in open("/proc/%s/cmdline" % c).read()]
-        assert not alive, alive
+        assert s.wait_end() == 0
+        m.until(lambda: m.comm(worker) != WORKER, "the worker did not end")
 
 
 def command_is_ended():
     """the command that was started ends with the profiler"""
-    with opened(["--", "sleep", "4321.25"]) as s:
-        s.wait(r"^flametop ")
+    seconds = "4321%d" % os.getpid()
+    with opened(["--", "sleep", seconds]) as s:
+        pids = lambda: [pid for pid in os.listdir("/proc") if pid.isdigit() and runs(pid, "sleep\0" + seconds)
+                        and m.comm(int(pid)) == "sleep"]
+        m.until(pids, "the command did not start")
         s.send("q")
         assert restored(s) == 0
-    time.sleep(0.3)
-    left = os.popen("pgrep -f '^sleep 4321.25$'").read().split()
-    assert not left, left
+    m.until(lambda: not pids(), "the command did not end")
 
 
-run(by_key, by_signal, by_crash, terminal_vanishes, while_stalled, stop_and_go_on, events_are_closed, command_is_ended)
+run(by_key, by_signal, by_crash, terminal_vanishes, while_stalled, stop_and_go_on, worker_is_ended, command_is_ended)

@@ -6,7 +6,7 @@ import re
 import time
 
 import machine as m
-from ptyscreen import SLOW, Screen, run
+from ptyscreen import LIMIT, SLOW, Screen, run
 
 load = None
 
@@ -15,9 +15,9 @@ def started(args=(), size=(80, 24), **more):
     m.need_events()
     global load
     if not load:
-        load = m.start(m.build("shape"), "600")
+        load = m.start(m.build("shape"), "36000")
     s = Screen(["-F", "199", "-p", str(load.pid), *args], size=size, **more)
-    s.wait(r"^ *\d+\.\d+ .*hot_a", 15)
+    s.wait(r"^ *\d+\.\d+ .*hot_a")
     return s
 
 
@@ -29,11 +29,11 @@ def header_keeps_what_matters():
     """at 80 columns the header keeps event, rate, scope, mode and state, whatever their length"""
     with started() as s:
         s.send("K")
-        s.wait(r"^.*(cpu-clock|cycles)\S* 199Hz  scope: pid \d+  :k .*LIVE 00:00:\d\d$")
+        s.wait(r"^.*(cpu-clock|cycles)\S* 199Hz  scope: pid \d+  :k .*LIVE \d\d:\d\d:\d\d$")
         s.send("K")
         s.wait(r"^.*scope: pid \d+  :u .*LIVE")
         s.send("K", "z")
-        s.wait(r"^.*199Hz  scope: pid \d+ .*FROZEN 00:00:\d\d$")
+        s.wait(r"^.*199Hz  scope: pid \d+ .*FROZEN \d\d:\d\d:\d\d$")
         s.wait_not(r":u")
 
 
@@ -42,13 +42,12 @@ def ended_is_held():
     m.need_events()
     with Screen(["--", "sh", "-c", "echo torn; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; exit 3"],
                 size=(80, 24)) as s:
-        s.wait(r"ENDED the command, with status 3", 30)
-        s.wait(r"ENDED 00:00:\d\d$")
-        state = lambda: s.wait(r"ENDED (00:00:\d\d)$").group(1)
-        first = state()
+        s.wait(r"ENDED the command, with status 3")
+        clock = lambda: s.number(r"ENDED 00:00:(\d\d)$")
+        first = s.still(clock)
         s.pump(2.2 * SLOW)
-        assert state() == first, "time goes on"
-        assert "torn" not in s.text(), s.text()
+        assert clock() == first, "time goes on"
+        assert "torn" not in s.text()
         s.send("f1", "end")
         s.wait(r"sh: torn")
         s.wait(r"ended with status 3")
@@ -58,10 +57,8 @@ def nothing_sampled():
     """a target that has ended without a sample is said to have ended"""
     m.need_events()
     with Screen(["--", "sleep", "0.3"], size=(80, 24)) as s:
-        s.wait(r"ENDED the command, with status 0", 20)
-        if re.search(r"^ *\d+\.\d +\d+\.\d ", s.text(), re.M):
-            return  # it was caught at its start
-        s.wait(r"has ended, and no sample was taken")
+        s.wait(r"ENDED the command, with status 0")
+        s.wait(r"has ended, and no sample was taken|^ *\d+\.\d +\d+\.\d ")  # or it was caught at its start
 
 
 def prompts():
@@ -118,7 +115,7 @@ def dead_keys():
         s.wait(r"context-switches")
         s.send("b")
         s.wait(r"Counters are of all that is sampled")
-        assert "last 60s" not in s.text(), s.text()
+        assert "last 60s" not in s.text()
 
 
 def foreign_sequences():
@@ -127,7 +124,7 @@ def foreign_sequences():
         for keys in ("\x1b[1;5C", "\x1b[1;2P", "\x1b[200~", "\x1b[<0;3;3M", "\x1b[24;2~"):
             s.send(keys)
             s.pump(0.2)
-        assert re.search(r"SELF%.*FUNCTION", s.text()) and "does nothing" not in s.text(), s.text()
+        assert re.search(r"SELF%.*FUNCTION", s.text()) and "does nothing" not in s.text()
         s.send("/", "hot_b", "enter")
         s.wait(r"search:hot_b")
         s.send("\x1b4")
@@ -184,7 +181,7 @@ def pickers():
         s.wait(r"^EscCancelEnterTake +SpaceTag")
         s.send("esc", "m")
         s.wait(r"Stacks")
-        assert "SpaceTag" not in s.text(), s.text()
+        assert "SpaceTag" not in s.text()
         s.send("esc", "e", "stalled-cycles-backend")
         s.wait(r"stalled-cycles-backend +\S")
         if "<not supported>" in s.text():
@@ -196,22 +193,22 @@ def help_is_true():
     """help lists the keys that work in this view, and nothing runs out of its box"""
     with started() as s:
         s.send("3", "f1")
-        seen = ""
-        for _ in range(8):
-            s.pump(0.1)
-            seen += s.text() + "\n"
-            s.send("pgdn")
-        assert re.search(r"^│ +c +what colours mean", seen, re.M), seen
-        assert re.search(r"^│ +C +pick a cgroup", seen, re.M), seen
-        for line in seen.split("\n"):
-            if line.startswith("│"):
+        s.wait(r"^│")
+        wanted = [r"^│ +c +what colours mean", r"^│ +C +pick a cgroup"]
+        end = time.monotonic() + LIMIT
+        while wanted and time.monotonic() < end:
+            page = s.still(lambda: tuple(line for line in lines(s) if line.startswith("│")))
+            for line in page:
                 assert line.endswith(" │"), line
+            wanted = [pattern for pattern in wanted if not re.search(pattern, "\n".join(page), re.M)]
+            s.send("pgdn")
+        assert not wanted, "no page has %s" % wanted
 
 
 def narrow_bar():
     """Quit is in the bottom bar of a narrow screen, too"""
     with started(size=(60, 20)) as s:
-        assert lines(s)[-1].endswith("F10Quit"), s.text()
+        s.until(lambda: lines(s)[-1].endswith("F10Quit"), "Quit never was at the end of the last line")
 
 
 def cheap():
@@ -221,11 +218,17 @@ def cheap():
         for view in "1234":
             s.send(view)
             s.pump(1.5 * SLOW)
-            s.raw = b""
-            start = time.monotonic()
-            s.pump(6 * SLOW)
-            rate = len(s.raw) / (time.monotonic() - start)
-            assert rate < 2048, "view %s: %d bytes a second" % (view, rate)
+
+            def rate():
+                s.raw = b""
+                start = time.monotonic()
+                s.pump(5)
+                return len(s.raw) / (time.monotonic() - start)
+            # what the machine delayed comes in one of them; a view that sends too much does so in all
+            rates = [rate()]
+            while rates[-1] >= 2048 and len(rates) < 4:
+                rates.append(rate())
+            assert rates[-1] < 2048, "view %s: %s bytes a second" % (view, rates)
 
 
 run(header_keeps_what_matters, ended_is_held, nothing_sampled, prompts, writing, exports, dead_keys, foreign_sequences,

@@ -193,7 +193,7 @@ static inline pid_t find_worker(void)
 /* Waits a while for it to be started. */
 static inline pid_t worker_pid(void)
 {
-    uint64_t end = clock_now_ns() + NS_PER_SEC;
+    uint64_t end = clock_now_ns() + 5 * NS_PER_SEC;
     pid_t pid;
 
     while (!(pid = find_worker()) && clock_now_ns() < end)

@@ -222,6 +222,36 @@ static void test_among_callers_a_function_is_found_only_at_the_top(void **state)
     assert_int_equal(callgraph_find(&w->graph, KEY(2), 0), 0);
 }
 
+static void test_the_hot_path_ends_before_what_has_less_than_half_a_percent(void **state)
+{
+    struct world *w = *state;
+    fixture_stack(&w->f, "12", 990, 1);
+    fixture_stack(&w->f, "124", 6, 1);
+    fixture_stack(&w->f, "1245", 4, 1);
+    build(w, CALLGRAPH_CALLEES, 0, false);
+    uint32_t top = node_of(w, "1");
+    assert_int_equal(callgraph_hot_child(&w->graph, top, top), node_of(w, "12"));
+    assert_int_equal(callgraph_hot_child(&w->graph, node_of(w, "12"), top), 0); /* most ended there */
+    assert_int_equal(callgraph_hot_child(&w->graph, node_of(w, "124"), top), 0);
+    fixture_stack(&w->f, "13", 900, 1);
+    fixture_stack(&w->f, "134", 9, 1);
+    fixture_stack(&w->f, "1", 8, 1);
+    build(w, CALLGRAPH_CALLEES, 0, false);
+    assert_int_equal(callgraph_hot_child(&w->graph, node_of(w, "13"), node_of(w, "1")), 0);
+}
+
+static void test_the_hot_path_of_a_cold_row_goes_on_by_its_own_measure(void **state)
+{
+    struct world *w = *state;
+    fixture_stack(&w->f, "13", 10000, 1);
+    fixture_stack(&w->f, "1245", 4, 1);
+    build(w, CALLGRAPH_CALLEES, 0, false);
+    uint32_t cold = node_of(w, "12");
+    assert_int_equal(callgraph_hot_child(&w->graph, cold, cold), node_of(w, "124"));
+    assert_int_equal(callgraph_hot_child(&w->graph, node_of(w, "124"), cold), node_of(w, "1245"));
+    assert_int_equal(callgraph_hot_child(&w->graph, cold, node_of(w, "1")), 0);
+}
+
 static void test_matches_follow_one_another_around_the_end_in_the_order_of_the_tree(void **state)
 {
     struct world *w = *state;
@@ -282,6 +312,8 @@ int main(void)
         TEST(test_a_function_is_found_where_it_is_heaviest),
         TEST(test_a_function_is_found_in_the_group_that_is_asked_for),
         TEST(test_among_callers_a_function_is_found_only_at_the_top),
+        TEST(test_the_hot_path_ends_before_what_has_less_than_half_a_percent),
+        TEST(test_the_hot_path_of_a_cold_row_goes_on_by_its_own_measure),
         TEST(test_matches_follow_one_another_around_the_end_in_the_order_of_the_tree),
         TEST(test_a_search_without_a_match_finds_nothing_and_an_only_match_itself),
         TEST(test_nothing_built_or_sampled_is_an_empty_tree),

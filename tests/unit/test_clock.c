@@ -25,7 +25,7 @@ static void time_is_the_monotonic_clock(void **state)
 
 static void work_costs_cpu_time(void **state)
 {
-    uint64_t start = clock_self_cpu_ns(), deadline = clock_now_ns() + 5 * NS_PER_SEC;
+    uint64_t start = clock_self_cpu_ns(), deadline = clock_now_ns() + 60 * NS_PER_SEC;
 
     (void)state;
     while (clock_self_cpu_ns() < start + NS_PER_MS)

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "perf/count.h"
 #include "perf/pmu.h"
 
@@ -259,18 +260,35 @@ static void context_switches_agree_with_getrusage(void **state)
     count_close(c);
 }
 
+static uint64_t process_cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+/* Some percent for the clocks themselves, which are not the same one. */
+static void assert_between(double value, double least, double most)
+{
+    if (value < least * 0.98 || value > most * 1.02)
+        fail_msg("%.0f is not between %.0f and %.0f", value, least, most);
+}
+
+/* What is counted is between what passes within the two reads and what passes around them, however long the machine
+ * makes us wait in between. A virtual machine that stands still is running, for this clock. */
 static void the_task_clock_agrees_with_the_cpu_time_of_the_process(void **state)
 {
     (void)state;
     struct count_set *c = open_self_or_skip();
-    struct timespec a, b;
+    uint64_t around = clock_now_ns();
     assert_true(count_read(c, NULL));
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
-    do
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
-    while ((b.tv_sec - a.tv_sec) * 1000000000L + b.tv_nsec - a.tv_nsec < 50000000);
+    uint64_t within = process_cpu_ns();
+    while (process_cpu_ns() - within < 50 * NS_PER_MS)
+        ;
+    within = process_cpu_ns() - within;
     assert_true(count_read(c, NULL));
-    assert_within_percent(total_of(c, "task-clock").value, 50e6, 5);
+    around = clock_now_ns() - around;
+    assert_between(total_of(c, "task-clock").value, (double)within, (double)around);
     assert_int_equal(count_cpus(c), 0);
     count_close(c);
 }
@@ -282,21 +300,25 @@ static void the_clock_of_all_cpus_is_their_number_times_the_interval(void **stat
     struct count_metric m;
     scope_init(&scope);
     struct count_set *c = open_or_skip(&scope);
+    uint64_t around = clock_now_ns();
     assert_true(count_read(c, NULL));
+    uint64_t within = clock_now_ns();
     usleep(100000);
+    within = clock_now_ns() - within;
     assert_true(count_read(c, NULL));
+    around = clock_now_ns() - around;
     uint32_t cpus = count_cpus(c);
-    double interval = (double)count_interval_ns(c), sum = 0;
+    double least = (double)within, most = (double)around, sum = 0;
+    assert_between((double)count_interval_ns(c), least, most);
     assert_int_equal(cpus, sysconf(_SC_NPROCESSORS_ONLN));
     for (uint32_t i = 0; i < cpus; i++) {
-        assert_within_percent(count_on_cpu(c, 0, i).value, interval, 10);
+        assert_between(count_on_cpu(c, 0, i).value, least, most);
         sum += count_on_cpu(c, 0, i).value;
     }
     assert_string_equal(count_name(c, 0), "cpu-clock");
     assert_true(sum == count_total(c, 0).value);
-    assert_within_percent(sum, interval * cpus, 5);
     assert_true(count_metric(c, 0, &m));
-    assert_within_percent(atof(m.value), cpus, 5);
+    assert_between(atof(m.value), cpus * least / most, cpus * most / least);
     assert_null(count_scope_note(c));
     count_close(c);
 }

@@ -74,6 +74,11 @@ static void assert_box(const struct world *w, const char *digits, uint32_t row, 
     assert_int_equal(w->flame.boxes[i].width, width);
 }
 
+static uint64_t box_weight(const struct world *w, const struct flame_box *b)
+{
+    return b->rest ? flame_rest_of(&w->tree, b->node).weight : w->tree.nodes[b->node].total_weight;
+}
+
 /* Order, no overlap, children within their parents, none empty. */
 static void assert_sound(const struct world *w, uint32_t columns)
 {
@@ -191,6 +196,98 @@ static void what_gets_no_cell_is_hidden_with_all_below(void **state)
     assert_int_equal(w->flame.hidden_weight, 3);
 }
 
+static void what_gets_no_cell_shares_a_box_behind_the_others(void **state)
+{
+    struct world *w = *state;
+
+    fixture_stack(&w->f, "91", 2, 0);
+    fixture_stack(&w->f, "92", 50, 0);
+    fixture_stack(&w->f, "938", 3, 0);
+    fixture_stack(&w->f, "94", 4, 0);
+    fixture_stack(&w->f, "95", 41, 0);
+    build(w);
+    flame_layout(&w->flame, &w->tree, 0, 10);
+    assert_box(w, "92", 2, 0, 5);
+    assert_box(w, "95", 2, 5, 4);
+    assert_box(w, "94", 2, 9, 1); /* the heaviest of three */
+    assert_int_equal(w->flame.boxes[flame_box_of(&w->flame, node_of(w, "94"))].rest, 1);
+    assert_int_equal(w->flame.boxes[flame_box_of(&w->flame, node_of(w, "95"))].rest, 0);
+    assert_int_equal(flame_box_of(&w->flame, node_of(w, "938")), -1);
+    assert_int_equal(w->flame.rest_weight, 9);
+    assert_int_equal(w->flame.hidden_weight, 0);
+    struct flame_rest rest = flame_rest_of(&w->tree, node_of(w, "94"));
+    assert_int_equal(rest.weight, 9);
+    assert_int_equal(rest.count, 3);
+    assert_int_equal(rest.nodes, 3);
+    assert_sound(w, 10);
+}
+
+static void a_column_that_forks_is_shared_and_goes_on_when_it_hardly_does(void **state)
+{
+    struct world *w = *state;
+
+    fixture_stack(&w->f, "125", 60, 0);
+    fixture_stack(&w->f, "13", 40, 0);
+    fixture_stack(&w->f, "425", 97, 0);
+    fixture_stack(&w->f, "43", 3, 0);
+    build(w);
+    flame_layout(&w->flame, &w->tree, 0, 2);
+    assert_box(w, "12", 2, 0, 1);
+    assert_int_equal(w->flame.boxes[flame_box_of(&w->flame, node_of(w, "12"))].rest, 1);
+    assert_int_equal(flame_box_of(&w->flame, node_of(w, "125")), -1);
+    assert_box(w, "42", 2, 1, 1);
+    assert_box(w, "425", 3, 1, 1);
+    assert_int_equal(w->flame.rest_weight, 100);
+    assert_int_equal(w->flame.hidden_weight, 3);
+    assert_sound(w, 2);
+}
+
+static void many_equal_ones_share_what_they_have_together(void **state)
+{
+    struct world *w = *state;
+    char path[3] = "11";
+
+    for (int i = 0; i < 9; i++, path[1]++)
+        fixture_stack(&w->f, path, 1, 0);
+    build(w);
+    flame_layout(&w->flame, &w->tree, 0, 5);
+    assert_int_equal(w->flame.hidden_weight, 0);
+    uint32_t width = 0;
+    uint64_t weight = 0;
+    for (uint32_t i = 2; i < w->flame.n; i++) {
+        const struct flame_box *b = &w->flame.boxes[i];
+        width += b->width;
+        weight += box_weight(w, b);
+    }
+    assert_int_equal(width, 5);
+    assert_int_equal(weight, 9);
+}
+
+static void nothing_is_lost_but_parts_of_cells(void **state)
+{
+    struct world *w = *state;
+    const struct flame *f = &w->flame;
+
+    fixture_fill(&w->f, 3000);
+    build(w);
+    uint64_t all = w->tree.nodes[0].total_weight;
+    for (uint32_t columns = 40; columns <= 200; columns += 40) {
+        flame_layout(&w->flame, &w->tree, 0, columns);
+        assert_sound(w, columns);
+        assert_true(f->hidden_weight < all / 20);
+        for (uint32_t i = 0; i < f->n; i++) {
+            uint64_t seen = 0, parent = w->tree.nodes[f->boxes[i].node].total_weight;
+            uint32_t c = w->tree.nodes[f->boxes[i].node].first_child;
+            for (; c; c = w->tree.nodes[c].next_sibling) {
+                int at = flame_box_of(f, c);
+                if (at >= 0)
+                    seen += box_weight(w, &f->boxes[at]);
+            }
+            assert_true(seen <= parent);
+        }
+    }
+}
+
 static void a_zoom_takes_the_whole_width_below_its_ancestors(void **state)
 {
     struct world *w = *state;
@@ -248,7 +345,7 @@ static void random_layouts_are_sound_and_near_the_truth(void **state)
         for (uint32_t i = 1; i < f->n; i++) {
             const struct calltree_node *n = &w->tree.nodes[f->boxes[i].node], *p = &w->tree.nodes[n->parent];
             uint32_t parent_width = f->boxes[flame_box_of(f, n->parent)].width;
-            double share = (double)n->total_weight / (double)p->total_weight * parent_width;
+            double share = (double)box_weight(w, &f->boxes[i]) / (double)p->total_weight * parent_width;
 
             assert_true(f->boxes[i].width > share - 1.001 && f->boxes[i].width < share + 1.001);
         }
@@ -328,6 +425,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(cells_that_are_left_go_to_the_largest_remainders, setup, teardown),
         cmocka_unit_test_setup_teardown(equal_remainders_go_from_left_to_right, setup, teardown),
         cmocka_unit_test_setup_teardown(what_gets_no_cell_is_hidden_with_all_below, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_gets_no_cell_shares_a_box_behind_the_others, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_column_that_forks_is_shared_and_goes_on_when_it_hardly_does, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(many_equal_ones_share_what_they_have_together, setup, teardown),
+        cmocka_unit_test_setup_teardown(nothing_is_lost_but_parts_of_cells, setup, teardown),
         cmocka_unit_test_setup_teardown(a_zoom_takes_the_whole_width_below_its_ancestors, setup, teardown),
         cmocka_unit_test_setup_teardown(a_box_is_found_by_its_cells, setup, teardown),
         cmocka_unit_test_setup_teardown(random_layouts_are_sound_and_near_the_truth, setup, teardown),

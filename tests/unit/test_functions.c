@@ -41,6 +41,7 @@ static void build(struct world *w, const uint32_t *func_of, bool with_group, boo
 
     fixture_query(&w->f);
     funcs = fixture_funcs(&w->f.result, func_of);
+    w->f.result.since = 0; /* for func_of may be another one */
     functions_build(&w->functions, &w->f.result, funcs, 10, with_group, leaf_only);
     mem_free(funcs);
 }
@@ -351,6 +352,82 @@ static void random_tables_agree_with_counting_one_by_one(void **state)
     }
 }
 
+static void assert_same_rows(const struct world *w, const struct functions *want)
+{
+    assert_int_equal(w->functions.n, want->n);
+    for (uint32_t i = 0; i < want->n; i++) {
+        const struct function_row *row = row_of(w, want->rows[i].func, want->rows[i].group);
+
+        assert_non_null(row);
+        assert_memory_equal(row, &want->rows[i], sizeof *row);
+    }
+}
+
+static void filter_by_leaf(struct result *r, uint32_t leaf)
+{
+    uint8_t *drop = mem_array(r->n_entries + 1, 1);
+
+    for (uint32_t i = 0; i < r->n_entries; i++)
+        drop[i] = fixture_frame(r, r->frame[r->entries[i].node]) % 4 == leaf;
+    result_filter(r, drop);
+    mem_free(drop);
+}
+
+static void a_table_that_goes_on_is_what_a_new_one_would_be(void **state)
+{
+    static const uint32_t group[] = { 0, 1, 2, 0, 1, 2, 0, 1, 2 };
+    struct world *w = *state;
+    struct result *r = &w->f.result;
+    uint32_t func_of[12] = { 0 }, leaf = 0, gone_on = 0;
+    bool with_group = false, leaf_only = false;
+
+    w->f.query = (struct query){ .from_ns = 1000, .to_ns = 3000, .event = QUERY_ANY_EVENT };
+    w->f.query.n_threads = 9;
+    w->f.query.thread_group = group;
+    for (int round = 0; round < 200; round++) {
+        struct functions fresh = { 0 };
+        uint32_t *funcs, what = fixture_random(&w->f, 20);
+
+        fixture_fill(&w->f, fixture_random(&w->f, 30));
+        fixture_query(&w->f);
+        with_group ^= what == 0;
+        leaf_only ^= what == 1;
+        leaf = what == 2 ? fixture_random(&w->f, 5) : leaf;
+        filter_by_leaf(r, leaf);
+        for (uint32_t i = 1; i < 12 && (what == 3 || !round); i++)
+            func_of[i] = fixture_random(&w->f, 12);
+        r->since = what == 3 ? 0 : r->since;
+        gone_on += r->since != 0;
+        funcs = fixture_funcs(r, func_of);
+        functions_build(&w->functions, r, funcs, 12, with_group, leaf_only);
+        functions_build(&fresh, r, funcs, 12, with_group, leaf_only);
+        assert_same_rows(w, &fresh);
+        functions_done(&fresh);
+        mem_free(funcs);
+    }
+    assert_true(gone_on > 100);
+}
+
+static void a_table_that_missed_a_result_is_made_anew(void **state)
+{
+    struct world *w = *state;
+
+    w->f.query = (struct query){ .from_ns = 1, .to_ns = 100 };
+    fixture_stack(&w->f, "12", 1, 0);
+    build(w, same, false, false);
+    fixture_stack(&w->f, "12", 10, 0);
+    fixture_query(&w->f);
+    fixture_stack(&w->f, "13", 100, 0);
+    fixture_query(&w->f);
+    uint32_t *funcs = fixture_funcs(&w->f.result, same);
+    assert_int_not_equal(w->f.result.since, 0);
+    functions_build(&w->functions, &w->f.result, funcs, 10, false, false);
+    assert_row(w, 1, 0, 0, 111);
+    functions_build(&w->functions, &w->f.result, funcs, 10, false, false); /* nor is anything added twice */
+    assert_row(w, 1, 0, 0, 111);
+    mem_free(funcs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +446,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(filtered_entries_leave_no_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(a_very_deep_stack_needs_no_deep_recursion, setup, teardown),
         cmocka_unit_test_setup_teardown(random_tables_agree_with_counting_one_by_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_table_that_goes_on_is_what_a_new_one_would_be, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_table_that_missed_a_result_is_made_anew, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -344,20 +344,56 @@ static void samples_are_found_by_number_until_they_leave(void **state)
     history_free(h);
 }
 
-static void a_stack_that_is_changed_later_is_an_edit(void **state)
+static void a_stack_that_is_changed_later_voids_what_was_counted(void **state)
 {
     struct history *h = history_new();
     struct sample s = { .time_ns = 1, .stack = 3, .flags = SAMPLE_BROKEN };
-    uint64_t number = history_append(h, &s, NULL, 0), edits = history_edits(h);
+    uint64_t number = history_append(h, &s, NULL, 0), epoch = history_epoch(h);
 
     (void)state;
     history_set_stack(h, number, 3, SAMPLE_BROKEN);
     history_set_stack(h, number + 1, 4, 0);
-    assert_int_equal(history_edits(h), edits);
+    assert_int_equal(history_epoch(h), epoch);
     history_set_stack(h, number, 4, 0);
-    assert_true(history_edits(h) != edits);
+    assert_true(history_epoch(h) != epoch);
     assert_int_equal(history_sample(h, number)->stack, 4);
     assert_int_equal(history_sample(h, number)->flags, 0);
+    history_free(h);
+}
+
+static void what_came_after_a_count_is_found_in_any_chunk(void **state)
+{
+    static const uint64_t counts[] = { 0, 1, 1023, 1024, 1025, 2048, 2999, 3000 };
+    struct history *h = history_new();
+
+    (void)state;
+    for (uint64_t t = 1; t <= 3000; t++)
+        add(h, t);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        struct seen seen = { 0 };
+
+        history_scan_after(h, counts[i], note, &seen);
+        assert_int_equal(seen.n, 3000 - counts[i]);
+        assert_int_equal(seen.first, seen.n ? counts[i] + 1 : 0);
+        assert_int_equal(seen.last, seen.n ? 3000 : 0);
+    }
+    history_free(h);
+}
+
+static void counts_are_void_when_samples_have_left(void **state)
+{
+    struct history *h = history_new();
+    uint64_t epoch = history_epoch(h);
+
+    (void)state;
+    for (uint64_t t = 1; t <= 3000; t++)
+        add(h, t);
+    assert_int_equal(history_epoch(h), epoch);
+    history_shrink(h, history_bytes(h) - 1);
+    assert_int_not_equal(history_epoch(h), epoch);
+    epoch = history_epoch(h);
+    history_clear(h);
+    assert_int_not_equal(history_epoch(h), epoch);
     history_free(h);
 }
 
@@ -378,7 +414,9 @@ int main(void)
         cmocka_unit_test(the_payload_of_a_sample_that_left_is_not_found),
         cmocka_unit_test(large_payloads_leave_in_small_steps),
         cmocka_unit_test(samples_are_found_by_number_until_they_leave),
-        cmocka_unit_test(a_stack_that_is_changed_later_is_an_edit),
+        cmocka_unit_test(a_stack_that_is_changed_later_voids_what_was_counted),
+        cmocka_unit_test(what_came_after_a_count_is_found_in_any_chunk),
+        cmocka_unit_test(counts_are_void_when_samples_have_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,6 +122,26 @@ static void search_says_when_nothing_matches(void **state)
     assert_int_equal(list_search(&l, -1, is_even, rows), -1);
 }
 
+static void a_line_of_the_screen_is_a_row_only_where_one_is_drawn(void **state)
+{
+    const uint64_t keys[] = { 1, 2, 3, 4, 5 };
+    struct list l = { 0 };
+    uint32_t row;
+    (void)state;
+    assert_false(list_row_at(&l, 0, &row));
+    list_update(&l, 5, key_of, keys);
+    list_go(&l, 4, key_of, keys);
+    list_fit(&l, 3); /* rows 2, 3, 4 */
+    assert_true(list_row_at(&l, 0, &row));
+    assert_int_equal(row, 2);
+    assert_true(list_row_at(&l, 2, &row));
+    assert_int_equal(row, 4);
+    assert_false(list_row_at(&l, 3, &row));
+    assert_false(list_row_at(&l, -1, &row));
+    list_update(&l, 3, key_of, keys);
+    assert_false(list_row_at(&l, 1, &row));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +151,7 @@ int main(void)
         cmocka_unit_test(the_cursor_is_always_on_the_screen),
         cmocka_unit_test(moving_stops_at_both_ends),
         cmocka_unit_test(search_goes_round_the_end),
+        cmocka_unit_test(a_line_of_the_screen_is_a_row_only_where_one_is_drawn),
         cmocka_unit_test(search_says_when_nothing_matches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

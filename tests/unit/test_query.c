@@ -146,7 +146,7 @@ static void a_trend_divides_the_range_in_eight(void **state)
         assert_int_equal(f->result.entries[0].trend[i], i < 4 ? 20 : 0);
 }
 
-static void by_cpu_the_group_is_the_cpu(void **state)
+static void by_cpu_the_group_is_the_cpu_plus_one(void **state)
 {
     struct fixture *f = *state;
 
@@ -158,7 +158,7 @@ static void by_cpu_the_group_is_the_cpu(void **state)
     fixture_query(f);
     assert_int_equal(f->result.n_entries, 3);
     for (uint32_t i = 0; i < 3; i++) {
-        assert_int_equal(f->result.entries[i].group, i);
+        assert_int_equal(f->result.entries[i].group, i + 1);
         assert_int_equal(f->result.entries[i].count, 2);
         assert_int_equal(f->result.entries[i].node, 2);
     }
@@ -241,13 +241,14 @@ static bool oracle_passes(const struct query *q, const struct sample *s)
            (q->event == QUERY_ANY_EVENT || s->event == q->event) &&
            (!q->need_flags || (s->flags & q->need_flags)) &&
            (!q->thread_pass || s->thread >= q->n_threads || q->thread_pass[s->thread]) &&
-           (!q->cpu_pass || (s->cpu < q->n_cpu_pass && q->cpu_pass[s->cpu]));
+           (!q->only_cpu || s->cpu == q->only_cpu - 1) &&
+           (q->only_cpu || !q->cpu_pass || (s->cpu < q->n_cpu_pass && q->cpu_pass[s->cpu]));
 }
 
 static uint32_t oracle_group(const struct query *q, const struct sample *s)
 {
     if (q->by_cpu)
-        return s->cpu;
+        return s->cpu + 1;
     return q->thread_group && s->thread < q->n_threads ? q->thread_group[s->thread] : 0;
 }
 
@@ -262,7 +263,8 @@ static bool has_frames(const struct result *r, uint32_t node, const struct fixtu
     return !node && !i;
 }
 
-/* Every sample is taken off the one entry that it belongs to; in the end nothing may be left. */
+/* Every sample is taken off the one entry that it belongs to (of a result that is not used again); in the end
+ * nothing may be left. */
 static void take_off(const struct query *q, struct result *r, const struct fixture_sample *s)
 {
     uint32_t found = 0;
@@ -313,6 +315,7 @@ static void compare_with_oracle(struct fixture *f)
             left |= e->trend[b];
         assert_int_equal(left, 0);
     }
+    result_done(r);
 }
 
 static void random_queries_agree_with_counting_one_by_one(void **state)
@@ -337,6 +340,7 @@ static void random_queries_agree_with_counting_one_by_one(void **state)
         q->thread_pass = fixture_random(f, 2) ? pass : NULL;
         q->cpu_pass = fixture_random(f, 3) ? NULL : cpus;
         q->n_cpu_pass = 3;
+        q->only_cpu = fixture_random(f, 4) ? 0 : 1 + fixture_random(f, 5);
         compare_with_oracle(f);
     }
 }
@@ -355,8 +359,217 @@ static void many_groups_and_stacks_agree_with_counting_one_by_one(void **state)
     }
     f->query.thread_group = group;
     f->query.n_threads = 3000;
-    compare_with_oracle(f);
+    fixture_query(f);
     assert_int_equal(f->result.n_entries, 3000);
+    compare_with_oracle(f);
+}
+
+/* ---- the same question again ---- */
+
+static void what_was_appended_is_added_to_the_result_of_before(void **state)
+{
+    struct fixture *f = *state;
+
+    f->query.from_ns = 1;
+    f->query.to_ns = 100;
+    fixture_stack(f, "12", 5, 0);
+    fixture_query(f);
+    assert_int_equal(f->result.since, 0);
+    uint64_t version = f->result.version;
+    fixture_stack(f, "12", 7, 0);
+    fixture_stack(f, "13", 1, 0);
+    fixture_query(f);
+    assert_int_equal(f->result.since, version);
+    assert_int_not_equal(f->result.version, version);
+    assert_int_equal(f->result.n_frames_before, 3);
+    assert_int_equal(f->result.n_entries, 2);
+    assert_int_equal(f->result.entries[0].weight, 12);
+    assert_int_equal(f->result.n_added, 2);
+    assert_int_equal(f->result.added[0].weight, 7);
+    assert_int_equal(f->result.added[0].node, f->result.entries[0].node);
+    assert_int_equal(f->result.added[1].weight, 1);
+    fixture_query(f);
+    assert_int_equal(f->result.n_added, 0);
+    assert_int_equal(f->result.samples, 3);
+}
+
+static void another_question_begins_anew(void **state)
+{
+    struct fixture *f = *state;
+    static const uint8_t all[] = { 1, 1 }, one[] = { 1, 0 };
+
+    f->query = (struct query){ .from_ns = 1, .to_ns = 100, .thread_pass = all, .n_threads = 2 };
+    fixture_stack(f, "12", 5, 0);
+    fixture_stack(f, "13", 7, 1);
+    fixture_query(f);
+    f->query.thread_pass = one;
+    fixture_query(f);
+    assert_int_equal(f->result.since, 0);
+    assert_int_equal(f->result.n_frames_before, 1);
+    assert_int_equal(f->result.weight, 5);
+    assert_int_equal(f->result.n_frames, 3);
+    f->query.to_ns = 0; /* the end of what is there moves */
+    fixture_query(f);
+    fixture_stack(f, "12", 1, 0);
+    fixture_query(f);
+    assert_int_equal(f->result.since, 0);
+}
+
+static void tables_of_threads_may_grow_while_a_question_stays(void **state)
+{
+    struct fixture *f = *state;
+    static const uint8_t pass[] = { 1, 0, 1 };
+
+    f->query = (struct query){ .from_ns = 1, .to_ns = 100, .thread_pass = pass, .n_threads = 2 };
+    fixture_stack(f, "12", 5, 0);
+    fixture_query(f);
+    f->query.n_threads = 3;
+    fixture_stack(f, "12", 7, 2);
+    fixture_query(f);
+    assert_int_not_equal(f->result.since, 0);
+    assert_int_equal(f->result.weight, 12);
+    f->query.n_threads = 1; /* thread 2 is beyond them now, and was counted by them before */
+    fixture_query(f);
+    assert_int_equal(f->result.since, 0);
+    fixture_stack(f, "12", 100, 1);
+    f->query.n_threads = 2;
+    fixture_query(f);
+    assert_int_equal(f->result.weight, 12);
+}
+
+static void another_filter_breaks_the_row_of_results(void **state)
+{
+    struct fixture *f = *state;
+
+    f->query.from_ns = 1;
+    f->query.to_ns = 100;
+    fixture_stack(f, "12", 5, 0);
+    fixture_stack(f, "13", 7, 0);
+    fixture_stack(f, "14", 11, 0);
+    fixture_query(f);
+    result_filter(&f->result, (const uint8_t[]){ 0, 1, 0 });
+    assert_int_equal(f->result.weight, 16);
+    assert_int_equal(f->result.n_left_out, 1);
+    fixture_stack(f, "13", 1, 0);
+    fixture_stack(f, "14", 1, 0);
+    fixture_query(f); /* all of them again: those kept first */
+    assert_int_equal(f->result.since, 0);
+    assert_int_equal(f->result.weight, 25);
+    result_filter(&f->result, (const uint8_t[]){ 0, 0, 1 });
+    assert_int_not_equal(f->result.since, 0);
+    assert_int_equal(f->result.weight, 17);
+    assert_int_equal(f->result.n_added, 1);
+    fixture_query(f);
+    result_filter(&f->result, (const uint8_t[]){ 1, 0, 0 });
+    assert_int_equal(f->result.since, 0);
+    assert_int_equal(f->result.weight, 20);
+}
+
+static const struct result_entry *entry_like(const struct result *r, const struct result *other,
+                                             const struct result_entry *as)
+{
+    for (uint32_t i = 0; i < r->n_entries; i++) {
+        const struct result_entry *e = &r->entries[i];
+        uint32_t a = e->node, b = as->node;
+
+        for (; a && b && r->frame_offset[r->frame[a]] == other->frame_offset[other->frame[b]]; b = other->parent[b])
+            a = r->parent[a];
+        if (!a && !b && e->group == as->group && e->idle == as->idle)
+            return e;
+    }
+    return NULL;
+}
+
+static void assert_same_results(const struct result *r, const struct result *want)
+{
+    assert_int_equal(r->n_entries, want->n_entries);
+    assert_int_equal(r->samples, want->samples);
+    assert_int_equal(r->weight, want->weight);
+    assert_int_equal(r->broken_samples, want->broken_samples);
+    assert_int_equal(r->first_ns, want->first_ns);
+    assert_int_equal(r->last_ns, want->last_ns);
+    assert_int_equal(r->n_nodes, want->n_nodes);
+    assert_int_equal(r->n_frames, want->n_frames);
+    for (uint32_t i = 0; i < want->n_entries; i++) {
+        const struct result_entry *w = &want->entries[i], *e = entry_like(r, want, w);
+
+        assert_non_null(e);
+        assert_int_equal(e->weight, w->weight);
+        assert_int_equal(e->count, w->count);
+        assert_int_equal(e->broken, w->broken);
+        assert_memory_equal(e->trend, w->trend, sizeof w->trend);
+    }
+}
+
+static void filter_by_leaf(struct result *r, uint32_t leaf)
+{
+    uint8_t *drop = mem_array(r->n_entries + 1, 1);
+
+    for (uint32_t i = 0; i < r->n_entries; i++)
+        drop[i] = fixture_frame(r, r->frame[r->entries[i].node]) % 4 == leaf;
+    result_filter(r, drop);
+    mem_free(drop);
+}
+
+static void change_something(struct fixture *f, uint32_t *leaf)
+{
+    static const uint32_t group[] = { 3, 1, 1, 0, 9, 3, 2, 1, 1 };
+    struct query *q = &f->query;
+
+    switch (fixture_random(f, 12)) {
+    case 0:
+        q->by_cpu = !q->by_cpu;
+        break;
+    case 1:
+        q->thread_group = q->thread_group ? NULL : group;
+        q->n_threads = 9;
+        break;
+    case 2:
+        q->from_ns = 1 + fixture_random(f, 1500);
+        break;
+    case 3:
+        *leaf = fixture_random(f, 5);
+        break;
+    case 4: {
+        uint8_t *keep = mem_array(stacks_node_count(f->stacks), 1);
+        memset(keep, 1, stacks_node_count(f->stacks));
+        mem_free(stacks_compact(f->stacks, keep));
+        mem_free(keep);
+        break;
+    }
+    case 5:
+        history_shrink(f->history, history_bytes(f->history) / 2);
+        break;
+    }
+}
+
+static void a_result_that_goes_on_is_what_a_new_one_would_be(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t leaf = 0, gone_on = 0;
+
+    f->query = (struct query){ .from_ns = 1000, .to_ns = 1900, .event = QUERY_ANY_EVENT };
+    for (int round = 0; round < 120; round++) {
+        struct result fresh = { 0 };
+        uint64_t weight = f->result.weight, version = f->result.version, added = 0;
+
+        fixture_fill(f, fixture_random(f, 50));
+        change_something(f, &leaf);
+        fixture_query(f);
+        filter_by_leaf(&f->result, leaf);
+        query_run(&f->query, f->history, f->stacks, &fresh);
+        filter_by_leaf(&fresh, leaf);
+        assert_same_results(&f->result, &fresh);
+        result_done(&fresh);
+        if (!f->result.since)
+            continue;
+        for (uint32_t i = 0; i < f->result.n_added; i++)
+            added += f->result.added[i].weight;
+        assert_int_equal(f->result.since, version);
+        assert_int_equal(weight + added, f->result.weight);
+        gone_on++;
+    }
+    assert_true(gone_on > 30);
 }
 
 int main(void)
@@ -370,7 +583,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_range_is_inclusive, setup, teardown),
         cmocka_unit_test_setup_teardown(a_range_that_ends_before_it_begins_is_empty, setup, teardown),
         cmocka_unit_test_setup_teardown(a_trend_divides_the_range_in_eight, setup, teardown),
-        cmocka_unit_test_setup_teardown(by_cpu_the_group_is_the_cpu, setup, teardown),
+        cmocka_unit_test_setup_teardown(by_cpu_the_group_is_the_cpu_plus_one, setup, teardown),
         cmocka_unit_test_setup_teardown(threads_beyond_the_tables_pass_with_group_zero, setup, teardown),
         cmocka_unit_test_setup_teardown(a_stack_that_is_not_there_counts_as_empty, setup, teardown),
         cmocka_unit_test_setup_teardown(a_filter_drops_entries_and_updates_the_sums, setup, teardown),
@@ -379,6 +592,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(random_queries_agree_with_counting_one_by_one, setup, teardown),
         cmocka_unit_test_setup_teardown(many_groups_and_stacks_agree_with_counting_one_by_one, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(what_was_appended_is_added_to_the_result_of_before, setup, teardown),
+        cmocka_unit_test_setup_teardown(another_question_begins_anew, setup, teardown),
+        cmocka_unit_test_setup_teardown(tables_of_threads_may_grow_while_a_question_stays, setup, teardown),
+        cmocka_unit_test_setup_teardown(another_filter_breaks_the_row_of_results, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_result_that_goes_on_is_what_a_new_one_would_be, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -177,11 +177,11 @@ static void clearing_forgets_and_thaws(void **state)
     open_on(session_test_spin);
     WAIT_UNTIL(ask() >= 200);
     session_freeze(session, true);
-    session_clear(session);
     uint64_t cleared_ns = clock_now_ns();
+    session_clear(session);
     session_get_status(session, &status);
     assert_false(status.frozen);
-    assert_true(status.elapsed_ns < NS_PER_SEC);
+    assert_true(status.elapsed_ns <= clock_now_ns() - cleared_ns);
     WAIT_UNTIL(ask() > 0);
     assert_true(view.result.first_ns + 50 * NS_PER_MS > cleared_ns);
 }
@@ -286,6 +286,7 @@ static void a_window_ends_now_though_nothing_runs(void **state)
     open_on(session_test_spin);
     WAIT_UNTIL(ask() >= 20);
     kill(children[0], SIGSTOP);
+    assert_int_equal(waitpid(children[0], NULL, WUNTRACED), children[0]);
     pause_ms(1500);
     query.window_ns = NS_PER_SEC;
     assert_int_equal(ask(), 0);
@@ -308,7 +309,7 @@ static void leaving_does_not_wait_for_a_collector_that_hangs(void **state)
             _exit(77);
         pthread_mutex_lock(&session->source_lock);
         pause_ms(500); /* longer than it ever sleeps */
-        alarm(20);
+        alarm(120);
         session_close(session);
         _exit(0);
     }
@@ -575,7 +576,7 @@ static int run_command(const char *script)
 {
     cfg.command = shell(script);
     open_or_skip();
-    session_wait(session, 60 * NS_PER_SEC, NULL);
+    session_wait(session, 500 * NS_PER_SEC, NULL);
     return session_command_status(session);
 }
 

@@ -696,14 +696,14 @@ static void stopping_does_not_wait_for_a_worker_that_hangs(void **state)
     struct symbolizer_config cfg = { .live = true, .worker_path = path };
     uint64_t began;
 
-    write_text(s, "worker", "#!/bin/sh\nexec sleep 30\n", path, sizeof path);
+    write_text(s, "worker", "#!/bin/sh\nexec sleep 600\n", path, sizeof path);
     chmod(path, 0700);
     start(&other, &cfg);
     symbolizer_request(other.sy, m);
     assert_false(symbolizer_settle(other.sy, NS_PER_SEC / 5));
     began = clock_now_ns();
     stop(&other);
-    assert_true(clock_now_ns() - began < 2 * NS_PER_SEC);
+    assert_true(clock_now_ns() - began < LONG_ENOUGH);
     module_put(m);
 }
 

@@ -49,9 +49,27 @@ static bool is_hidden(const void *ctx, uint32_t node)
     return ((const struct nodes *)ctx)->hidden == node;
 }
 
-static const struct tree_model model = { first_child, next_sibling, parent_of, key_of, NULL };
-static const struct tree_model model_with_hidden = { first_child, next_sibling, parent_of, key_of,
-                                                     is_hidden };
+static uint32_t hot_unless_3(const void *ctx, uint32_t node, uint32_t start)
+{
+    uint32_t child = first_child(ctx, node);
+    (void)start;
+    return child == 3 ? 0 : child;
+}
+
+static const struct tree_model model = { .first_child = first_child,
+                                         .next_sibling = next_sibling,
+                                         .parent = parent_of,
+                                         .key = key_of };
+static const struct tree_model model_with_hot = { .first_child = first_child,
+                                                  .next_sibling = next_sibling,
+                                                  .parent = parent_of,
+                                                  .key = key_of,
+                                                  .hot_child = hot_unless_3 };
+static const struct tree_model model_with_hidden = { .first_child = first_child,
+                                                     .next_sibling = next_sibling,
+                                                     .parent = parent_of,
+                                                     .key = key_of,
+                                                     .hidden = is_hidden };
 
 /* 1 { 2 { 3 4 } 5 } 6 { 7 } */
 static const struct nodes sample = { 8, { 0, 0, 1, 2, 2, 1, 0, 6 }, { 0, 10, 20, 30, 40, 50, 60, 70 }, 0 };
@@ -100,6 +118,16 @@ static void the_hot_path_opens_down_to_the_leaf(void **state)
     tree_update(&t, &model, &sample);
     tree_act(&t, ACTION_EXPAND_HOT, &model, &sample);
     EXPECT_ROWS(&t, 1, 2, 3, 4, 5, 6);
+    tree_done(&t);
+}
+
+static void the_model_says_where_the_hot_path_ends(void **state)
+{
+    struct tree t = { 0 };
+    (void)state;
+    tree_update(&t, &model_with_hot, &sample);
+    tree_act(&t, ACTION_EXPAND_HOT, &model_with_hot, &sample);
+    EXPECT_ROWS(&t, 1, 2, 5, 6);
     tree_done(&t);
 }
 
@@ -208,6 +236,7 @@ int main(void)
         cmocka_unit_test(a_new_tree_shows_its_top_level),
         cmocka_unit_test(opening_shows_children_one_level_deep),
         cmocka_unit_test(the_hot_path_opens_down_to_the_leaf),
+        cmocka_unit_test(the_model_says_where_the_hot_path_ends),
         cmocka_unit_test(all_opens_and_closes),
         cmocka_unit_test(expansion_and_cursor_survive_a_rebuilt_and_resorted_model),
         cmocka_unit_test(left_closes_then_goes_to_the_parent),

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The whole screen: header, tabs, the view or what lies over it, the bottom line; and what is at a cell of it. */
+#ifndef FLAMETOP_UI_APP_SCREEN_H
+#define FLAMETOP_UI_APP_SCREEN_H
+
+#include "ui/app.h"
+
+void app_screen_draw(struct app *a);
+
+struct app_place {
+    enum { APP_PLACE_NOTHING, APP_PLACE_KEY, APP_PLACE_TAB, APP_PLACE_VIEW, APP_PLACE_DIALOG } what;
+    int row, col;  /* within the view, or the dialog's area */
+    uint32_t key;  /* that the bottom line offers there */
+    uint32_t view; /* of the tab */
+};
+void app_screen_find(struct app *a, int y, int x, struct app_place *at);
+
+#endif

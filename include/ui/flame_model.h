@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the flame view shows: the call tree of an answer, the boxes it is laid out in, the zoom and the selected box.
+ * Zoom and selection hold by path while the numbers move, and boxes stay where they are as long as they tell the
+ * truth. Draws nothing. */
+#ifndef FLAMETOP_UI_FLAME_MODEL_H
+#define FLAMETOP_UI_FLAME_MODEL_H
+
+#include "profile/flame.h"
+#include "session/session.h"
+
+struct flame_model { /* zero-initialised: nothing, zoomed out */
+    const struct view *view; /* of the last update, borrowed */
+    struct calltree tree;
+    struct flame flame;
+    uint64_t zoom_key, selected_key; /* 0: the root */
+    uint32_t zoom, selected;         /* nodes of the tree as it is now */
+    /* the layout */
+    uint32_t columns; /* 0: to be made */
+    uint64_t laid_out_ns;
+    struct view_query asked;
+    uint64_t *box_key; /* path keys of its boxes */
+    size_t box_key_cap;
+    /* what matches the search */
+    uint32_t matched_frames;
+    double matched_percent; /* of all: the share that passes a match */
+    /* scratch */
+    uint64_t *func_key, *group_key;
+    uint32_t *func_rank, *group_rank, *order;
+    size_t func_key_cap, group_key_cap, func_rank_cap, group_rank_cap, order_cap;
+};
+/* The answer is new; q is what was asked. Keeps the layout if it still holds. */
+void flame_model_update(struct flame_model *m, const struct view *v, const struct view_query *q,
+                        const struct session_status *status);
+/* Makes the layout if there is none of so many columns. */
+void flame_model_lay_out(struct flame_model *m, uint32_t columns, const struct view_query *q, uint64_t now_ns);
+void flame_model_zoom(struct flame_model *m, uint32_t node); /* shows the tree from this node on */
+void flame_model_select(struct flame_model *m, uint32_t node);
+void flame_model_done(struct flame_model *m);
+
+const char *flame_model_name(const struct flame_model *m, uint32_t node); /* "all" for the root */
+/* The box that a node is in, its own or the rest of its siblings'; -1: none. */
+int flame_model_box_of(const struct flame_model *m, uint32_t node);
+
+/* A search for names with `needle`, ASCII case folded; "": none match. */
+bool flame_model_matches(const struct flame_model *m, uint32_t node, const char *needle);
+bool flame_model_box_matches(const struct flame_model *m, const struct flame_box *b, const char *needle);
+void flame_model_count_matches(struct flame_model *m, const char *needle);
+
+#endif

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The rows of the functions table: made from an answer, put in order. Draws nothing. Rows that read the same keep
+ * their places from one answer to the next, and trends their pictures: what moves on the screen has changed. */
+#ifndef FLAMETOP_UI_TABLE_ROWS_H
+#define FLAMETOP_UI_TABLE_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "profile/functions.h"
+#include "session/view.h"
+#include "ui/columns.h"
+#include "ui/trend.h"
+
+struct table_row {
+    uint32_t func, group; /* func 0: a row of a whole group */
+    uint64_t self, total, key;
+    uint32_t self_tenths, total_tenths; /* of a percent: what is shown, and sorted by */
+    uint32_t count;
+    uint32_t newest;             /* samples in the eighth that is running */
+    uint32_t trend[QUERY_TREND]; /* as it is drawn */
+};
+
+struct table_rows {
+    struct table_row *rows;
+    size_t n, cap;
+    enum column sort[COLUMN_COUNT]; /* the first sorts */
+    uint32_t n_sort;                /* at least 1 */
+    bool upwards;
+    const struct view *answer; /* that they were made from; borrowed */
+    enum view_group by;        /* that they were made for */
+    /* of the answer before: where rows stood, and their pictures */
+    struct table_row *old;
+    size_t n_old, old_cap;
+    struct map places; /* key → place in old */
+    uint64_t beat;
+    struct functions functions; /* scratch */
+    struct table_row *sorted;
+    size_t sorted_cap;
+};
+
+/* Whether rows are of whole groups, without functions. */
+bool table_groups_only(enum view_group by);
+/* Makes and sorts the rows of an answer, which must stay until the next build. afresh: it answers another question
+ * than the one before; nothing keeps its place. */
+void table_rows_build(struct table_rows *t, const struct view *answer, enum view_group by, uint64_t now_ns,
+                      bool afresh);
+/* Sorts by a column from here on; nothing keeps its place. */
+void table_rows_sort(struct table_rows *t, enum column c, bool upwards);
+void table_rows_done(struct table_rows *t);
+
+const char *table_row_group(const struct table_rows *t, const struct table_row *r);
+const char *table_row_name(const struct table_rows *t, const struct table_row *r);
+const char *table_row_module(const struct table_rows *t, const struct table_row *r);
+
+#endif

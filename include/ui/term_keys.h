@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Keys as terminals send them, without knowing ncurses. */
+#ifndef FLAMETOP_UI_TERM_KEYS_H
+#define FLAMETOP_UI_TERM_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ui/term.h"
+
+/* What terminals send in the mode that terminfo does not describe (cursor keys come as ESC [ or ESC O), and the old
+ * names of Home, End and the first function keys. */
+struct term_sequence {
+    const char *text;
+    uint32_t key; /* enum term_key */
+};
+extern const struct term_sequence term_sequences[];
+extern const size_t term_sequences_n;
+
+uint32_t term_key_of_character(uint32_t c);
+/* Whether a press follows another one at the same place within 400 ms, and is not the second of such a pair. */
+struct term_click {
+    uint64_t ns;
+    int y, x;
+};
+bool term_click_is_double(struct term_click *last, const struct term_mouse *m, uint64_t now_ns);
+
+#endif

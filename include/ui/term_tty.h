@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The terminal as files: what it is opened by, how large it is, and what its locale and its type let us write. */
+#ifndef FLAMETOP_UI_TERM_TTY_H
+#define FLAMETOP_UI_TERM_TTY_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+struct term_tty {
+    FILE *in, *out; /* of our own, so that standard input and output may be something else */
+    bool unicode;   /* text beyond ASCII may be written */
+    bool glyphs;    /* and the font has block elements */
+};
+/* Sets the locale (LC_NUMERIC stays C), opens the files. Standard input may be a pipe: then /dev/tty is read. */
+bool term_tty_open(struct term_tty *t, bool no_unicode, struct error *e);
+void term_tty_close(struct term_tty *t); /* harmless when not open */
+/* Rows and columns as the kernel has them; false: unknown. What LINES and COLUMNS say goes first. */
+bool term_tty_size(const struct term_tty *t, int *rows, int *cols);
+bool term_tty_is_gone(const struct term_tty *t);
+
+#endif

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "profile/part.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Generous, so as not to grow every second. */
+static void numbers_reserve(struct part_numbers *m, size_t n)
+{
+    size_t words = n / 64 + 1, old = m->words_cap;
+
+    if (words <= old)
+        return;
+    m->words_cap = words + words / 2;
+    m->bits = mem_resize(m->bits, m->words_cap, sizeof *m->bits);
+    m->place = mem_resize(m->place, m->words_cap * 64, sizeof *m->place);
+    memset(m->bits + old, 0, (m->words_cap - old) * sizeof *m->bits);
+}
+
+static void numbers_done(struct part_numbers *m)
+{
+    mem_free(m->bits);
+    mem_free(m->place);
+    *m = (struct part_numbers){ 0 };
+}
+
+/* Far too much is given back. */
+static void numbers_reset(struct part_numbers *m, size_t n)
+{
+    if (n / 64 + 1 < m->words_cap / 16)
+        numbers_done(m);
+    if (m->bits)
+        memset(m->bits, 0, m->words_cap * sizeof *m->bits);
+    numbers_reserve(m, n);
+}
+
+static inline bool is_met(const struct part_numbers *m, uint32_t i)
+{
+    return m->bits[i >> 6] >> (i & 63) & 1;
+}
+
+static inline void meet(struct part_numbers *m, uint32_t i, uint32_t place)
+{
+    m->bits[i >> 6] |= UINT64_C(1) << (i & 63);
+    m->place[i] = place;
+}
+
+static uint32_t frame_number(struct part *p, uint32_t frame)
+{
+    uint32_t n;
+
+    if (is_met(&p->frames, frame))
+        return p->frames.place[frame];
+    n = p->n_frames++;
+    MEM_GROW(p->frame_module, p->module_cap, p->n_frames);
+    MEM_GROW(p->frame_offset, p->offset_cap, p->n_frames);
+    p->frame_module[n] = stacks_frame_modules(p->stacks)[frame];
+    p->frame_offset[n] = stacks_frame_offsets(p->stacks)[frame];
+    meet(&p->frames, frame, n);
+    return n;
+}
+
+static uint32_t add_node(struct part *p, uint32_t stack, uint32_t parent)
+{
+    uint32_t n = p->n_nodes++;
+
+    MEM_GROW(p->parent, p->parent_cap, p->n_nodes);
+    MEM_GROW(p->frame, p->frame_cap, p->n_nodes);
+    p->parent[n] = parent;
+    p->frame[n] = frame_number(p, stacks_frames(p->stacks)[stack]);
+    meet(&p->nodes, stack, n);
+    return n;
+}
+
+void part_begin(struct part *p, const struct stacks *s)
+{
+    p->stacks = s;
+    p->n_nodes = p->n_frames = 0;
+    numbers_reset(&p->nodes, stacks_node_count(s));
+    numbers_reset(&p->frames, stacks_frame_count(s));
+    add_node(p, 0, 0);
+}
+
+void part_go_on(struct part *p)
+{
+    numbers_reserve(&p->nodes, stacks_node_count(p->stacks));
+    numbers_reserve(&p->frames, stacks_frame_count(p->stacks));
+}
+
+uint32_t part_add_path(struct part *p, uint32_t stack)
+{
+    const uint32_t *parent_of = stacks_parents(p->stacks);
+    uint32_t n = 0, at;
+
+    for (; !is_met(&p->nodes, stack); stack = parent_of[stack]) {
+        MEM_GROW(p->pending, p->pending_cap, (size_t)n + 1);
+        p->pending[n++] = stack;
+    }
+    at = p->nodes.place[stack];
+    while (n-- > 0)
+        at = add_node(p, p->pending[n], at);
+    return at;
+}
+
+void part_done(struct part *p)
+{
+    numbers_done(&p->nodes);
+    numbers_done(&p->frames);
+    mem_free(p->parent);
+    mem_free(p->frame);
+    mem_free(p->frame_module);
+    mem_free(p->frame_offset);
+    mem_free(p->pending);
+    *p = (struct part){ 0 };
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What handlers may ask of the app: a message, a zoom, another scope, another view. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "ui/view.h"
+
+#define MESSAGE_NS (6 * NS_PER_SEC)
+
+/* --- messages and the question --- */
+
+static unsigned set_message(struct app *a, bool is_error, const char *text)
+{
+    text_clean(a->message, sizeof a->message, text, strlen(text));
+    a->message_is_error = is_error;
+    a->message_until_ns = clock_now_ns() + MESSAGE_NS * (is_error ? 2 : 1);
+    return APP_REDRAW;
+}
+
+unsigned app_message(struct app *a, const char *fmt, ...)
+{
+    char text[sizeof a->message];
+    va_list ap;
+    va_start(ap, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    return set_message(a, false, text);
+}
+
+unsigned app_error(struct app *a, const struct error *e)
+{
+    return set_message(a, true, e->text);
+}
+
+unsigned app_zoom(struct app *a, const struct zoom *z)
+{
+    struct view_query *q = &a->query;
+    if (q->n_zooms == VIEW_ZOOMS_MAX)
+        return app_message(a, "no more than %d zooms: undo one first", VIEW_ZOOMS_MAX);
+    for (uint32_t i = 0; i < q->n_zooms; i++)
+        if (q->zooms[i].kind == z->kind && q->zooms[i].number == z->number &&
+            strcmp(q->zooms[i].text, z->text) == 0)
+            return app_message(a, "already zoomed into %s", z->text);
+    q->zooms[q->n_zooms++] = *z;
+    return APP_QUERY;
+}
+
+unsigned app_set_scope(struct app *a, const struct scope *scope)
+{
+    struct error e = { 0 };
+    char text[96];
+    if (!session_set_scope(a->session, scope, &e))
+        return app_error(a, &e);
+    scope_describe(scope, text, sizeof text);
+    return APP_QUERY | app_message(a, "sampling %s", text);
+}
+
+double app_percent(const struct app *a, uint64_t weight)
+{
+    uint64_t all = a->answer.result.weight;
+    return all ? 100.0 * (double)weight / (double)all : 0;
+}
+
+enum style app_share_style(double percent)
+{
+    return percent >= 5 ? STYLE_HIGH : percent >= 0.5 ? STYLE_MIDDLE : STYLE_NORMAL;
+}
+
+enum style app_class_style(enum symbol_class c)
+{
+    static const enum style styles[] = {
+        [SYMBOL_CLASS_USER] = STYLE_USER,       [SYMBOL_CLASS_CXX] = STYLE_CXX,
+        [SYMBOL_CLASS_RUST] = STYLE_RUST,       [SYMBOL_CLASS_KERNEL] = STYLE_KERNEL,
+        [SYMBOL_CLASS_JIT] = STYLE_JIT,         [SYMBOL_CLASS_INLINED] = STYLE_INLINED,
+        [SYMBOL_CLASS_UNKNOWN] = STYLE_UNKNOWN,
+    };
+    return styles[c];
+}
+
+/* --- views --- */
+
+unsigned app_show_view(struct app *a, uint32_t index, bool drill)
+{
+    if (index >= a->n_views || index == a->view)
+        return APP_HANDLED;
+    const struct view_ops *from = a->views[a->view];
+    memset(&a->pending, 0, sizeof a->pending);
+    if (from->selection && a->states[a->view])
+        from->selection(a->states[a->view], a, &a->pending);
+    if (from->hide && a->states[a->view])
+        from->hide(a->states[a->view], a);
+    if (!a->pending.chosen && !drill)
+        memset(&a->pending, 0, sizeof a->pending); /* who chose nothing starts where that view starts */
+    a->pending_select = true;
+    a->pending_drill = drill;
+    a->previous_view = a->view;
+    a->view = index;
+    return APP_QUERY;
+}
+
+void ui_selection_of(struct ui_selection *out, const struct view_function *f)
+{
+    out->func_key = f->key;
+    text_clean(out->function, sizeof out->function, f->name, strlen(f->name));
+    text_clean(out->module, sizeof out->module, f->module, strlen(f->module));
+}
+
+unsigned app_leave_view(struct app *a)
+{
+    unsigned flags = app_show_view(a, a->previous_view, false);
+    a->previous_view = a->view;
+    return flags;
+}
+
+unsigned app_show_view_named(struct app *a, const char *name, bool drill)
+{
+    for (uint32_t i = 0; i < a->n_views; i++)
+        if (strcmp(a->views[i]->name, name) == 0)
+            return app_show_view(a, i, drill);
+    return app_message(a, "there is no view \"%s\"", name);
+}

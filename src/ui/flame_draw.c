@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "ui/flame_draw.h"
+
+#include <stdio.h>
+
+#include "base/text.h"
+#include "ui/bars.h"
+
+#define MODULE_COLOURS 8
+#define NAME_LEAST     4 /* columns; a name cut shorter says nothing */
+#define LINES_BELOW    2
+
+/* --- boxes --- */
+
+static enum style class_style(enum symbol_class class)
+{
+    switch (class) {
+    case SYMBOL_CLASS_CXX:
+        return STYLE_FLAME_CXX;
+    case SYMBOL_CLASS_RUST:
+        return STYLE_FLAME_RUST;
+    case SYMBOL_CLASS_KERNEL:
+        return STYLE_FLAME_KERNEL;
+    case SYMBOL_CLASS_JIT:
+        return STYLE_FLAME_JIT;
+    case SYMBOL_CLASS_INLINED:
+        return STYLE_FLAME_INLINED;
+    case SYMBOL_CLASS_UNKNOWN:
+        return STYLE_FLAME_UNKNOWN;
+    default:
+        return STYLE_FLAME_USER;
+    }
+}
+
+static enum style module_style(const char *name)
+{
+    uint64_t hash = 5381; /* of the name: the same colour in every run */
+    for (; *name; name++)
+        hash = hash * 33 + (unsigned char)*name;
+    return STYLE_FLAME_MODULE_0 + hash % MODULE_COLOURS;
+}
+
+static enum style box_style(const struct flame_model *m, const struct flame_look *look, const struct app *a,
+                            const struct flame_box *b)
+{
+    const struct calltree_node *n = &m->tree.nodes[b->node];
+    if (flame_model_box_matches(m, b, a->search))
+        return STYLE_FLAME_MATCH;
+    if (b->ancestor || b->rest)
+        return STYLE_FLAME_ANCESTOR;
+    if (!b->node || n->is_group)
+        return STYLE_FLAME_GROUP;
+    const struct view_function *fn = &m->view->funcs[n->func];
+    return look->by_module ? module_style(fn->module) : class_style(fn->class);
+}
+
+static void box_label(const struct flame_model *m, const struct app *a, const struct flame_box *b, char *name,
+                      char *label, size_t cap)
+{
+    if (b->rest) {
+        struct flame_rest rest = flame_rest_of(&m->tree, b->node);
+        double percent = app_percent(a, rest.weight);
+        (void)snprintf(name, cap, "%s%.1f%%", glyph_text(GLYPH_ELLIPSIS, term_glyphs()), percent);
+        (void)snprintf(label, cap, "%s %u more %.1f%%", glyph_text(GLYPH_ELLIPSIS, term_glyphs()), rest.nodes,
+                       percent);
+        return;
+    }
+    (void)snprintf(name, cap, "%.500s", flame_model_name(m, b->node));
+    (void)snprintf(label, cap, "%.500s %.1f%%", name, app_percent(a, m->tree.nodes[b->node].total_weight));
+}
+
+/* "|name 41%": a bar at the left edge sets a box off from its neighbour, also without colours. A box of
+ * one cell is just its colour, or, without colours, the bar; the rest is a mark. */
+static void draw_box_cells(const struct flame_model *m, const struct app *a, struct area area, int row,
+                           const struct flame_box *b, enum style style)
+{
+    char name[560], label[560];
+    int width = (int)b->width, x = (int)b->x, room = width - 1;
+    draw_fill(area, row, x, width, style);
+    if (b->rest && width <= NAME_LEAST)
+        draw_text(area, row, x + width / 2, style, glyph_text(GLYPH_ELLIPSIS, term_glyphs()));
+    if (width > 1 || (!b->rest && !term_colors()))
+        draw_text(area, row, x, style, term_glyphs() ? "▏" : "|");
+    if (width <= NAME_LEAST)
+        return;
+    box_label(m, a, b, name, label, sizeof name);
+    bool whole = text_width(label) <= room;
+    draw_elided(area, row, x + 1, room, style, whole ? label : name, false);
+}
+
+/* Scrolls so that the selected box is seen. */
+static void keep_in_sight(const struct flame_model *m, struct flame_look *look, int selected, int rows)
+{
+    int row = selected >= 0 ? (int)m->flame.boxes[selected].row : 0, last = (int)m->flame.rows - rows;
+    if (row < look->first_row)
+        look->first_row = row;
+    if (row >= look->first_row + rows)
+        look->first_row = row - rows + 1;
+    if (look->first_row > last)
+        look->first_row = last;
+    if (look->first_row < 0)
+        look->first_row = 0;
+}
+
+/* --- the lines below --- */
+
+static void draw_selected_line(struct area area, int row, const char *name, const char *numbers)
+{
+    int col = draw_text(area, row, 0, STYLE_LABEL, "selected: ");
+    col += draw_elided(area, row, col, area.cols - col - text_width(numbers), STYLE_NAME, name, true);
+    draw_text(area, row, col, STYLE_NORMAL, numbers);
+}
+
+/* A long name is only seen whole here. */
+static void draw_node(const struct flame_model *m, const struct app *a, struct area area, int row)
+{
+    const struct calltree_node *n = &m->tree.nodes[m->selected];
+    char count[32], numbers[160], name[512];
+    (void)snprintf(name, sizeof name, "%.500s", flame_model_name(m, m->selected));
+    (void)snprintf(numbers, sizeof numbers, "  %.1f%% total, %.1f%% self, %s sample%s",
+                   app_percent(a, n->total_weight), app_percent(a, n->self_weight),
+                   text_thousands(count, sizeof count, n->total_count), n->total_count == 1 ? "" : "s");
+    draw_selected_line(area, row, name, numbers);
+}
+
+static void draw_rest(const struct flame_model *m, const struct app *a, struct area area, int row)
+{
+    struct flame_rest rest = flame_rest_of(&m->tree, m->selected);
+    char count[32], numbers[160], name[96];
+    (void)snprintf(name, sizeof name, "%u boxes too narrow to be drawn alone", rest.nodes);
+    (void)snprintf(numbers, sizeof numbers, "  %.1f%% total, %s samples", app_percent(a, rest.weight),
+                   text_thousands(count, sizeof count, rest.count));
+    draw_selected_line(area, row, name, numbers);
+}
+
+/* Where the selected node belongs, or which of many it is. */
+static int draw_belonging(const struct flame_model *m, const struct app *a, struct area area, int row,
+                          bool rest)
+{
+    const struct calltree_node *n = &m->tree.nodes[m->selected];
+    char name[64], key[16];
+    if (rest) {
+        text_elide(name, sizeof name, flame_model_name(m, m->selected), 30, true);
+        return draw_printf(area, row, 0, STYLE_DIM, "hottest %s %.1f%%: %s zooms in  ", name,
+                           app_percent(a, n->total_weight), keymap_first(a->keymap, ACTION_DRILL, key));
+    }
+    if (!m->selected || n->is_group)
+        return 0;
+    return draw_printf(area, row, 0, STYLE_DIM, "module %s%s%s  ", m->view->funcs[n->func].module,
+                       n->group ? ", under " : "", n->group ? m->view->groups[n->group].label : "");
+}
+
+static void draw_below(const struct flame_model *m, const struct app *a, struct area area, int selected)
+{
+    int first = area.rows - LINES_BELOW, last = area.rows - 1;
+    const struct flame_box *box = selected >= 0 ? &m->flame.boxes[selected] : NULL;
+    bool rest = box && box->rest && box->node == m->selected;
+    double alone = app_percent(a, m->flame.rest_weight), hidden = app_percent(a, m->flame.hidden_weight);
+    if (rest)
+        draw_rest(m, a, area, first);
+    else
+        draw_node(m, a, area, first);
+    int col = draw_belonging(m, a, area, last, rest);
+    if (*a->search)
+        col += draw_printf(area, last, col, STYLE_LABEL, "/%s: %u frames, %.1f%%  ", a->search,
+                           m->matched_frames, m->matched_percent);
+    if (m->flame.rest_weight)
+        col += draw_printf(area, last, col, STYLE_DIM, "%s too narrow alone: %.1f%%  ",
+                           glyph_text(GLYPH_ELLIPSIS, term_glyphs()), alone);
+    if (hidden >= 0.05)
+        draw_printf(area, last, col, STYLE_DIM, "not drawn: %.1f%%", hidden);
+}
+
+/* --- all of it --- */
+
+static int rows_of_boxes(struct area area)
+{
+    return area.rows > LINES_BELOW ? area.rows - LINES_BELOW : 1;
+}
+
+void flame_draw(const struct flame_model *m, struct flame_look *look, const struct app *a, struct area area)
+{
+    int rows = rows_of_boxes(area), selected = flame_model_box_of(m, m->selected);
+    keep_in_sight(m, look, selected, rows);
+    for (int i = 0; i < (int)m->flame.n; i++) {
+        const struct flame_box *b = &m->flame.boxes[i];
+        int row = (int)b->row - look->first_row;
+        if (row < 0 || row >= rows)
+            continue;
+        draw_box_cells(m, a, area, look->upward ? rows - 1 - row : row, b,
+                       i == selected ? STYLE_FLAME_SELECTED : box_style(m, look, a, b));
+    }
+    draw_below(m, a, area, selected);
+}
+
+int flame_draw_row_at(const struct flame_model *m, const struct flame_look *look, struct area area, int row)
+{
+    int rows = rows_of_boxes(area), at = (look->upward ? rows - 1 - row : row) + look->first_row;
+    return row >= 0 && row < rows && at >= 0 && at < (int)m->flame.rows ? at : -1;
+}

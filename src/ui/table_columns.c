@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "ui/table_columns.h"
+
+#include <stdio.h>
+
+#include "base/text.h"
+#include "ui/bars.h"
+#include "ui/menus.h"
+
+#define NARROW_COLS 100 /* on fewer the function needs the columns more */
+
+static bool column_shows(const struct app *a, enum column c, int screen_cols)
+{
+    bool groups = table_groups_only(a->query.group);
+    if (c != COLUMN_FUNCTION && a->columns_hidden & 1u << c)
+        return false;
+    if (c == COLUMN_COMM)
+        return a->query.group == VIEW_GROUP_COMM_SYMBOL;
+    if (c == COLUMN_MODULE && (groups || a->query.group == VIEW_GROUP_MODULE))
+        return false;
+    if (c == COLUMN_TOTAL && groups)
+        return false; /* would be the same as self */
+    return screen_cols >= column_table[c].min_cols;
+}
+
+static int column_width(enum column c, int screen_cols, int left)
+{
+    if (c == COLUMN_MODULE && screen_cols < NARROW_COLS)
+        return 15;
+    if (c == COLUMN_COMM && screen_cols < NARROW_COLS)
+        return 12;
+    return column_table[c].width ? column_table[c].width : left;
+}
+
+void table_columns_lay_out(struct table_columns *l, const struct app *a, int cols)
+{
+    int col = 0;
+    l->n = 0;
+    for (int i = 0; i < COLUMN_COUNT; i++) {
+        enum column c = (enum column)i;
+        if (!column_shows(a, c, cols))
+            continue;
+        l->columns[l->n] = c;
+        l->at[l->n] = col;
+        l->width[l->n] = column_width(c, cols, cols - col);
+        col += l->width[l->n++] + 1;
+    }
+}
+
+bool table_columns_at(const struct table_columns *l, int col, enum column *c)
+{
+    for (int i = l->n - 1; i >= 0; i--) {
+        if (col >= l->at[i]) {
+            *c = l->columns[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_number(enum column c)
+{
+    return c == COLUMN_SELF || c == COLUMN_TOTAL || c == COLUMN_SAMPLES;
+}
+
+static const char *head_title(const struct app *a, enum column c, char dst[32])
+{
+    if (c != COLUMN_FUNCTION || a->query.group == VIEW_GROUP_SYMBOL ||
+        a->query.group == VIEW_GROUP_COMM_SYMBOL)
+        return column_table[c].title;
+    const char *title = group_title(a->query.group);
+    size_t i = 0;
+    for (; title[i] && i < 31; i++)
+        dst[i] = title[i] >= 'a' && title[i] <= 'z' ? (char)(title[i] - 32) : title[i];
+    dst[i] = '\0';
+    return dst;
+}
+
+void table_columns_draw_head(const struct table_columns *l, const struct app *a, enum column sorted,
+                             struct area area)
+{
+    draw_fill(area, 0, 0, -1, STYLE_TABLE_HEAD);
+    for (int i = 0; i < l->n; i++) {
+        enum column c = l->columns[i];
+        enum style style = c == sorted ? STYLE_TABLE_SORT : STYLE_TABLE_HEAD;
+        char upper[32];
+        const char *title = head_title(a, c, upper);
+        if (is_number(c))
+            draw_right(area, 0, l->at[i], l->width[i], style, title);
+        else
+            draw_elided(area, 0, l->at[i], l->width[i], style, title, false);
+    }
+}
+
+static void draw_share(struct area area, int row, int at, int width, uint32_t tenths)
+{
+    char text[24];
+    (void)snprintf(text, sizeof text, "%u.%u", tenths / 10, tenths % 10);
+    draw_right(area, row, at, width, app_share_style(tenths / 10.0), text);
+}
+
+static void draw_name(const struct app *a, const struct table_rows *t, const struct table_row *r, int shift,
+                      struct area area, int row, int at, int width)
+{
+    const char *name = table_row_name(t, r);
+    enum style style = r->func ? app_class_style(t->answer->funcs[r->func].class) : STYLE_NORMAL;
+    if (shift)
+        draw_text(area, row, at, style, name + text_prefix(name, shift, NULL));
+    else
+        (void)draw_match(area, row, at, width, style, name, a->search);
+}
+
+void table_columns_draw_row(const struct table_columns *l, const struct app *a, const struct table_rows *t,
+                            const struct table_row *r, int shift, struct area area, int row)
+{
+    char text[64];
+    for (int i = 0; i < l->n; i++) {
+        int at = l->at[i], width = l->width[i];
+        switch (l->columns[i]) {
+        case COLUMN_SELF:
+            draw_share(area, row, at, width, r->self_tenths);
+            break;
+        case COLUMN_TOTAL:
+            draw_share(area, row, at, width, r->total_tenths);
+            break;
+        case COLUMN_SAMPLES:
+            draw_right(area, row, at, width, STYLE_NORMAL, text_thousands(text, sizeof text, r->count));
+            break;
+        case COLUMN_TREND:
+            bar_spark(text, sizeof text, r->trend, QUERY_TREND, 0, term_glyphs());
+            draw_text(area, row, at, STYLE_NORMAL, text);
+            break;
+        case COLUMN_COMM:
+            (void)draw_match(area, row, at, width, STYLE_NORMAL, table_row_group(t, r), a->search);
+            break;
+        case COLUMN_MODULE:
+            (void)draw_match(area, row, at, width, STYLE_NORMAL, table_row_module(t, r), a->search);
+            break;
+        default:
+            draw_name(a, t, r, shift, area, row, at, width);
+        }
+    }
+}

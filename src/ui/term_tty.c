@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "ui/term_tty.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+static void choose_locale(struct term_tty *t, bool no_unicode)
+{
+    (void)setlocale(LC_ALL, "");
+    (void)setlocale(LC_NUMERIC, "C");
+    const char *type = getenv("TERM");
+    bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    /* Serial terminals of old: their locale may say UTF-8, they do not. */
+    bool old = type && (strncmp(type, "vt", 2) == 0 || strncmp(type, "ansi", 4) == 0);
+    t->unicode = utf8 && !old && !no_unicode;
+    /* The Linux console's fonts have 256 or 512 glyphs; eighths of blocks are not among them. */
+    t->glyphs = t->unicode && type && strncmp(type, "linux", 5) != 0;
+}
+
+bool term_tty_open(struct term_tty *t, bool no_unicode, struct error *e)
+{
+    *t = (struct term_tty){ 0 };
+    choose_locale(t, no_unicode);
+    int in = isatty(STDIN_FILENO) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+                                  : open("/dev/tty", O_RDONLY | O_CLOEXEC);
+    if (in < 0)
+        return error_sys(e, errno, "standard input is not a terminal, and /dev/tty cannot be opened");
+    t->in = fdopen(in, "r");
+    int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    t->out = out >= 0 ? fdopen(out, "w") : NULL;
+    if (t->in && t->out)
+        return true;
+    int why = errno;
+    term_tty_close(t);
+    return error_sys(e, why, "cannot open the terminal");
+}
+
+void term_tty_close(struct term_tty *t)
+{
+    if (t->in)
+        (void)fclose(t->in);
+    if (t->out)
+        (void)fclose(t->out);
+    t->in = t->out = NULL;
+}
+
+static bool fixed(const char *variable, int *value)
+{
+    const char *text = getenv(variable);
+    uint64_t n;
+    if (!text || !text_parse_u64(text, 1, 10000, &n))
+        return false;
+    *value = (int)n;
+    return true;
+}
+
+bool term_tty_size(const struct term_tty *t, int *rows, int *cols)
+{
+    struct winsize ws;
+    if (ioctl(fileno(t->out), TIOCGWINSZ, &ws) != 0 || !ws.ws_row || !ws.ws_col)
+        return false;
+    *rows = ws.ws_row;
+    *cols = ws.ws_col;
+    (void)fixed("LINES", rows);
+    (void)fixed("COLUMNS", cols);
+    return true;
+}
+
+bool term_tty_is_gone(const struct term_tty *t)
+{
+    struct termios settings;
+    return tcgetattr(fileno(t->in), &settings) != 0;
+}

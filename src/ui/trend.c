@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "ui/trend.h"
+
+#include <string.h>
+
+static uint64_t step_of(const struct trend_time *t)
+{
+    uint64_t span = t->to_ns > t->from_ns ? t->to_ns - t->from_ns : 0;
+    return span / QUERY_TREND;
+}
+
+static bool is_running(const struct trend_time *t)
+{
+    return step_of(t) > 1 && t->now_ns >= t->from_ns && t->now_ns < t->to_ns;
+}
+
+uint64_t trend_beat(const struct trend_time *t)
+{
+    uint64_t step = step_of(t);
+    if (!is_running(t))
+        return t->to_ns;
+    return t->from_ns / (step / 2) + (t->now_ns - t->from_ns + step / 4) / (step / 2);
+}
+
+uint32_t trend_newest(const struct trend_time *t)
+{
+    uint64_t at = is_running(t) ? (t->now_ns - t->from_ns) / step_of(t) : QUERY_TREND - 1;
+    return at < QUERY_TREND ? (uint32_t)at : QUERY_TREND - 1;
+}
+
+void trend_picture(uint32_t dst[QUERY_TREND], const uint32_t counts[QUERY_TREND], const struct trend_time *t)
+{
+    memcpy(dst, counts, QUERY_TREND * sizeof *dst);
+    if (!is_running(t))
+        return;
+    uint64_t step = step_of(t);
+    uint32_t newest = trend_newest(t);
+    uint64_t over = t->now_ns - t->from_ns - newest * step;
+    if (over >= step / 4 && over < step) { /* before that a few samples would be blown up */
+        double rate = (double)counts[newest] * (double)step / (double)over;
+        dst[newest] = rate < (double)UINT32_MAX ? (uint32_t)(rate + 0.5) : UINT32_MAX;
+    }
+}

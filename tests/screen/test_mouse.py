@@ -1,0 +1,161 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The mouse, with --mouse, as xterm and its kin report it (SGR, 1006); the screen stands still meanwhile (z)."""
+import re
+
+import machine as m
+from ptyscreen import Screen, run
+
+load = None
+LEFT, WHEEL_UP, WHEEL_DOWN = 0, 64, 65
+
+
+def started(args=(), size=(120, 30), **more):
+    m.need_events()
+    global load
+    if not load:
+        load = m.start(m.build("shape"), "36000")
+    s = Screen(["--mouse", "-F", "499", "-p", str(load.pid), *args], size=size, **more)
+    s.wait(r"^ *\d+\.\d+ .*hot_a")
+    s.wait(r"^ *\d+\.\d+ .*path_two")
+    s.send("z")
+    s.wait(r"FROZEN")
+    s.wait(r"frozen: sampling goes on")
+    s.send("esc")
+    s.wait(r"F7Thaw")
+    s.still(lambda: names(s))
+    return s
+
+
+def report(s, button, row, column, times=1):
+    """A press at a cell (from 0), and its release, but for the wheel; at once, so that two are a double click."""
+    press = "\x1b[<%d;%d;%d" % (button, column + 1, row + 1)
+    s.send((press + "M" + (press + "m" if button < WHEEL_UP else "")) * times)
+
+
+def place(s, text):
+    """The cell where a text begins."""
+    for row, line in enumerate(s.screen.display):
+        if text in line:
+            return row, line.index(text)
+    raise AssertionError("%r is not on the screen:\n%s" % (text, s.text()))
+
+
+def click(s, text, times=1):
+    row, column = place(s, text)
+    report(s, LEFT, row, column + 1, times)
+
+
+def names(s):
+    """Functions from the top down."""
+    return re.findall(r"^ *[\d.]+ +[\d.]+ +[\d,]+ .{8} \S+ +(\S+)", s.text(), re.M)
+
+
+def cursor(s):
+    """The text of the line that the cursor is on: its background is not the screen's."""
+    head = place(s, "SELF%")[0]
+    for row in range(head + 1, s.size[1] - 1):
+        if s.screen.buffer[row][1].bg != "default":
+            return s.screen.display[row]
+    return ""
+
+
+def selects():
+    """a click puts the cursor on a row, a second one at once opens it"""
+    with started() as s:
+        click(s, "hot_b")
+        s.until(lambda: "hot_b" in cursor(s), "the cursor on hot_b")
+        click(s, "hot_c", 2)
+        s.wait(r"CALLERS of hot_c")
+
+
+def sorts():
+    """a click on a column's head sorts by it, a second one the other way round"""
+    with started() as s:
+        s.wait(r"by symbol, self first")
+        click(s, "TOTAL%")
+        s.wait(r"total first *$")
+        assert names(s)[0] not in ("hot_a", "hot_b", "hot_c"), s.text()
+        click(s, "FUNCTION")
+        s.wait(r"function first *$")
+        assert names(s) == sorted(names(s)), names(s)
+        click(s, "FUNCTION")
+        s.wait(r"function first \(reversed\)")
+        assert names(s) == sorted(names(s), reverse=True), names(s)
+
+
+def wheels():
+    """the wheel walks through the rows, in a picker too"""
+    with started() as s:
+        rows = names(s)
+        assert len(rows) > 5, s.text()
+        report(s, WHEEL_DOWN, 10, 10)
+        s.until(lambda: rows[3] in cursor(s), "the cursor on the fourth row")
+        report(s, WHEEL_UP, 10, 10)
+        s.until(lambda: rows[0] in cursor(s), "the cursor on the first row")
+        s.send("f6")
+        s.wait(r"Sort by")
+        report(s, WHEEL_DOWN, 10, 10)
+        s.send("enter")
+        s.wait(r"trend first")
+
+
+def tabs_and_keys():
+    """tabs and the keys of the bottom line can be clicked"""
+    with started() as s:
+        click(s, "2 Call graph")
+        s.wait(r"CALLEES: below")
+        click(s, "1 Functions")
+        s.wait(r"SELF%.*FUNCTION")
+        click(s, "F7Thaw")
+        s.wait(r"live again")
+        s.send("esc")
+        s.wait(r"F1Help")
+        click(s, "F1Help")
+        s.wait(r"search in place")
+        s.send("esc")
+        s.wait_not(r"search in place")
+        click(s, "F10Quit")
+        assert s.wait_end() == 0
+
+
+def pickers():
+    """a click in a picker puts the cursor there, a second one takes it"""
+    with started() as s:
+        s.send("f9")
+        s.wait(r"module")
+        row, column = place(s, "cgroup")
+        report(s, LEFT, 1, 1)  # beside it nothing happens
+        report(s, LEFT, row, column, 2)
+        s.wait(r"by cgroup")
+
+
+def branches():
+    """in the call graph a click selects and a second one opens; in the flame it zooms"""
+    with started() as s:
+        s.send("2", "Z", "g")
+        s.wait(r"\[\+\] shape")
+        click(s, "] shape", 2)
+        s.wait(r"\[-\] shape")
+        s.send("3")
+        s.wait(r"path_one")
+        click(s, "path_one")
+        s.wait(r"selected: path_one")
+        click(s, "path_one", 2)
+        s.wait(r"zoomed")
+
+
+def off():
+    """without --mouse the terminal keeps it, and afterwards it has it back"""
+    with Screen([], size=(80, 24)) as s:
+        s.wait(r"SELF%|no samples")
+        s.send("q")
+        s.wait_end()
+        assert b"1000h" not in s.raw and b"1006h" not in s.raw
+    with started() as s:
+        s.send("q")
+        s.wait_end()
+        assert s.raw.rfind(b"1000l") > s.raw.rfind(b"1000h") > 0
+
+
+run(selects, sorts, wheels, tabs_and_keys, pickers, branches, off)

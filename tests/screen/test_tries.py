@@ -1,0 +1,101 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a failed test of the machine says, and when it is tried a second time."""
+import subprocess
+import sys
+import textwrap
+
+from ptyscreen import run
+
+
+def output_of(body):
+    """Runs tests that are the functions of a text; (lines, status)."""
+    script = "import ptyscreen\nfrom ptyscreen import Crash, Screen, Skip, run\nptyscreen.PAUSE = 0\n" + textwrap.dedent(body)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert not done.stderr, done.stderr
+    return done.stdout.split("\n"), done.returncode
+
+
+ONCE = """
+    tries = {}
+    def once(name, error):
+        tries[name] = tries.get(name, 0) + 1
+        if tries[name] == 1:
+            raise error
+"""
+
+
+def passes_then():
+    """what fails once passes at the second try, and says so with what the first said"""
+    lines, status = output_of(ONCE + """
+    def noisy():
+        once("noisy", AssertionError("the screen\\nstayed"))
+    def quiet():
+        pass
+    run(noisy, quiet)
+    """)
+    assert lines[:3] == ["1..2", "ok 1 - noisy",
+                         "# passed at the second try; the first said: AssertionError: the screen"], lines
+    assert lines[3] == "# stayed" and "ok 2 - quiet" in lines and status == 0, lines
+    assert sum("second try" in line for line in lines) == 1, lines
+
+
+def fails_then():
+    """what fails twice has failed, and says both"""
+    lines, status = output_of("""
+    n = []
+    def broken():
+        n.append(1)
+        assert 0, "try %d" % len(n)
+    run(broken)
+    """)
+    assert lines[1:3] == ["not ok 1 - broken", "# AssertionError: try 2"] and status == 1, lines
+    assert "# AssertionError: try 1" in lines and not any("passed" in line for line in lines), lines
+
+
+def crashes():
+    """a crash is never tried again"""
+    lines, status = output_of(ONCE + """
+    def dies():
+        once("dies", Crash("SIGSEGV"))
+    run(dies)
+    """)
+    assert lines[1:3] == ["not ok 1 - dies", "# Crash: SIGSEGV"] and status == 1, lines
+
+
+def a_program_that_dies():
+    """a program that dies of a signal while its screen is looked at is a crash"""
+    lines, status = output_of("""
+    def dies():
+        with Screen(["-c", "echo last words; kill -SEGV $$"], program="sh") as s:
+            s.wait("never")
+    run(dies)
+    """)
+    assert lines[1:3] == ["not ok 1 - dies", "# Crash: the program died of SIGSEGV"] and status == 1, lines
+    assert "# |last words" in lines, lines
+
+
+def many():
+    """a third failure in a file is no noise"""
+    lines, status = output_of(ONCE + """
+    def a(): once("a", AssertionError("x"))
+    def b(): once("b", AssertionError("x"))
+    def c(): once("c", AssertionError("x"))
+    run(a, b, c)
+    """)
+    assert [line for line in lines if "ok " in line] == ["ok 1 - a", "ok 2 - b", "not ok 3 - c"] and status == 1, lines
+
+
+def skips():
+    """a skipped test is skipped, with its reason, and the next one runs"""
+    lines, status = output_of("""
+    def absent():
+        raise Skip("nothing here")
+    def present():
+        pass
+    run(absent, present)
+    """)
+    assert lines[1:3] == ["ok 1 - absent # SKIP nothing here", "ok 2 - present"] and status == 0, lines
+
+
+run(passes_then, fails_then, crashes, a_program_that_dies, many, skips)

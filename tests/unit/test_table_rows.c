@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "ui/table_rows.h"
+
+#define GROUPS 6
+static const char *const labels[GROUPS + 1] = { "all", "a", "b", "c", "d", "e", "f" };
+
+/* Rows of whole groups: group k has the weight and the samples weights[k - 1], of `all`. */
+struct world {
+    struct table_rows t;
+    struct view view;
+    struct view_group_info groups[GROUPS + 1];
+    struct result_entry entries[GROUPS];
+    uint64_t now_ns;
+};
+
+static int setup(void **state)
+{
+    struct world *w = mem_zalloc(sizeof *w);
+    for (uint32_t i = 0; i <= GROUPS; i++)
+        w->groups[i] = (struct view_group_info){ .label = labels[i], .key = 100 + i };
+    w->t.sort[0] = COLUMN_SELF;
+    w->t.n_sort = 1;
+    w->view.result.from_ns = 1000;
+    w->view.result.to_ns = 1800;
+    w->now_ns = 1330;
+    *state = w;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+    table_rows_done(&w->t);
+    mem_free(w);
+    return 0;
+}
+
+static void answer(struct world *w, const uint32_t weights[GROUPS], uint64_t all, bool afresh)
+{
+    struct view *v = &w->view;
+    v->groups = w->groups;
+    v->n_groups = GROUPS + 1;
+    v->result.entries = w->entries;
+    v->result.n_entries = 0;
+    v->result.weight = all;
+    for (uint32_t i = 0; i < GROUPS; i++) {
+        struct result_entry *e = &w->entries[v->result.n_entries];
+        if (!weights[i])
+            continue;
+        *e = (struct result_entry){ .group = i + 1, .weight = weights[i], .count = weights[i] };
+        e->trend[3] = weights[i];
+        v->result.n_entries++;
+    }
+    table_rows_build(&w->t, v, VIEW_GROUP_COMM, w->now_ns, afresh);
+}
+
+static void assert_order(const struct world *w, const char *expected)
+{
+    char order[GROUPS + 1] = "";
+    assert_int_equal(w->t.n, strlen(expected));
+    for (size_t i = 0; i < w->t.n; i++)
+        order[i] = table_row_name(&w->t, &w->t.rows[i])[0];
+    assert_string_equal(order, expected);
+}
+
+static void the_largest_stand_first(void **state)
+{
+    struct world *w = *state;
+    answer(w, (const uint32_t[]){ 10, 30, 20, 0, 60, 50 }, 1000, true);
+    assert_order(w, "efbca");
+    assert_int_equal(w->t.rows[0].self_tenths, 60);
+}
+
+static void rows_that_read_the_same_keep_their_places(void **state)
+{
+    struct world *w = *state;
+    answer(w, (const uint32_t[]){ 540, 530, 520, 510, 505, 500 }, 100000, true);
+    assert_order(w, "abcdef");
+    answer(w, (const uint32_t[]){ 501, 502, 503, 504, 505, 549 }, 100000, false);
+    assert_order(w, "abcdef");
+}
+
+static void a_row_that_reads_more_goes_up_and_only_one_makes_room(void **state)
+{
+    struct world *w = *state;
+    answer(w, (const uint32_t[]){ 640, 540, 530, 520, 510, 500 }, 100000, true);
+    assert_order(w, "abcdef");
+    answer(w, (const uint32_t[]){ 640, 540, 530, 520, 560, 500 }, 100000, false);
+    assert_order(w, "aecdbf");
+}
+
+static void what_is_shown_is_always_in_order(void **state)
+{
+    struct world *w = *state;
+    uint32_t weights[GROUPS], random = 12345;
+    for (int round = 0; round < 500; round++) {
+        for (int i = 0; i < GROUPS; i++) {
+            random = random * 1103515245 + 12345;
+            weights[i] = (random >> 16) % 400;
+        }
+        answer(w, weights, 100000, false);
+        unsigned seen = 0;
+        for (size_t i = 0; i < w->t.n; i++) {
+            assert_true(i == 0 || w->t.rows[i - 1].self_tenths >= w->t.rows[i].self_tenths);
+            assert_int_equal(w->t.rows[i].self, weights[w->t.rows[i].group - 1]);
+            seen |= 1u << w->t.rows[i].group;
+        }
+        for (int i = 0; i < GROUPS; i++)
+            assert_int_equal((seen >> (i + 1)) & 1, weights[i] != 0);
+    }
+}
+
+static void another_question_is_sorted_by_its_own_values(void **state)
+{
+    struct world *w = *state;
+    answer(w, (const uint32_t[]){ 540, 530, 520, 510, 505, 500 }, 100000, true);
+    answer(w, (const uint32_t[]){ 501, 502, 503, 504, 505, 549 }, 100000, true);
+    assert_order(w, "fedcba");
+}
+
+static void another_column_is_sorted_by_its_own_values(void **state)
+{
+    struct world *w = *state;
+    answer(w, (const uint32_t[]){ 540, 530, 520, 510, 505, 500 }, 100000, true);
+    answer(w, (const uint32_t[]){ 501, 502, 503, 504, 505, 549 }, 100000, false);
+    table_rows_sort(&w->t, COLUMN_SAMPLES, false);
+    assert_order(w, "fedcba");
+    table_rows_sort(&w->t, COLUMN_SAMPLES, true);
+    assert_order(w, "abcdef");
+    table_rows_sort(&w->t, COLUMN_FUNCTION, false);
+    assert_order(w, "abcdef");
+}
+
+static void rows_with_the_same_key_are_all_kept(void **state)
+{
+    struct world *w = *state;
+    w->groups[2].key = w->groups[3].key = w->groups[1].key;
+    for (int i = 0; i < 3; i++) {
+        answer(w, (const uint32_t[]){ 503, 502, 501, 0, 0, 0 }, 100000, false);
+        assert_int_equal(w->t.n, 3);
+        assert_int_equal(w->t.rows[0].self + w->t.rows[1].self + w->t.rows[2].self, 1506);
+    }
+}
+
+static void a_trend_keeps_its_picture_until_the_next_beat(void **state)
+{
+    struct world *w = *state;
+    answer(w, (const uint32_t[]){ 30, 0, 0, 0, 0, 0 }, 1000, true);
+    assert_int_equal(w->t.rows[0].trend[3], 100);
+    w->now_ns = 1340;
+    answer(w, (const uint32_t[]){ 32, 0, 0, 0, 0, 0 }, 1000, false);
+    assert_int_equal(w->t.rows[0].trend[3], 100);
+    assert_int_equal(w->t.rows[0].newest, 32);
+    w->now_ns = 1380;
+    answer(w, (const uint32_t[]){ 40, 0, 0, 0, 0, 0 }, 1000, false);
+    assert_int_equal(w->t.rows[0].trend[3], 50);
+    answer(w, (const uint32_t[]){ 80, 0, 0, 0, 0, 0 }, 1000, true);
+    assert_int_equal(w->t.rows[0].trend[3], 100);
+}
+
+static void trend_sorts_by_the_eighth_that_is_running(void **state)
+{
+    struct world *w = *state;
+    w->t.sort[0] = COLUMN_TREND;
+    answer(w, (const uint32_t[]){ 1, 2, 3, 0, 0, 0 }, 1000, true);
+    assert_order(w, "cba");
+}
+
+static void nothing_is_no_row(void **state)
+{
+    struct world *w = *state;
+    answer(w, (const uint32_t[GROUPS]){ 0 }, 0, false);
+    assert_int_equal(w->t.n, 0);
+    table_rows_sort(&w->t, COLUMN_TOTAL, true);
+    assert_int_equal(w->t.n, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_largest_stand_first),
+        TEST(rows_that_read_the_same_keep_their_places),
+        TEST(a_row_that_reads_more_goes_up_and_only_one_makes_room),
+        TEST(what_is_shown_is_always_in_order),
+        TEST(another_question_is_sorted_by_its_own_values),
+        TEST(another_column_is_sorted_by_its_own_values),
+        TEST(rows_with_the_same_key_are_all_kept),
+        TEST(a_trend_keeps_its_picture_until_the_next_beat),
+        TEST(trend_sorts_by_the_eighth_that_is_running),
+        TEST(nothing_is_no_row),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

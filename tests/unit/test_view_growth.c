@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A view that is asked again and again while samples come says what a new one says. */
+#include "collector_fixture.h"
+
+#include "profile/functions.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+static uint64_t random_state = 88172645463325252;
+
+static void feed(const struct record *r)
+{
+    collector_record(s, r);
+}
+
+static uint32_t random_below(uint32_t n)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (uint32_t)((random_state >> 16) % n);
+}
+
+static int set_up_names(void **state)
+{
+    static const char *const comms[] = { "alpha", "beta", "gamma" };
+    struct error e = { 0 };
+    set_up(state);
+    s->budget_bytes = 64 * MB;
+    s->symbolizer = symbolizer_new(&(struct symbolizer_config){ 0 }, &e);
+    assert_non_null(s->symbolizer);
+    for (uint32_t pid = 1; pid <= 3; pid++) {
+        do_comm(pid, comms[pid - 1], true);
+        do_mmap(pid, TEXT, 0x10000, "/no/such/program", 1);
+        do_mmap(pid, JIT, 0x10000, "/no/such/library.so", 2);
+    }
+    return 0;
+}
+
+static int tear_down_names(void **state)
+{
+    symbolizer_free(s->symbolizer);
+    return tear_down(state);
+}
+
+static void sample(void)
+{
+    uint64_t chain[12] = { PERF_CONTEXT_USER };
+    uint32_t depth = 2 + random_below(10), pid = random_below(4);
+    struct record r = record(PERF_RECORD_SAMPLE, pid);
+    for (uint32_t i = 1; i < depth; i++)
+        chain[i] = (random_below(2) ? TEXT : JIT) + 16 * random_below(i < 4 ? 40 : 4);
+    r.misc = random_below(3) ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL;
+    r.id.cpu = random_below(3);
+    r.sample.ip = chain[1];
+    r.sample.period = 1 + random_below(100);
+    r.sample.chain = chain;
+    r.sample.chain_n = depth;
+    feed(&r);
+}
+
+static const struct function_row *find_row(const struct functions *f, const struct view *v, const char *name,
+                                           const char *label)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (!strcmp(v->funcs[f->rows[i].func].name, name) && !strcmp(v->groups[f->rows[i].group].label, label))
+            return &f->rows[i];
+    return NULL;
+}
+
+static void assert_same_tables(const struct functions *f, const struct view *v, const struct functions *want,
+                               const struct view *as)
+{
+    assert_int_equal(v->result.samples, as->result.samples);
+    assert_int_equal(v->result.weight, as->result.weight);
+    assert_int_equal(v->idle_samples, as->idle_samples);
+    assert_int_equal(v->idle_weight, as->idle_weight);
+    assert_int_equal(v->all_samples, as->all_samples);
+    assert_int_equal(f->n, want->n);
+    for (uint32_t i = 0; i < want->n; i++) {
+        const struct function_row *w = &want->rows[i];
+        const struct function_row *row = find_row(f, v, as->funcs[w->func].name, as->groups[w->group].label);
+        assert_non_null(row);
+        assert_int_equal(row->self_weight, w->self_weight);
+        assert_int_equal(row->total_weight, w->total_weight);
+        assert_int_equal(row->self_count, w->self_count);
+        assert_int_equal(row->total_count, w->total_count);
+        assert_memory_equal(row->trend, w->trend, sizeof w->trend);
+    }
+}
+
+static void change_something(struct view_query *q)
+{
+    static const enum view_group groups[] = { VIEW_GROUP_SYMBOL, VIEW_GROUP_SYMBOL, VIEW_GROUP_CPU,
+                                              VIEW_GROUP_COMM_SYMBOL, VIEW_GROUP_MODULE };
+    switch (random_below(30)) {
+    case 0:
+        q->group = groups[random_below(5)];
+        break;
+    case 1:
+        q->mode = (enum view_mode)random_below(3);
+        break;
+    case 2:
+        q->show_idle = !q->show_idle;
+        break;
+    case 3:
+        snprintf(q->filter, sizeof q->filter, "%s", random_below(2) ? "x3" : "");
+        break;
+    case 4:
+        q->n_zooms = random_below(2);
+        q->zooms[0] = (struct zoom){ .kind = ZOOM_MODULE, .text = "library.so" };
+        break;
+    case 5:
+        q->n_zooms = random_below(2);
+        q->zooms[0] = (struct zoom){ .kind = ZOOM_CPU, .number = random_below(3) };
+        break;
+    case 6:
+        s->budget_bytes = history_bytes(s->history) + stacks_bytes(s->stacks); /* the oldest eighth leaves */
+        bounds_enforce(s);
+        s->budget_bytes = 64 * MB;
+        break;
+    case 7:
+        do_exit(2);
+        do_comm(2, random_below(2) ? "delta" : "beta", true);
+        do_mmap(2, TEXT, 0x10000, random_below(2) ? "/no/such/program" : "/no/such/other", 1 + random_below(3));
+        break;
+    }
+}
+
+static void a_view_that_goes_on_says_what_a_new_one_says(void **state)
+{
+    struct view_query q = { .from_ns = 1, .to_ns = SECOND_NS };
+    struct view v = { 0 };
+    struct functions f = { 0 };
+    uint32_t gone_on = 0;
+    (void)state;
+    for (int round = 0; round < 300; round++) {
+        struct view as = { 0 };
+        struct functions want = { 0 };
+        for (uint32_t n = random_below(40); n; n--)
+            sample();
+        change_something(&q);
+        bool by_group = q.group == VIEW_GROUP_COMM_SYMBOL || q.group == VIEW_GROUP_CPU;
+        session_query(s, &q, &v);
+        gone_on += v.result.since != 0;
+        functions_build(&f, &v.result, v.frame_func, v.n_funcs, by_group, false);
+        session_query(s, &q, &as);
+        functions_build(&want, &as.result, as.frame_func, as.n_funcs, by_group, false);
+        assert_same_tables(&f, &v, &want, &as);
+        functions_done(&want);
+        view_done(&as);
+    }
+    assert_true(gone_on > 100);
+    functions_done(&f);
+    view_done(&v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_view_that_goes_on_says_what_a_new_one_says, set_up_names, tear_down_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
