@@ -43,7 +43,7 @@ struct unwind_input {
 struct unwind_frame {
     uint64_t addr;  /* as looked up: pc, or return address - 1 */
     uint32_t frame; /* from the place */
-    bool exact;     /* pc of the sample, or of what a signal interrupted */
+    bool exact;     /* pc of the sample, of what a signal interrupted, or of a trampoline that nobody called */
 };
 
 /* Fills frames, leaf first; returns their number (at least 1 if the pc lies in a mapping). The first frame is

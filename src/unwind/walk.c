@@ -66,15 +66,16 @@ static bool step_signal(struct walk *w)
 
 /* x86-64: the return address lies behind the saved rbp, and there the frame ends. arm64: a record of two; how far the
  * frame goes on is not told. */
-static bool step_by_fp(struct walk *w)
+static bool step_by_fp(struct walk *w, bool jit)
 {
     struct unwind_regs *r = &w->regs;
     uint64_t fp = r->fp, up, pc;
 
     if (!w->exact && unwind_signal_is(w->arch, &w->m, r->sp))
         return step_signal(w);
+    /* A chain ends in 0; but a register that nobody says is the frame pointer may be 0 at any time. */
     if (!fp)
-        return stop(w, UNWIND_ROOT);
+        return stop(w, w->by_fp || !(w->exact || jit) ? UNWIND_ROOT : UNWIND_NO_TABLE);
     if (fp < r->sp || fp % 8 || fp - r->sp > FP_STEP_MAX)
         return stop(w, UNWIND_NO_TABLE);
     if (!load(w, fp, &up) || !load(w, fp + 8, &pc))
@@ -197,13 +198,16 @@ static bool step_by_entry(struct walk *w, const struct unwind_entry *entry)
     return true;
 }
 
-static bool step(struct walk *w, const struct unwind_place *place)
+static enum unwind_row_kind kind_of(const struct unwind_entry *entry)
 {
-    const struct unwind_entry *entry = place->rows ? unwind_rows_entry(place->rows, place->offset) : NULL;
+    return entry ? (enum unwind_row_kind)entry->kind : UNWIND_ROW_NONE;
+}
 
+static bool step(struct walk *w, const struct unwind_place *place, const struct unwind_entry *entry)
+{
     if (place->pending)
         return stop(w, UNWIND_PENDING);
-    switch (entry ? entry->kind : UNWIND_ROW_NONE) {
+    switch (kind_of(entry)) {
     case UNWIND_ROW_SP:
     case UNWIND_ROW_FP:
     case UNWIND_ROW_PLT:
@@ -216,42 +220,81 @@ static bool step(struct walk *w, const struct unwind_place *place)
     case UNWIND_ROW_GENERAL:
         return step_general(w, place->rows, (uint32_t)entry->cfa_offset);
     default:
-        return step_by_fp(w);
+        return step_by_fp(w, place->jit);
     }
+}
+
+/* At a "return address" that no call left there begins what it returns to; the byte before it is another function's. */
+static void begin_there(const struct unwind_source *src, struct unwind_frame *frame)
+{
+    struct unwind_place place = { 0 };
+
+    if (!src->find(src->ctx, frame->addr + 1, &place))
+        return;
+    *frame = (struct unwind_frame){ .addr = frame->addr + 1, .frame = place.frame, .exact = true };
+}
+
+/* A return address with a gap before it, where a function begins: put there for the outermost function of a coroutine
+ * (makecontext), or for a signal handler, to return to. */
+static bool is_base(const struct walk *w, const struct unwind_source *src)
+{
+    struct unwind_place place = { 0 };
+    uint64_t start, size;
+
+    return src->find(src->ctx, w->regs.pc, &place) && place.rows &&
+           unwind_rows_function(place.rows, place.offset, &start, &size) && start == place.offset;
 }
 
 /* A "return address" that is the first word of a signal frame: the trampoline has call-frame information, which calls
  * it a function like any other (Go). */
-static bool mend_signal(struct walk *w, uint64_t sp, bool was_exact)
+static bool mend_signal(struct walk *w, uint64_t sp)
 {
-    if (was_exact || w->exact || !unwind_signal_is(w->arch, &w->m, sp))
+    if (w->exact || !unwind_signal_is(w->arch, &w->m, sp))
         return false;
     w->regs.sp = sp;
     return step_signal(w);
 }
 
+/* One frame up; says of the one that it leaves where it begins, if no call led there. */
+static bool go_up(struct walk *w, const struct unwind_source *src, const struct unwind_place *place,
+                  struct unwind_frame *frame)
+{
+    const struct unwind_entry *entry = place->rows ? unwind_rows_entry(place->rows, place->offset) : NULL;
+    bool called = !w->exact;
+    uint64_t sp = w->regs.sp;
+
+    if (called && place->rows && kind_of(entry) == UNWIND_ROW_NONE && is_base(w, src)) {
+        begin_there(src, frame);
+        return unwind_signal_is(w->arch, &w->m, sp) ? step_signal(w) : stop(w, UNWIND_ROOT);
+    }
+    if (called && kind_of(entry) == UNWIND_ROW_SIGNAL)
+        begin_there(src, frame);
+    if (!step(w, place, entry))
+        return false;
+    if (w->regs.pc >= FIRST_PAGE)
+        return true;
+    if (called && mend_signal(w, sp)) {
+        begin_there(src, frame);
+        return true;
+    }
+    return w->regs.pc || stop(w, UNWIND_ROOT);
+}
+
 static uint32_t walk(struct walk *w, const struct unwind_source *src, struct unwind_frame *frames, uint32_t cap)
 {
-    uint32_t n;
-
-    for (n = 0; n < cap; n++) {
+    for (uint32_t n = 0; n < cap; n++) {
         struct unwind_place place = { 0 };
-        uint64_t addr = w->regs.pc - !w->exact, sp = w->regs.sp;
-        bool was_exact = w->exact;
+        uint64_t addr = w->regs.pc - !w->exact;
         if (!src->find(src->ctx, addr, &place)) {
             w->end = w->by_fp ? UNWIND_NO_TABLE : UNWIND_NO_MAP;
             return n;
         }
         frames[n] = (struct unwind_frame){ .addr = addr, .frame = place.frame, .exact = w->exact };
-        if (!step(w, &place))
+        if (!go_up(w, src, &place, &frames[n]))
             return n + 1;
-        if (w->regs.pc < FIRST_PAGE && !mend_signal(w, sp, was_exact) && !w->regs.pc) {
-            w->end = UNWIND_ROOT;
-            return n + 1;
-        }
     }
     w->end = UNWIND_DEEP;
-    return n;
+    return cap;
 }
 
 static struct walk start(const struct unwind_input *in, bool all)
