@@ -11,6 +11,10 @@ import zoo
 from ptyscreen import PROGRAM, SLOW
 
 TICK = os.sysconf("SC_CLK_TCK")
+# perf keeps copies of what it saw below the home folder, and finds there what only the target's namespace has
+HOME = m.path("home")
+os.mkdir(HOME)
+os.environ["HOME"] = HOME
 
 
 class Target:

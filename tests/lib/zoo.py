@@ -128,10 +128,10 @@ class Verdict:
     def __init__(self, truth, stacks):
         self.samples = self.rooted = self.marked = self.exact = self.whole = self.frames = self.true_frames = 0
         self.found = collections.Counter()  # samples in which a frame of the truth is where it belongs
-        self.depth = collections.Counter()
         self.wrong = collections.Counter()
-        for frames, count in stacks:
-            self._add(truth, truth.of_frames(frames), count)
+        self.stacks = [(truth.of_frames(frames), count) for frames, count in stacks]
+        for frames, count in self.stacks:
+            self._add(truth, frames, count)
 
     def _add(self, truth, frames, count):
         self.samples += count
@@ -139,7 +139,6 @@ class Verdict:
             self.wrong[""] += count
             return
         text = "".join(frame + ";" for frame in frames)
-        self.depth[len(frames)] += count
         self.rooted += count * any(p.root.fullmatch(frames[0]) for p in truth.paths)
         self.whole += count * any(p.whole.fullmatch(text) for p in truth.paths)
         exact = any(p.begins.fullmatch(text) for p in truth.paths)

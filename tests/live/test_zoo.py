@@ -299,8 +299,10 @@ def coroutines():
 def recursion():
     """1000 frames: cut by the dump and marked, never with a false root"""
     live = check(zoo.Truth(source("recursion.c")), [compiled("recursion.c"), "1000"], cut=True)
-    assert live.share(live.marked) > SHARE and live.rooted == 0, live
-    assert min(live.depth) > 100, sorted(live.depth)
+    deep = [(frames, count) for frames, count in live.stacks if "bottom" in frames]
+    assert sum(count for _, count in deep) > SHARE * live.samples, live
+    for frames, _ in deep:
+        assert zoo.MARK.fullmatch(frames[0]) and 100 < frames.count("down") < 1000, frames[:3]
 
 
 def kernel_side():

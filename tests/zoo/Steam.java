@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A path of compiled methods in a thread of its own; java needs -XX:-Inline, so that each keeps a frame.
- * truth: @thread;..;@java call_stub;..;@java run;@java begin;@java first;@java second;@java third;@java fourth;@java fifth;@java sixth;@java hot
+ * truth: @thread;..;@java begin;@java first;@java second;@java third;@java fourth;@java fifth;@java sixth;@java hot
  */
 public class Steam {
     static final int LONG = 200000;

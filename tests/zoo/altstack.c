@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A signal handler that works, on a stack of its own: "near", inside the interrupted stack and above it, so that one
- * dump holds both; "far", where no dump of the handler's stack holds the interrupted one; or "none": on the same stack.
+/* A signal handler that works, on a stack of its own: "near", so little below the interrupted stack that one dump holds
+ * both; "far", where no dump of the handler's stack holds the interrupted one; or "none": on the same stack.
  * truth: @start;main;first;second;third;interrupted;~.*raise.*;..;@signal;handler;in_one;in_two;hot
  */
 #include <signal.h>
@@ -26,10 +26,13 @@ static FRAME void interrupted(void)
     result++;
 }
 
-static FRAME void third(const char *where, char *far_away)
+static FRAME void third(const char *where)
 {
-    char near_by[8192];
-    stack_t on = { .ss_sp = strcmp(where, "near") ? far_away : near_by, .ss_size = sizeof near_by };
+    static char far_away[8192];
+    char *frame = __builtin_frame_address(0);
+    /* what is interrupted needs far less than the 4 KB between */
+    char *near_by = (char *)((uintptr_t)frame & ~(uintptr_t)15) - 4096 - sizeof far_away;
+    stack_t on = { .ss_sp = strcmp(where, "near") ? far_away : near_by, .ss_size = sizeof far_away };
     if (strcmp(where, "none") && sigaltstack(&on, NULL))
         exit(1);
     for (int i = 0; i < 10; i++)
@@ -37,25 +40,24 @@ static FRAME void third(const char *where, char *far_away)
     result++;
 }
 
-static FRAME void second(const char *where, char *far_away)
+static FRAME void second(const char *where)
 {
-    third(where, far_away);
+    third(where);
     result++;
 }
 
-static FRAME void first(const char *where, char *far_away)
+static FRAME void first(const char *where)
 {
-    second(where, far_away);
+    second(where);
     result++;
 }
 
 int main(int argc, char **argv)
 {
-    static char far_away[8192];
     struct sigaction act = { .sa_handler = handler, .sa_flags = SA_ONSTACK };
     if (argc < 2 || sigaction(SIGUSR1, &act, NULL))
         return 2;
     zoo_ready();
     for (;;)
-        first(argv[1], far_away);
+        first(argv[1]);
 }
