@@ -10,7 +10,5 @@
  * what they cannot say either is of kind NONE. */
 void cfi_row(struct rowbuild *b, const struct unwind_abi *abi, bool signal, const struct cfi_state *state,
              struct unwind_entry *out);
-/* An entry of kind NONE. */
-void cfi_row_none(struct unwind_entry *out);
 
 #endif

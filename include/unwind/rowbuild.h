@@ -24,6 +24,8 @@ struct rowbuild { /* zero-initialised is empty */
     bool full; /* a limit was met, or there was no memory: nothing more is taken */
 };
 
+/* An entry of kind NONE. */
+void rowbuild_none(struct unwind_entry *out);
 /* Offsets must not go down. A second row at one offset replaces the first; one that says what the last one says is
  * left out, unless a function begins there. */
 void rowbuild_add(struct rowbuild *b, uint64_t offset, const struct unwind_entry *entry, bool function);

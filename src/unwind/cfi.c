@@ -134,7 +134,7 @@ static void run_function(struct compiler *k, const struct function *now)
     k->begun = false;
     run.advance = advance;
     run.ctx = k;
-    cfi_row_none(&none);
+    rowbuild_none(&none);
     if (!cfi_run_fde(r, &f, &run))
         add_row(k, run.at < now->size ? run.at : 0, &none);
 }
@@ -143,7 +143,7 @@ static void make_rows(struct compiler *k)
 {
     struct unwind_entry none;
 
-    cfi_row_none(&none);
+    rowbuild_none(&none);
     for (size_t i = 0; i < k->n && !k->rows.full; i++) {
         const struct function *f = &k->functions[i];
         if (f->start + f->size <= k->covered)

@@ -229,17 +229,10 @@ static bool put_general(struct rowbuild *b, const struct unwind_abi *abi, bool s
     return true;
 }
 
-void cfi_row_none(struct unwind_entry *out)
-{
-    *out = (struct unwind_entry){ .kind = UNWIND_ROW_NONE };
-    for (unsigned i = 0; i < UNWIND_SAVED_MAX; i++)
-        out->saved[i] = UNWIND_NOT_SAVED;
-}
-
 void cfi_row(struct rowbuild *b, const struct unwind_abi *abi, bool signal, const struct cfi_state *s,
              struct unwind_entry *out)
 {
-    cfi_row_none(out);
+    rowbuild_none(out);
     if (s->regs[abi->ra].kind == CFI_UNDEFINED) {
         out->kind = UNWIND_ROW_END;
         return;
@@ -250,7 +243,7 @@ void cfi_row(struct rowbuild *b, const struct unwind_abi *abi, bool signal, cons
     }
     if (put_simple(abi, signal, s, out))
         return;
-    cfi_row_none(out);
+    rowbuild_none(out);
     if ((s->regs[abi->ra].kind == CFI_UNSPECIFIED && abi->ra != LR) || !put_general(b, abi, signal, s, out))
-        cfi_row_none(out);
+        rowbuild_none(out);
 }

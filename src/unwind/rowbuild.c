@@ -80,6 +80,32 @@ static bool same_as_last(const struct rowbuild *b, const struct unwind_entry *en
     return b->n && !memcmp(&b->entries[b->rows[b->n - 1] & UNWIND_ROW_ENTRY], entry, sizeof *entry);
 }
 
+void rowbuild_none(struct unwind_entry *out)
+{
+    *out = (struct unwind_entry){ .kind = UNWIND_ROW_NONE };
+    for (unsigned i = 0; i < UNWIND_SAVED_MAX; i++)
+        out->saved[i] = UNWIND_NOT_SAVED;
+}
+
+/* The first entry is of kind NONE, so that there is one when no more fit. */
+static bool begin(struct rowbuild *b, uint64_t offset)
+{
+    struct unwind_entry none;
+    uint32_t number;
+
+    rowbuild_none(&none);
+    b->base = offset;
+    return number_of(b, &none, &number);
+}
+
+/* Of what comes behind the last row nothing is known any more. */
+static void stop(struct rowbuild *b)
+{
+    b->full = true;
+    if (b->n)
+        b->rows[b->n - 1] = 0;
+}
+
 void rowbuild_add(struct rowbuild *b, uint64_t offset, const struct unwind_entry *entry, bool function)
 {
     uint32_t number, at;
@@ -87,13 +113,15 @@ void rowbuild_add(struct rowbuild *b, uint64_t offset, const struct unwind_entry
 
     if (b->full || (!function && same_as_last(b, entry)))
         return;
-    if (!b->n)
-        b->base = offset;
+    if (!b->n && !begin(b, offset))
+        b->full = true;
     if (offset - b->base > UINT32_MAX)
+        stop(b);
+    if (b->full)
         return;
     at = (uint32_t)(offset - b->base);
     if (!number_of(b, entry, &number) || !grow_rows(b)) {
-        b->full = true;
+        stop(b);
         return;
     }
     if (b->n && b->pcs[b->n - 1] == at)

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <byteswap.h>
+
+#include "unwind/arch.h"
+
+/* One value per bit of the mask: 100 + the bit. */
+static size_t fill(uint64_t mask, uint64_t *regs)
+{
+    size_t n = 0;
+
+    for (unsigned bit = 0; bit < 64; bit++)
+        if (mask >> bit & 1)
+            regs[n++] = 100 + bit;
+    return n;
+}
+
+static void registers_of_x86_64_go_from_the_kernels_order_to_dwarfs(void **state)
+{
+    static const unsigned perf_of_dwarf[17] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8 };
+    uint64_t regs[64], mask = unwind_arch_regs_mask(UNWIND_ARCH_X86_64);
+    struct unwind_regs r;
+
+    (void)state;
+    fill(mask, regs);
+    assert_true(unwind_arch_take_regs(UNWIND_ARCH_X86_64, regs, mask, false, &r));
+    for (unsigned i = 0; i < 17; i++) {
+        assert_int_equal(r.r[i], 100 + perf_of_dwarf[i]);
+        assert_true(r.known >> i & 1);
+    }
+    assert_int_equal(r.pc, 108);
+    assert_int_equal(r.sp, 107);
+    assert_int_equal(r.fp, 106);
+}
+
+static void registers_that_nobody_asked_for_are_passed_over(void **state)
+{
+    uint64_t regs[64], mask = 0xff0fff; /* what perf record takes: segments and flags too */
+    struct unwind_regs r;
+
+    (void)state;
+    fill(mask, regs);
+    assert_true(unwind_arch_take_regs(UNWIND_ARCH_X86_64, regs, mask, false, &r));
+    assert_int_equal(r.r[8], 116);
+    assert_int_equal(r.pc, 108);
+}
+
+static void registers_of_arm64_keep_their_numbers(void **state)
+{
+    uint64_t regs[64], mask = unwind_arch_regs_mask(UNWIND_ARCH_ARM64);
+    struct unwind_regs r;
+
+    (void)state;
+    assert_int_equal(fill(mask, regs), 33);
+    assert_true(unwind_arch_take_regs(UNWIND_ARCH_ARM64, regs, mask, false, &r));
+    assert_int_equal(r.pc, 132);
+    assert_int_equal(r.sp, 131);
+    assert_int_equal(r.fp, 129);
+    assert_int_equal(r.r[30], 130);
+}
+
+static void a_sample_without_pc_or_sp_is_refused(void **state)
+{
+    uint64_t regs[64] = { 0 };
+    struct unwind_regs r;
+
+    (void)state;
+    assert_false(unwind_arch_take_regs(UNWIND_ARCH_X86_64, regs, 1u << 8, false, &r));
+    assert_false(unwind_arch_take_regs(UNWIND_ARCH_X86_64, regs, 1u << 7, false, &r));
+    assert_true(unwind_arch_take_regs(UNWIND_ARCH_X86_64, regs, 3u << 7, false, &r));
+    assert_false(unwind_arch_take_regs(UNWIND_ARCH_NONE, regs, UINT64_MAX, false, &r));
+}
+
+static void registers_of_the_other_byte_order_are_swapped(void **state)
+{
+    uint64_t regs[2] = { bswap_64(0x1122334455667788), bswap_64(0x99) };
+    struct unwind_regs r;
+
+    (void)state;
+    assert_true(unwind_arch_take_regs(UNWIND_ARCH_X86_64, regs, 3u << 7, true, &r));
+    assert_true(r.sp == 0x1122334455667788);
+    assert_true(r.pc == 0x99);
+}
+
+static void signatures_of_arm64_are_taken_off_addresses(void **state)
+{
+    (void)state;
+    assert_true(unwind_arch_strip(UNWIND_ARCH_ARM64, 0x002faaaabbbbcccc) == 0xaaaabbbbcccc);
+    assert_true(unwind_arch_strip(UNWIND_ARCH_ARM64, 0xffa0800012345678) == 0xffff800012345678);
+    assert_true(unwind_arch_strip(UNWIND_ARCH_ARM64, 0xaaaabbbbcccc) == 0xaaaabbbbcccc);
+    assert_true(unwind_arch_strip(UNWIND_ARCH_X86_64, 0xffffffff81000000) == 0xffffffff81000000);
+}
+
+static void machines_are_known_by_the_name_that_uname_gives(void **state)
+{
+    (void)state;
+    assert_int_equal(unwind_arch_named("x86_64"), UNWIND_ARCH_X86_64);
+    assert_int_equal(unwind_arch_named("aarch64"), UNWIND_ARCH_ARM64);
+    assert_int_equal(unwind_arch_named("riscv64"), UNWIND_ARCH_NONE);
+    assert_int_equal(unwind_arch_named(""), UNWIND_ARCH_NONE);
+    assert_true(unwind_arch_regs_mask(UNWIND_ARCH_NONE) == 0);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(registers_of_x86_64_go_from_the_kernels_order_to_dwarfs),
+        cmocka_unit_test(registers_that_nobody_asked_for_are_passed_over),
+        cmocka_unit_test(registers_of_arm64_keep_their_numbers),
+        cmocka_unit_test(a_sample_without_pc_or_sp_is_refused),
+        cmocka_unit_test(registers_of_the_other_byte_order_are_swapped),
+        cmocka_unit_test(signatures_of_arm64_are_taken_off_addresses),
+        cmocka_unit_test(machines_are_known_by_the_name_that_uname_gives),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

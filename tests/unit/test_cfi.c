@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cfi_maker.h"
+#include "unwind/cfirun.h"
+#include "unwind/rowformat.h"
+
+enum { RDI = 5, RBP = 6, RSP = 7, R10 = 10, R12 = 12, RA = 16 };
+
+static struct unwind_row row_at(const struct cfi_maker *m, uint64_t into)
+{
+    struct unwind_row row = { .kind = UNWIND_ROW_NONE };
+
+    unwind_rows_find(&m->rows, OFFSET + into, &row);
+    return row;
+}
+
+static void make(struct cfi_maker *m)
+{
+    if (!cfi_make(m))
+        fail_msg("%s", m->error.text);
+}
+
+static void expect(const struct cfi_maker *m, uint64_t into, enum unwind_row_kind kind, int cfa)
+{
+    struct unwind_row row = row_at(m, into);
+
+    assert_int_equal(row.kind, kind);
+    assert_int_equal(row.cfa_offset, cfa);
+}
+
+/* push rbp; mov rbp, rsp; …; pop rbp; ret */
+static void put_frame_pointer_function(struct cfi_maker *m)
+{
+    CFI(m, DW_CFA_ADVANCE_LOC | 1, DW_CFA_DEF_CFA_OFFSET, 16, DW_CFA_OFFSET | RBP, 2);
+    CFI(m, DW_CFA_ADVANCE_LOC | 3, DW_CFA_DEF_CFA_REGISTER, RBP);
+    CFI(m, DW_CFA_ADVANCE_LOC1, 0x20, DW_CFA_DEF_CFA, RSP, 8);
+}
+
+static void expect_frame_pointer_function(const struct cfi_maker *m)
+{
+    expect(m, 0x00, UNWIND_ROW_SP, 8);
+    expect(m, 0x01, UNWIND_ROW_SP, 16);
+    assert_true(row_at(m, 1).fp_saved);
+    assert_false(row_at(m, 0).fp_saved);
+    assert_int_equal(row_at(m, 1).fp_offset, -16);
+    assert_int_equal(row_at(m, 1).ra_offset, -8);
+    expect(m, 0x04, UNWIND_ROW_FP, 16);
+    expect(m, 0x23, UNWIND_ROW_FP, 16);
+    expect(m, 0x24, UNWIND_ROW_SP, 8);
+    expect(m, 0x2f, UNWIND_ROW_SP, 8);
+    expect(m, 0x30, UNWIND_ROW_NONE, 0);
+}
+
+static void a_function_with_a_frame_pointer_is_followed(void **state)
+{
+    struct cfi_maker m;
+
+    (void)state;
+    cfi_x86_64(&m, "zR");
+    cfi_fde(&m, CODE, 0x30);
+    put_frame_pointer_function(&m);
+    cfi_close(&m);
+    make(&m);
+    expect_frame_pointer_function(&m);
+    cfi_done(&m);
+}
+
+static void debug_frame_of_versions_1_3_and_4_is_read(void **state)
+{
+    static const unsigned versions[] = { 1, 3, 4 };
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        struct cfi_maker m = { .arch = UNWIND_ARCH_X86_64, .debug = true };
+        cfi_cie(&m, versions[i], "");
+        CFI(&m, DW_CFA_DEF_CFA, RSP, 8, DW_CFA_OFFSET | RA, 1);
+        cfi_close(&m);
+        cfi_fde(&m, CODE, 0x30);
+        put_frame_pointer_function(&m);
+        cfi_close(&m);
+        make(&m);
+        expect_frame_pointer_function(&m);
+        cfi_done(&m);
+    }
+}
+
+static void pointers_are_read_in_every_encoding(void **state)
+{
+    static const struct {
+        uint8_t encoding;
+        uint64_t base;
+        unsigned bytes;
+    } ways[] = {
+        { DW_EH_PE_ABSPTR, 0, 8 },
+        { DW_EH_PE_UDATA4, 0, 4 },
+        { DW_EH_PE_UDATA8, 0, 8 },
+        { DW_EH_PE_TEXTREL | DW_EH_PE_UDATA2, CODE, 2 },
+        { DW_EH_PE_TEXTREL | DW_EH_PE_SDATA2, CODE, 2 },
+        { DW_EH_PE_DATAREL | DW_EH_PE_SDATA4, FRAME_AT, 4 },
+        { DW_EH_PE_DATAREL | DW_EH_PE_SDATA8, FRAME_AT, 8 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct cfi_maker m;
+        cfi_x86_64(&m, "");
+        cfi_cie(&m, 1, "zRL");
+        CFI(&m, 2, ways[i].encoding, DW_EH_PE_OMIT, DW_CFA_DEF_CFA, RSP, 8, DW_CFA_OFFSET | RA, 1);
+        cfi_close(&m);
+        m.entry = m.n;
+        cfi_int(&m, 0, 4);
+        cfi_int(&m, m.n - m.cie, 4);
+        cfi_int(&m, CODE + 0x100 - ways[i].base, ways[i].bytes);
+        cfi_int(&m, 0x40, ways[i].bytes);
+        cfi_u8(&m, 0);
+        cfi_close(&m);
+        make(&m);
+        expect(&m, 0xff, UNWIND_ROW_NONE, 0);
+        expect(&m, 0x100, UNWIND_ROW_SP, 8);
+        expect(&m, 0x13f, UNWIND_ROW_SP, 8);
+        expect(&m, 0x140, UNWIND_ROW_NONE, 0);
+        cfi_done(&m);
+    }
+}
+
+static void leb128_pointers_and_a_personality_are_got_past(void **state)
+{
+    struct cfi_maker m;
+
+    (void)state;
+    cfi_x86_64(&m, "");
+    cfi_cie(&m, 3, "zPLR");
+    CFI(&m, 11, DW_EH_PE_INDIRECT | DW_EH_PE_UDATA8, 1, 2, 3, 4, 5, 6, 7, 8, 0x1b, DW_EH_PE_TEXTREL | DW_EH_PE_ULEB128);
+    CFI(&m, DW_CFA_DEF_CFA, RSP, 8, DW_CFA_OFFSET | RA, 1);
+    cfi_close(&m);
+    m.entry = m.n;
+    cfi_int(&m, 0, 4);
+    cfi_int(&m, m.n - m.cie, 4);
+    CFI(&m, 0x80, 0x02, 0x90, 0x01, 4, 9, 9, 9, 9); /* begins at 0x100, 0x90 bytes; four bytes of augmentation */
+    cfi_close(&m);
+    make(&m);
+    expect(&m, 0x100, UNWIND_ROW_SP, 8);
+    expect(&m, 0x18f, UNWIND_ROW_SP, 8);
+    expect(&m, 0x190, UNWIND_ROW_NONE, 0);
+    cfi_done(&m);
+}
+
+static void gaps_between_functions_have_no_row(void **state)
+{
+    struct cfi_maker m;
+
+    (void)state;
+    cfi_x86_64(&m, "zR");
+    cfi_fde(&m, CODE + 0x100, 0x10); /* not in the order of addresses */
+    cfi_close(&m);
+    cfi_fde(&m, CODE, 0x10);
+    cfi_close(&m);
+    cfi_fde(&m, CODE + 0x10, 0x10);
+    cfi_close(&m);
+    make(&m);
+    expect(&m, 0x0f, UNWIND_ROW_SP, 8);
+    expect(&m, 0x1f, UNWIND_ROW_SP, 8);
+    expect(&m, 0x20, UNWIND_ROW_NONE, 0);
+    expect(&m, 0xff, UNWIND_ROW_NONE, 0);
+    expect(&m, 0x100, UNWIND_ROW_SP, 8);
+    expect(&m, 0x110, UNWIND_ROW_NONE, 0);
+    cfi_done(&m);
+}
+
+static void restoring_the_state_restores_the_cfa_too(void **state)
+{
+    struct cfi_maker m;
+
+    (void)state;
+    cfi_x86_64(&m, "zR");
+    cfi_fde(&m, CODE, 0x40);
+    put_frame_pointer_function(&m); /* up to 0x24 */
+    CFI(&m, DW_CFA_DEF_CFA, RBP, 16, DW_CFA_REMEMBER_STATE);
+    CFI(&m, DW_CFA_ADVANCE_LOC | 4, DW_CFA_DEF_CFA, RSP, 8, DW_CFA_RESTORE | RBP);
+    CFI(&m, DW_CFA_ADVANCE_LOC | 4, DW_CFA_RESTORE_STATE);
+    cfi_close(&m);
+    make(&m);
+    expect(&m, 0x24, UNWIND_ROW_FP, 16);
+    expect(&m, 0x28, UNWIND_ROW_SP, 8);
+    assert_false(row_at(&m, 0x28).fp_saved);
+    expect(&m, 0x2c, UNWIND_ROW_FP, 16);
+    assert_true(row_at(&m, 0x2c).fp_saved);
+    cfi_done(&m);
+}
+
+static void a_return_address_in_a_register_is_told(void **state)
+{
+    struct cfi_maker m;
+
+    (void)state;
+    cfi_x86_64(&m, "zR");
+    cfi_fde(&m, CODE, 0x40);
+    CFI(&m, DW_CFA_ADVANCE_LOC | 1, DW_CFA_DEF_CFA_OFFSET, 0, DW_CFA_REGISTER, RA, RDI); /* vfork */
+    CFI(&m, DW_CFA_ADVANCE_LOC | 1, DW_CFA_UNDEFINED, RA);
+    cfi_close(&m);
+    make(&m);
+    assert_false(row_at(&m, 0).ra_in_register);
+    assert_true(row_at(&m, 1).ra_in_register);
+    assert_int_equal(row_at(&m, 1).ra_register, RDI);
+    expect(&m, 1, UNWIND_ROW_SP, 0);
+    expect(&m, 2, UNWIND_ROW_END, 0);
+    cfi_done(&m);
+}
+
+static void procedure_linkage_tables_are_known_by_their_expression(void **state)
+{
+    struct cfi_maker m;
+
+    (void)state;
+    cfi_x86_64(&m, "zR");
+    cfi_fde(&m, CODE, 0x40);
+    CFI(&m, DW_CFA_DEF_CFA_OFFSET, 16, DW_CFA_ADVANCE_LOC | 6, DW_CFA_DEF_CFA_OFFSET, 24, DW_CFA_ADVANCE_LOC | 10);
+    CFI(&m, DW_CFA_DEF_CFA_EXPRESSION, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22);
+    cfi_close(&m);
+    make(&m);
+    expect(&m, 0, UNWIND_ROW_SP, 16);
+    expect(&m, 6, UNWIND_ROW_SP, 24);
+    expect(&m, 16, UNWIND_ROW_PLT, 11);
+    cfi_done(&m);
+}
+
+static void a_realigned_stack_is_found_through_the_frame_pointer(void **state)
+{
+    const struct unwind_entry *e;
+    struct cfi_maker m;
+
+    (void)state;
+    cfi_x86_64(&m, "zR");
+    cfi_fde(&m, CODE, 0x40);
+    CFI(&m, DW_CFA_ADVANCE_LOC | 5, DW_CFA_DEF_CFA, R10, 0);
+    CFI(&m, DW_CFA_ADVANCE_LOC | 4, DW_CFA_EXPRESSION, RBP, 2, DW_OP_BREG0 + RBP, 0);
+    CFI(&m, DW_CFA_ADVANCE_LOC | 4, DW_CFA_DEF_CFA_EXPRESSION, 3, DW_OP_BREG0 + RBP, 0x78, DW_OP_DEREF);
+    CFI(&m, DW_CFA_EXPRESSION, R12, 2, DW_OP_BREG0 + RBP, 0x70);
+    cfi_close(&m);
+    make(&m);
+    expect(&m, 0, UNWIND_ROW_SP, 8);
+    assert_int_equal(row_at(&m, 5).kind, UNWIND_ROW_GENERAL);
+    expect(&m, 13, UNWIND_ROW_DRAP, -8);
+    assert_true(row_at(&m, 13).fp_saved);
+    assert_int_equal(row_at(&m, 13).fp_offset, 0);
+    assert_int_equal(row_at(&m, 13).ra_offset, -8);
+    e = unwind_rows_entry(&m.rows, OFFSET + 13);
+    assert_int_equal(e->saved[0], UNWIND_NOT_SAVED);
+    assert_int_equal(e->saved[1], -2); /* r12 at rbp - 16 */
+    cfi_done(&m);
+}
+
+static void the_kernels_signal_frame_is_known(void **state)
+{
+    struct cfi_maker m;
+
+    (void)state;
+    cfi_x86_64(&m, "zRS");
+    cfi_fde(&m, CODE, 0x10);
+    CFI(&m, DW_CFA_DEF_CFA_EXPRESSION, 4, DW_OP_BREG0 + RSP, 0xa0, 0x01, DW_OP_DEREF);
+    CFI(&m, DW_CFA_EXPRESSION, RBP, 3, DW_OP_BREG0 + RSP, 0xf8, 0x00);
+    cfi_close(&m);
+    make(&m);
+    expect(&m, 0, UNWIND_ROW_SIGNAL, 0);
+    cfi_done(&m);
+    cfi_x86_64(&m, "zRS"); /* another kind of signal frame */
+    cfi_fde(&m, CODE, 0x10);
+    cfi_close(&m);
+    make(&m);
+    assert_int_equal(row_at(&m, 0).kind, UNWIND_ROW_GENERAL);
+    cfi_done(&m);
+}
+
+static void registers_that_functions_save_are_kept_beside_the_row(void **state)
+{
+    const struct unwind_entry *e;
+    struct cfi_maker m;
+
+    (void)state;
+    cfi_x86_64(&m, "zR");
+    cfi_fde(&m, CODE, 0x40);
+    CFI(&m, DW_CFA_ADVANCE_LOC | 2, DW_CFA_OFFSET | 15, 2, DW_CFA_OFFSET_EXTENDED, 3, 3, DW_CFA_OFFSET_EXTENDED_SF, 13, 4);
+    CFI(&m, DW_CFA_ADVANCE_LOC | 2, DW_CFA_SAME_VALUE, 3, DW_CFA_RESTORE_EXTENDED, 13);
+    cfi_close(&m);
+    make(&m);
+    e = unwind_rows_entry(&m.rows, OFFSET + 2);
+    assert_int_equal(e->saved[0], -3);
+    assert_int_equal(e->saved[2], -4);
+    assert_int_equal(e->saved[4], -2);
+    assert_int_equal(e->saved[1], UNWIND_NOT_SAVED);
+    e = unwind_rows_entry(&m.rows, OFFSET + 4);
+    assert_int_equal(e->saved[0], UNWIND_NOT_SAVED);
+    assert_int_equal(e->saved[2], UNWIND_NOT_SAVED);
+    assert_int_equal(e->saved[4], -2);
+    cfi_done(&m);
+}
+
+static void an_arm64_leaf_keeps_its_return_address_in_x30(void **state)
+{
+    struct cfi_maker m = { .arch = UNWIND_ARCH_ARM64 };
+
+    (void)state;
+    cfi_cie(&m, 3, "zR");
+    CFI(&m, DW_CFA_DEF_CFA, 31, 0);
+    cfi_close(&m);
+    cfi_fde(&m, CODE, 0x40);
+    CFI(&m, DW_CFA_ADVANCE_LOC | 4, DW_CFA_AARCH64_NEGATE_RA_STATE); /* paciasp */
+    CFI(&m, DW_CFA_ADVANCE_LOC | 4, DW_CFA_DEF_CFA_OFFSET, 32, DW_CFA_OFFSET | 29, 4, DW_CFA_OFFSET | 30, 3);
+    cfi_close(&m);
+    make(&m);
+    assert_int_equal(unwind_rows_arch(&m.rows), UNWIND_ARCH_ARM64);
+    expect(&m, 0, UNWIND_ROW_SP, 0);
+    assert_true(row_at(&m, 4).ra_in_register);
+    assert_int_equal(row_at(&m, 4).ra_register, 30);
+    expect(&m, 8, UNWIND_ROW_SP, 32);
+    assert_false(row_at(&m, 8).ra_in_register);
+    assert_int_equal(row_at(&m, 8).ra_offset, -24);
+    assert_int_equal(row_at(&m, 8).fp_offset, -32);
+    cfi_done(&m);
+}
+
+static void a_damaged_function_costs_itself_alone(void **state)
+{
+    struct cfi_maker m;
+
+    (void)state;
+    cfi_x86_64(&m, "zR");
+    cfi_fde(&m, CODE, 0x10);
+    CFI(&m, DW_CFA_ADVANCE_LOC | 4, DW_CFA_DEF_CFA_OFFSET, 16, DW_CFA_ADVANCE_LOC | 4, DW_CFA_RESTORE_STATE);
+    cfi_close(&m);
+    cfi_fde(&m, CODE + 0x10, 0x10);
+    cfi_close(&m);
+    make(&m);
+    expect(&m, 3, UNWIND_ROW_SP, 8);
+    expect(&m, 4, UNWIND_ROW_SP, 16);
+    expect(&m, 8, UNWIND_ROW_NONE, 0);
+    expect(&m, 0x10, UNWIND_ROW_SP, 8);
+    cfi_done(&m);
+}
+
+static void of_overlapping_functions_the_first_holds(void **state)
+{
+    struct cfi_maker m;
+    uint64_t start, size;
+
+    (void)state;
+    cfi_x86_64(&m, "zR");
+    cfi_fde(&m, CODE, 0x20);
+    cfi_close(&m);
+    cfi_fde(&m, CODE + 0x10, 0x20);
+    CFI(&m, DW_CFA_DEF_CFA_OFFSET, 16, DW_CFA_ADVANCE_LOC | 4, DW_CFA_DEF_CFA_OFFSET, 24);
+    cfi_close(&m);
+    cfi_fde(&m, CODE + 0x12, 2);
+    CFI(&m, DW_CFA_DEF_CFA_OFFSET, 32);
+    cfi_close(&m);
+    make(&m);
+    expect(&m, 0x00, UNWIND_ROW_SP, 8);
+    expect(&m, 0x12, UNWIND_ROW_SP, 8);
+    expect(&m, 0x1f, UNWIND_ROW_SP, 8);
+    expect(&m, 0x20, UNWIND_ROW_SP, 24);
+    expect(&m, 0x2f, UNWIND_ROW_SP, 24);
+    expect(&m, 0x30, UNWIND_ROW_NONE, 0);
+    assert_true(unwind_rows_function(&m.rows, OFFSET + 0x20, &start, &size));
+    assert_int_equal(start, OFFSET + 0x20);
+    assert_int_equal(size, 0x10);
+    cfi_done(&m);
+}
+
+static void functions_end_where_their_segment_does(void **state)
+{
+    struct cfi_maker m;
+
+    (void)state;
+    cfi_x86_64(&m, "zR");
+    cfi_fde(&m, CODE + CODE_SIZE - 8, 0x1000);
+    cfi_close(&m);
+    cfi_fde(&m, CODE + CODE_SIZE, 0x1000);
+    cfi_close(&m);
+    make(&m);
+    expect(&m, CODE_SIZE - 8, UNWIND_ROW_SP, 8);
+    expect(&m, CODE_SIZE - 1, UNWIND_ROW_SP, 8);
+    expect(&m, CODE_SIZE, UNWIND_ROW_NONE, 0);
+    cfi_done(&m);
+}
+
+static void advancing_past_the_end_of_a_function_ends_it(void **state)
+{
+    struct cfi_maker m;
+
+    (void)state;
+    cfi_x86_64(&m, "zR");
+    cfi_fde(&m, CODE, 0x10);
+    CFI(&m, DW_CFA_DEF_CFA_OFFSET, 16, DW_CFA_ADVANCE_LOC4, 0xff, 0xff, 0xff, 0xff, DW_CFA_DEF_CFA_OFFSET, 24);
+    cfi_close(&m);
+    make(&m);
+    expect(&m, 0xf, UNWIND_ROW_SP, 16);
+    expect(&m, 0x10, UNWIND_ROW_NONE, 0);
+    cfi_done(&m);
+}
+
+static void what_eh_frame_and_debug_frame_both_tell_is_taken_from_eh_frame(void **state)
+{
+    struct cfi_segment segment = { CODE, OFFSET, CODE_SIZE };
+    struct cfi_maker eh, debug = { .arch = UNWIND_ARCH_X86_64, .debug = true };
+    struct cfi_input in = { .arch = UNWIND_ARCH_X86_64, .segments = &segment, .n_segments = 1 };
+
+    (void)state;
+    cfi_x86_64(&eh, "zR");
+    cfi_fde(&eh, CODE, 0x10);
+    cfi_close(&eh);
+    cfi_cie(&debug, 3, "");
+    CFI(&debug, DW_CFA_DEF_CFA, RSP, 16, DW_CFA_OFFSET | RA, 1);
+    cfi_close(&debug);
+    cfi_fde(&debug, CODE, 0x10);
+    cfi_close(&debug);
+    cfi_fde(&debug, CODE + 0x10, 0x10);
+    cfi_close(&debug);
+    in.eh_frame = (struct cfi_section){ eh.bytes, eh.n, FRAME_AT };
+    in.debug_frame = (struct cfi_section){ debug.bytes, debug.n, 0 };
+    assert_true(cfi_compile(&in, &eh.blob, &eh.size, &eh.error));
+    assert_true(unwind_rows_view(&eh.rows, eh.blob, eh.size, &eh.error));
+    expect(&eh, 0x00, UNWIND_ROW_SP, 8);
+    expect(&eh, 0x10, UNWIND_ROW_SP, 16);
+    cfi_done(&eh);
+}
+
+static void a_section_cut_anywhere_gives_a_table_or_an_error(void **state)
+{
+    struct cfi_maker m;
+    size_t whole;
+
+    (void)state;
+    cfi_x86_64(&m, "zR");
+    cfi_fde(&m, CODE, 0x30);
+    put_frame_pointer_function(&m);
+    cfi_close(&m);
+    for (whole = m.n, m.n = 0; m.n < whole; m.n++)
+        assert_false(cfi_make(&m));
+    assert_int_equal(m.error.class, ERROR_MISSING);
+    assert_true(cfi_make(&m));
+    cfi_done(&m);
+}
+
+/* Each function of a few bytes would run a megabyte of its CIE. */
+static void a_cie_that_is_all_work_is_cut_short(void **state)
+{
+    size_t size = 4u << 20, at;
+    uint8_t *bytes = mem_alloc(size);
+    struct cfi_segment segment = { CODE, OFFSET, CODE_SIZE };
+    struct cfi_input in = { .arch = UNWIND_ARCH_X86_64,
+                            .segments = &segment,
+                            .n_segments = 1,
+                            .debug_frame = { bytes, size, 0 } };
+    struct cfi_maker m = { .arch = UNWIND_ARCH_X86_64, .debug = true };
+    uint32_t half = (uint32_t)(size / 2 / 40), cies = 0;
+    struct error e;
+    void *blob = NULL;
+
+    (void)state;
+    memset(bytes, DW_CFA_REMEMBER_STATE, size);
+    for (at = 0; cies < 20; cies++, at += half) { /* more CIEs than are kept */
+        m.n = 0;
+        cfi_cie(&m, 1, "");
+        memcpy(bytes + at, m.bytes, m.n);
+        memset(bytes + at + m.n, DW_CFA_NOP, half - m.n);
+        half -= half % 8;
+        memcpy(bytes + at, &(uint32_t){ half - 4 }, 4);
+    }
+    for (uint32_t i = 0; at + 24 <= size; i++, at += 24) {
+        uint32_t head[2] = { 20, i % 20 * half };
+        uint64_t range[2] = { CODE + i, 1 };
+        memcpy(bytes + at, head, 8);
+        memcpy(bytes + at + 8, range, 16);
+    }
+    if (cfi_compile(&in, &blob, &size, &e))
+        assert_true(size < (64u << 20));
+    mem_free(blob);
+    mem_free(bytes);
+}
+
+static void machines_without_rules_are_refused(void **state)
+{
+    struct cfi_maker m;
+
+    (void)state;
+    cfi_x86_64(&m, "zR");
+    m.arch = UNWIND_ARCH_NONE;
+    assert_false(cfi_make(&m));
+    assert_int_equal(m.error.class, ERROR_UNSUPPORTED);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_function_with_a_frame_pointer_is_followed),
+        cmocka_unit_test(debug_frame_of_versions_1_3_and_4_is_read),
+        cmocka_unit_test(pointers_are_read_in_every_encoding),
+        cmocka_unit_test(leb128_pointers_and_a_personality_are_got_past),
+        cmocka_unit_test(gaps_between_functions_have_no_row),
+        cmocka_unit_test(restoring_the_state_restores_the_cfa_too),
+        cmocka_unit_test(a_return_address_in_a_register_is_told),
+        cmocka_unit_test(procedure_linkage_tables_are_known_by_their_expression),
+        cmocka_unit_test(a_realigned_stack_is_found_through_the_frame_pointer),
+        cmocka_unit_test(the_kernels_signal_frame_is_known),
+        cmocka_unit_test(registers_that_functions_save_are_kept_beside_the_row),
+        cmocka_unit_test(an_arm64_leaf_keeps_its_return_address_in_x30),
+        cmocka_unit_test(a_damaged_function_costs_itself_alone),
+        cmocka_unit_test(of_overlapping_functions_the_first_holds),
+        cmocka_unit_test(functions_end_where_their_segment_does),
+        cmocka_unit_test(advancing_past_the_end_of_a_function_ends_it),
+        cmocka_unit_test(what_eh_frame_and_debug_frame_both_tell_is_taken_from_eh_frame),
+        cmocka_unit_test(a_section_cut_anywhere_gives_a_table_or_an_error),
+        cmocka_unit_test(a_cie_that_is_all_work_is_cut_short),
+        cmocka_unit_test(machines_without_rules_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

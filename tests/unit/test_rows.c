@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "unwind/rowbuild.h"
+
+#define MANY 5000
+
+static struct unwind_entry entry(unsigned kind, int32_t cfa)
+{
+    return (struct unwind_entry){ .kind = (uint8_t)kind, .cfa_offset = cfa, .ra_offset = -8 };
+}
+
+static void add(struct rowbuild *b, uint64_t offset, unsigned kind, int32_t cfa, bool function)
+{
+    struct unwind_entry e = entry(kind, cfa);
+
+    rowbuild_add(b, offset, &e, function);
+}
+
+static void *finish(struct rowbuild *b, struct unwind_rows *t, size_t *size)
+{
+    void *blob = NULL;
+    struct error e = { 0 };
+
+    assert_true(rowbuild_finish(b, UNWIND_ARCH_X86_64, (const uint8_t *)"12345678901234567890", 20, &blob, size, &e));
+    assert_true(unwind_rows_view(t, blob, *size, &e));
+    rowbuild_done(b);
+    return blob;
+}
+
+/* Two functions of 0x20 and 0x10 bytes with a gap between them. */
+static void *two_functions(struct unwind_rows *t, size_t *size)
+{
+    struct rowbuild b = { 0 };
+
+    add(&b, 0x1000, UNWIND_ROW_SP, 8, true);
+    add(&b, 0x1001, UNWIND_ROW_SP, 16, false);
+    add(&b, 0x1004, UNWIND_ROW_FP, 16, false);
+    add(&b, 0x1020, UNWIND_ROW_NONE, 0, false);
+    add(&b, 0x1040, UNWIND_ROW_SP, 8, true);
+    add(&b, 0x1050, UNWIND_ROW_NONE, 0, false);
+    return finish(&b, t, size);
+}
+
+static int cfa_at(const struct unwind_rows *t, uint64_t offset)
+{
+    struct unwind_row row;
+
+    return unwind_rows_find(t, offset, &row) ? row.cfa_offset : -1;
+}
+
+static void a_row_holds_up_to_the_next_one(void **state)
+{
+    struct unwind_rows t;
+    struct unwind_row row;
+    size_t size;
+    void *blob = two_functions(&t, &size);
+
+    (void)state;
+    assert_int_equal(cfa_at(&t, 0xfff), -1);
+    assert_int_equal(cfa_at(&t, 0x1000), 8);
+    assert_int_equal(cfa_at(&t, 0x1001), 16);
+    assert_true(unwind_rows_find(&t, 0x101f, &row));
+    assert_int_equal(row.kind, UNWIND_ROW_FP);
+    assert_int_equal(row.ra_offset, -8);
+    assert_int_equal(cfa_at(&t, 0x1020), -1);
+    assert_int_equal(cfa_at(&t, 0x103f), -1);
+    assert_int_equal(cfa_at(&t, 0x1040), 8);
+    assert_int_equal(cfa_at(&t, 0x1050), -1);
+    assert_int_equal(cfa_at(&t, 0x1000 + (UINT64_C(1) << 32)), -1);
+    assert_int_equal(cfa_at(&t, UINT64_MAX), -1);
+    mem_free(blob);
+}
+
+static void functions_are_told_by_where_they_begin_and_end(void **state)
+{
+    struct unwind_rows t;
+    size_t size;
+    uint64_t start, length;
+    void *blob = two_functions(&t, &size);
+
+    (void)state;
+    assert_true(unwind_rows_function(&t, 0x1010, &start, &length));
+    assert_int_equal(start, 0x1000);
+    assert_int_equal(length, 0x20);
+    assert_true(unwind_rows_function(&t, 0x1040, &start, &length));
+    assert_int_equal(start, 0x1040);
+    assert_int_equal(length, 0x10);
+    assert_false(unwind_rows_function(&t, 0x1030, &start, &length));
+    assert_false(unwind_rows_function(&t, 0x1050, &start, &length));
+    assert_false(unwind_rows_function(&t, 0x10, &start, &length));
+    mem_free(blob);
+}
+
+static void a_table_knows_its_module_and_machine(void **state)
+{
+    struct unwind_rows t, empty = { 0 };
+    size_t size;
+    uint8_t id[20];
+    void *blob = two_functions(&t, &size);
+
+    (void)state;
+    assert_int_equal(unwind_rows_build_id(&t, id), 20);
+    assert_memory_equal(id, "12345678901234567890", 20);
+    assert_int_equal(unwind_rows_arch(&t), UNWIND_ARCH_X86_64);
+    assert_int_equal(unwind_rows_count(&t), 6);
+    assert_int_equal(unwind_rows_count(&empty), 0);
+    assert_int_equal(unwind_rows_build_id(&empty, id), 0);
+    assert_int_equal(cfa_at(&empty, 0x1000), -1);
+    mem_free(blob);
+}
+
+static void rows_that_say_the_same_are_kept_once(void **state)
+{
+    struct rowbuild b = { 0 };
+    struct unwind_rows t;
+    size_t size;
+    void *blob;
+
+    (void)state;
+    add(&b, 0x10, UNWIND_ROW_SP, 8, true);
+    add(&b, 0x18, UNWIND_ROW_SP, 8, false);
+    add(&b, 0x20, UNWIND_ROW_SP, 16, false);
+    add(&b, 0x20, UNWIND_ROW_SP, 24, false); /* the later one holds */
+    add(&b, 0x30, UNWIND_ROW_SP, 24, true);  /* a function begins */
+    blob = finish(&b, &t, &size);
+    assert_int_equal(unwind_rows_count(&t), 3);
+    assert_int_equal(cfa_at(&t, 0x1f), 8);
+    assert_int_equal(cfa_at(&t, 0x20), 24);
+    mem_free(blob);
+}
+
+/* Far and near rows, so that blocks of the index are empty, full, and hold several. */
+static void the_index_leads_to_what_a_linear_search_finds(void **state)
+{
+    static uint64_t offsets[MANY];
+    struct rowbuild b = { 0 };
+    struct unwind_rows t;
+    uint64_t seed = 88172645463325252u, at = 7;
+    size_t size;
+    void *blob;
+
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+        at += 1 + (seed % 100 == 0 ? seed % 100000 : seed % 17);
+        offsets[i] = at;
+        add(&b, at, UNWIND_ROW_SP, i % 1000, false);
+    }
+    blob = finish(&b, &t, &size);
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(cfa_at(&t, offsets[i]), i % 1000);
+        assert_int_equal(cfa_at(&t, offsets[i] - 1), i && offsets[i] - 1 >= offsets[0] ? (i - 1) % 1000 : -1);
+    }
+    mem_free(blob);
+}
+
+static void too_many_distinct_states_end_the_table_not_the_program(void **state)
+{
+    struct rowbuild b = { 0 };
+    struct unwind_rows t;
+    size_t size;
+    void *blob;
+
+    (void)state;
+    for (uint32_t i = 0; i < UNWIND_ENTRIES_MAX + 10; i++)
+        add(&b, i, UNWIND_ROW_SP, (int32_t)i, false);
+    assert_true(b.full);
+    blob = finish(&b, &t, &size);
+    assert_int_equal(cfa_at(&t, UNWIND_ENTRIES_MAX - 3), UNWIND_ENTRIES_MAX - 3);
+    assert_int_equal(cfa_at(&t, UNWIND_ENTRIES_MAX + 5), -1);
+    mem_free(blob);
+}
+
+static void a_blob_that_is_cut_or_of_another_version_is_refused(void **state)
+{
+    struct unwind_rows t;
+    struct error e = { 0 };
+    size_t size;
+    void *blob = two_functions(&t, &size);
+    struct unwind_rows_header *h = blob;
+
+    (void)state;
+    for (size_t n = 0; n < size; n++)
+        assert_false(unwind_rows_view(&t, blob, n, &e));
+    assert_null(t.header);
+    h->version++;
+    assert_false(unwind_rows_view(&t, blob, size, &e));
+    h->version--;
+    h->n_rows++;
+    assert_false(unwind_rows_view(&t, blob, size, &e));
+    h->n_rows--;
+    h->index_shift = 40;
+    assert_false(unwind_rows_view(&t, blob, size, &e));
+    h->index_shift = 4;
+    h->build_id_size = 21;
+    assert_false(unwind_rows_view(&t, blob, size, &e));
+    mem_free(blob);
+}
+
+static void a_lying_index_leads_nowhere_outside(void **state)
+{
+    struct unwind_rows t;
+    struct unwind_row row;
+    size_t size;
+    void *blob = two_functions(&t, &size);
+    uint32_t *index = (void *)((struct unwind_rows_header *)blob + 1);
+    uint64_t start, length;
+
+    (void)state;
+    memset(index, 0xff, t.header->n_index * sizeof *index);
+    memset((void *)(uintptr_t)t.rows, 0xff, t.header->n_rows * sizeof *t.rows);
+    for (uint64_t offset = 0xff0; offset < 0x1100; offset++) {
+        assert_false(unwind_rows_find(&t, offset, &row));
+        unwind_rows_function(&t, offset, &start, &length);
+    }
+    mem_free(blob);
+}
+
+static void nothing_makes_no_table(void **state)
+{
+    struct rowbuild b = { 0 };
+    struct error e = { 0 };
+    void *blob;
+    size_t size;
+
+    (void)state;
+    assert_false(rowbuild_finish(&b, UNWIND_ARCH_X86_64, NULL, 0, &blob, &size, &e));
+    assert_int_equal(e.class, ERROR_MISSING);
+    rowbuild_done(&b);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_row_holds_up_to_the_next_one),
+        cmocka_unit_test(functions_are_told_by_where_they_begin_and_end),
+        cmocka_unit_test(a_table_knows_its_module_and_machine),
+        cmocka_unit_test(rows_that_say_the_same_are_kept_once),
+        cmocka_unit_test(the_index_leads_to_what_a_linear_search_finds),
+        cmocka_unit_test(too_many_distinct_states_end_the_table_not_the_program),
+        cmocka_unit_test(a_blob_that_is_cut_or_of_another_version_is_refused),
+        cmocka_unit_test(a_lying_index_leads_nowhere_outside),
+        cmocka_unit_test(nothing_makes_no_table),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
