@@ -54,7 +54,7 @@ void history_scan(struct history *h, uint64_t from_ns, uint64_t to_ns,
 /* The same for all samples but the first `count` (a history_count of before, of the same epoch). */
 void history_scan_after(struct history *h, uint64_t count,
                         void (*run)(void *ctx, struct sample *samples, size_t n), void *ctx);
-/* Changes when samples leave. */
+/* Changes when samples leave or are changed: what was summed up over them is to be made anew. */
 uint64_t history_epoch(const struct history *h);
 /* The payload of a sample of the history, or of a copy of one; aligned to 8; NULL (and size 0): it has none.
  * Valid until the next append, shrink or clear. */
