@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "process/cgroup_label.h"
+
+#define ID  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define UID "8d5cdf4e-5a1b-4f0e-9d3c-2b1a0f9e8d7c"
+#define UID_ESCAPED "8d5cdf4e_5a1b_4f0e_9d3c_2b1a0f9e8d7c"
+
+static void expect(const char *path, const char *name, const char *label)
+{
+    char text[256];
+
+    assert_int_equal(cgroup_label(path, name, text, sizeof text), strlen(label));
+    assert_string_equal(text, label);
+}
+
+static void containers_are_called_by_their_maker_and_a_short_id(void **state)
+{
+    (void)state;
+    expect("/docker/" ID, NULL, "docker 0123456789ab");
+    expect("/system.slice/docker-" ID ".scope", NULL, "docker 0123456789ab");
+    expect("/user.slice/user-1000.slice/user@1000.service/user.slice/docker-" ID ".scope", "", "docker 0123456789ab");
+    expect("/machine.slice/libpod-" ID ".scope", NULL, "podman 0123456789ab");
+    expect("/machine.slice/libpod-" ID ".scope/container", NULL, "podman 0123456789ab");
+    expect("/libpod_parent/libpod-" ID, NULL, "podman 0123456789ab");
+    expect("/machine.slice/libpod-conmon-" ID ".scope", NULL, "podman conmon 0123456789ab");
+    expect("/default/" ID, NULL, "container 0123456789ab");
+}
+
+static void a_container_with_a_name_is_called_by_it(void **state)
+{
+    (void)state;
+    expect("/docker/" ID, "web", "docker web");
+    expect("/machine.slice/libpod-" ID ".scope/container", "db", "podman db");
+    expect("/kubepods/burstable/pod" UID "/" ID, "default/web-7d4/nginx", "pod default/web-7d4/nginx");
+}
+
+static void pods_are_told_by_their_uid_and_the_container(void **state)
+{
+    (void)state;
+    expect("/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_ESCAPED
+           ".slice/cri-containerd-" ID ".scope", NULL, "pod 8d5cdf4e/0123456789ab");
+    expect("/kubepods.slice/kubepods-pod" UID_ESCAPED ".slice/crio-" ID ".scope", NULL, "pod 8d5cdf4e/0123456789ab");
+    expect("/kubepods/besteffort/pod" UID "/" ID, NULL, "pod 8d5cdf4e/0123456789ab");
+    expect("/system.slice/containerd.service/kubepods-burstable-pod" UID_ESCAPED ".slice:cri-containerd:" ID, NULL,
+           "pod 8d5cdf4e/0123456789ab");
+    expect("/kubepods.slice/kubepods-pod" UID_ESCAPED ".slice", NULL, "pod 8d5cdf4e");
+    expect("/kubepods.slice", NULL, "kubepods.slice");
+}
+
+static void the_whole_id_and_uid_are_handed_out(void **state)
+{
+    struct cgroup_container c;
+
+    (void)state;
+    assert_true(cgroup_container("/kubepods.slice/kubepods-pod" UID_ESCAPED ".slice/crio-" ID ".scope/x", &c));
+    assert_string_equal(c.kind, "cri-o");
+    assert_string_equal(c.id, ID);
+    assert_string_equal(c.pod, UID);
+    assert_string_equal(c.below, "/x");
+    assert_false(cgroup_container("/system.slice/ssh.service", &c));
+}
+
+static void the_innermost_container_counts(void **state)
+{
+    (void)state;
+    expect("/docker/" ID "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" UID_ESCAPED
+           ".slice/cri-containerd-ffff456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope",
+           NULL, "pod 8d5cdf4e/ffff456789ab");
+}
+
+static void units_in_a_container_are_told_behind_it(void **state)
+{
+    (void)state;
+    expect("/docker/" ID "/system.slice/nginx.service", "web", "docker web/nginx.service");
+    expect("/lxc.payload.db/init.scope", NULL, "lxc db/init.scope");
+    expect("/lxc/db/worker", NULL, "lxc db/worker");
+}
+
+static void machines_have_names(void **state)
+{
+    (void)state;
+    expect("/lxc.payload.db", NULL, "lxc db");
+    expect("/lxc.monitor.db", NULL, "lxc monitor db");
+    expect("/machine.slice/systemd-nspawn@build.service/payload", NULL, "nspawn build/payload");
+    expect("/machine.slice/machine-qemu\\x2d1\\x2dvm.scope", NULL, "machine qemu-1-vm");
+}
+
+static void systemd_units_stand_for_their_path(void **state)
+{
+    (void)state;
+    expect("/system.slice/ssh.service", NULL, "ssh.service");
+    expect("/system.slice/system-getty.slice/getty@tty1.service", NULL, "getty@tty1.service");
+    expect("/system.slice/foo.service/worker", NULL, "foo.service/worker");
+    expect("/system.slice", NULL, "system.slice");
+    expect("/user.slice/user-1000.slice/session-3.scope", NULL, "session-3.scope");
+    expect("/user.slice/user-1000.slice/user@1000.service", NULL, "user@1000.service");
+    expect("/user.slice/user-1000.slice/user@1000.service/app.slice/app-fire\\x2dfox.scope", NULL,
+           "user@1000 app-fire-fox.scope");
+}
+
+static void a_path_that_tells_nothing_stays(void **state)
+{
+    (void)state;
+    expect("/", NULL, "/");
+    expect("", NULL, "");
+    expect("/a/b", NULL, "/a/b");
+    expect("/docker/0123", NULL, "/docker/0123");
+    expect("/docker-" ID "0.scope", NULL, "docker-" ID "0.scope");
+    expect("//", NULL, "//");
+    expect("/.service", NULL, "/.service");
+}
+
+static void hostile_names_are_cleaned_and_cut(void **state)
+{
+    char path[4000], text[40], exact[7];
+
+    (void)state;
+    expect("/docker/" ID, "a\033[2Jb", "docker a?[2Jb");
+    expect("/lxc.payload.a\nb", NULL, "lxc a?b");
+    expect("/machine-a\\x0ab\\x.scope", NULL, "machine a\\x0ab\\x");
+    memset(path, 'a', sizeof path);
+    path[0] = '/';
+    memcpy(path + sizeof path - 9, ".service", 9);
+    assert_true(cgroup_label(path, path, text, sizeof text) < sizeof text);
+    memset(path, '/', sizeof path - 1);
+    assert_true(cgroup_label(path, path, text, sizeof text) < sizeof text);
+    assert_int_equal(cgroup_label("/docker/" ID, "web", exact, sizeof exact), 6);
+    assert_string_equal(exact, "docker");
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(containers_are_called_by_their_maker_and_a_short_id),
+        cmocka_unit_test(a_container_with_a_name_is_called_by_it),
+        cmocka_unit_test(pods_are_told_by_their_uid_and_the_container),
+        cmocka_unit_test(the_whole_id_and_uid_are_handed_out),
+        cmocka_unit_test(the_innermost_container_counts),
+        cmocka_unit_test(units_in_a_container_are_told_behind_it),
+        cmocka_unit_test(machines_have_names),
+        cmocka_unit_test(systemd_units_stand_for_their_path),
+        cmocka_unit_test(a_path_that_tells_nothing_stays),
+        cmocka_unit_test(hostile_names_are_cleaned_and_cut),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
