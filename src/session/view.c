@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "session/inlines.h"
 #include "session/select.h"
 
 const char *const view_group_names[VIEW_GROUP_COUNT] = {
@@ -37,6 +38,7 @@ struct view_memory {
     bool *func_idles;
     uint16_t *func_hits, *path_hits; /* see session/select.h */
     size_t func_idles_cap, func_hits_cap, path_hits_cap;
+    struct inlines inlines;
 };
 
 static void release_modules(struct view_memory *m)
@@ -50,6 +52,8 @@ static void release_modules(struct view_memory *m)
 void view_done(struct view *v)
 {
     struct view_memory *m = v->memory;
+    if (m)
+        inlines_restore(&m->inlines, v);
     result_done(&v->result);
     mem_free(v->frame_func);
     mem_free(v->funcs);
@@ -69,6 +73,7 @@ void view_done(struct view *v)
         mem_free(m->path_hits);
         mem_free(m->drop);
         mem_free(m->thread_seen);
+        inlines_done(&m->inlines);
         mem_free(m);
     }
     memset(v, 0, sizeof *v);
@@ -212,6 +217,7 @@ static void hold_modules(struct session *s, struct view *v)
     if (r->n_frames_before <= 1) {
         release_modules(v->memory);
         v->memory->n_named = 0;
+        inlines_forget(&v->memory->inlines);
     }
     for (uint32_t i = r->n_frames_before; i < r->n_frames; i++)
         module_number(s, v, r->frame_module[i]);
@@ -285,13 +291,28 @@ static void name_frames(struct session *s, struct view *v)
     uint32_t generation = symbolizer_generation(s->symbolizer); /* before the first look */
     m->names_change = !m->n_named || generation != m->names_generation;
     m->names_generation = generation;
-    if (m->names_change)
+    if (m->names_change) {
         forget_names(v);
+        inlines_forget(&m->inlines);
+    }
     for (size_t i = 0; i < m->n_modules; i++)
         m->names_change |= m->modules[i].unnamed && ask_again(s, v, m->modules[i].unnamed);
     MEM_GROW(v->frame_func, m->frame_func_cap, r->n_frames);
     for (; m->n_named < r->n_frames; m->n_named++)
         name_frame(s, v, m->n_named);
+}
+
+static struct module *module_of_frame(const struct view *v, uint32_t frame)
+{
+    uint64_t number;
+    map_get(&v->memory->module_numbers, v->result.frame_module[frame], &number);
+    return v->memory->modules[number].module;
+}
+
+static void number_inlined(struct view *v, uint32_t frame, uint32_t real, const struct symbol *sym)
+{
+    MEM_GROW(v->frame_func, v->memory->frame_func_cap, frame + 1);
+    v->frame_func[frame] = function_number(v, sym, module_of_frame(v, real));
 }
 
 /* By module: every frame of a module becomes one "function" with the module's name. */
@@ -385,6 +406,7 @@ static void view_start(struct view *v)
     if (!v->memory)
         v->memory = mem_zalloc(sizeof *v->memory);
     struct view_memory *m = v->memory;
+    inlines_restore(&m->inlines, v);
     arena_clear(&m->strings);
     map_clear(&m->group_numbers);
     v->n_groups = 0;
@@ -419,9 +441,11 @@ void session_query(struct session *s, const struct view_query *q, struct view *v
     if (q->group == VIEW_GROUP_CPU)
         group_cpus(v);
     name_frames(s, v);
+    if (!q->no_inlines && q->group != VIEW_GROUP_MODULE)
+        inlines_expand(&v->memory->inlines, s, v, module_of_frame, number_inlined);
     v->all_samples = v->result.samples;
     decide_by_names(v, q);
-    result_filter(&v->result, v->memory->drop);
+    inlines_filter(&v->memory->inlines, v, v->memory->drop);
     if (v->memory->names_change)
         v->result.since = 0;
     if (q->group == VIEW_GROUP_MODULE)
