@@ -12,9 +12,8 @@ from ptyscreen import PROGRAM, SLOW
 
 TICK = os.sysconf("SC_CLK_TCK")
 # perf keeps copies of what it saw below the home folder, and finds there what only the target's namespace has
-HOME = m.path("home")
-os.mkdir(HOME)
-os.environ["HOME"] = HOME
+HOME = {"HOME": m.path("home")}
+os.mkdir(HOME["HOME"])
 
 
 class Target:
@@ -68,7 +67,8 @@ def _wait(what, condition, limit):
 def record(target, cpu_seconds, *commands):
     """Runs profilers until the target has used so much CPU time under all of them. Returns what they said."""
     running = [subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                text=True, errors="replace", start_new_session=True) for command in commands]
+                                text=True, errors="replace", start_new_session=True, env=dict(os.environ, **HOME))
+               for command in commands]
     for process in running:
         m.adopt(process)
     try:
@@ -110,11 +110,12 @@ def frames_of(folded):
 
 
 def as_perf_reads(perf_data, inlines=False, named=None):
-    text, _ = m.perf("script", "-i", perf_data, "-F", "comm,tid,ip,sym,dso", *([] if inlines else ["--no-inline"]))
+    text, _ = m.perf("script", "-i", perf_data, "-F", "comm,tid,ip,sym,dso", *([] if inlines else ["--no-inline"]),
+                     env=HOME)
     return zoo.perf_stacks(text, named)
 
 
 def as_flametop_reads(perf_data):
     out = perf_data + ".folded"
-    m.flametop("-i", perf_data, "--idle", "-o", out)
+    m.flametop("-i", perf_data, "--idle", "-o", out, env=HOME)
     return frames_of(m.folded(out))

@@ -142,9 +142,10 @@ def need_events():
         raise Skip("the kernel refuses: " + refusal())
 
 
-def perf(*args):
+def perf(*args, env=None):
     """perf's output; anything on its stderr is in the second string."""
-    done = subprocess.run(["perf", *args], capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL)
+    done = subprocess.run(["perf", *args], capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL,
+                          env=dict(os.environ, **(env or {})))
     return done.stdout, done.stderr
 
 
