@@ -50,11 +50,20 @@ bool lines_view(struct lines_view *v, const void *blob, size_t size, struct erro
     return true;
 }
 
+/* String 0 is "". */
+static void begin_strings(struct lines_builder *b)
+{
+    if (!b->strings.len)
+        buf_putc(&b->strings, '\0');
+}
+
 static uint32_t add_text(struct lines_builder *b, const char *text, size_t n)
 {
     uint64_t hash = map_hash_bytes(text, n, STRING_SEED), known;
-    uint32_t at = (uint32_t)b->strings.len;
+    uint32_t at;
 
+    begin_strings(b);
+    at = (uint32_t)b->strings.len;
     if (map_get(&b->by_text, hash, &known) && !strncmp(b->strings.data + known, text, n) &&
         !b->strings.data[known + n])
         return (uint32_t)known;
@@ -64,11 +73,8 @@ static uint32_t add_text(struct lines_builder *b, const char *text, size_t n)
     return at;
 }
 
-/* String 0 is "". */
 static uint32_t add(struct lines_builder *b, const char *text)
 {
-    if (!b->strings.len)
-        buf_putc(&b->strings, '\0');
     return text && text[0] ? add_text(b, text, strnlen(text, TEXT_MAX)) : 0;
 }
 
@@ -114,7 +120,7 @@ void lines_build_want(struct lines_builder *b, const struct lines_want *want)
 
 void lines_build(struct lines_builder *b, struct buf *blob)
 {
-    add(b, NULL);
+    begin_strings(b);
     b->header.magic = LINES_MAGIC;
     b->header.strings_n = (uint32_t)b->strings.len;
     buf_add(blob, &b->header, sizeof b->header);

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <limits.h>
+#include <sys/mman.h>
+
+#include "base/clock.h"
+#include "lines_fixture.h"
+#include "symbols/lines.h"
+
+#define LONG_ENOUGH (60 * NS_PER_SEC)
+
+static int set_up(void **state)
+{
+    char *dir = mem_strdup("/tmp/flametop-test-XXXXXX");
+
+    if (!mkdtemp(dir))
+        return -1;
+    *state = dir;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    lines_run(*state, "rm -rf %s", (char *)*state);
+    mem_free(*state);
+    return 0;
+}
+
+static struct lines_module *open_module(int fd, int debug_fd, int alt_fd)
+{
+    struct lines_files files = { fd, debug_fd, alt_fd, false };
+    struct lines_want want;
+    struct lines_module *m = NULL;
+    struct error e = { 0 };
+    enum lines_open_result result = lines_open(&files, clock_now_ns() + LONG_ENOUGH, &m, &want, &e);
+
+    if (result != LINES_OPEN_READY)
+        fail_msg("opening gave %d: %s", result, e.text);
+    return m;
+}
+
+/* Finds an address, giving the files of split units. */
+static void find(const char *dir, struct lines_module *m, uint64_t offset, struct lines_place *place)
+{
+    struct lines_want want;
+    enum lines_find_result result;
+    uint64_t id;
+    int fd;
+
+    while ((result = lines_find(m, offset, clock_now_ns() + LONG_ENOUGH, place, &want)) == LINES_FIND_WANTS_SPLIT) {
+        assert_string_equal(want.folder, dir);
+        assert_int_equal(want.id_size, sizeof id);
+        memcpy(&id, want.id, sizeof id);
+        fd = lines_open_file(dir, want.path);
+        assert_true(fd >= 0);
+        lines_give_split(m, id, fd);
+        close(fd);
+    }
+    assert_int_equal(result, LINES_FIND_DONE);
+}
+
+static void check_place(const char *dir, const struct lines_place *place)
+{
+    uint32_t i;
+
+    for (i = 0; i < place->n; i++) {
+        const struct lines_inlined *in = &place->inlined[i];
+        const char *caller = i + 1 < place->n ? place->inlined[i + 1].name : "work";
+        char path[PATH_MAX];
+        assert_non_null(in->name);
+        assert_non_null(in->file);
+        snprintf(path, sizeof path, "%s%s%s", in->file[0] == '/' ? "" : in->folder, in->file[0] == '/' ? "" : "/",
+                 in->file);
+        assert_int_equal(in->line, lines_call_line(in->name, caller));
+        assert_true(!strncmp(path, dir, strlen(dir)) && !strcmp(strrchr(path, '/'), "/inlines.c"));
+    }
+}
+
+/* All of `work`: each chain is one that the source has, and the deepest ones are there. */
+static void check_work(const char *dir, int fd, struct lines_module *m)
+{
+    unsigned seen[4] = { 0 };
+    uint64_t start, size, at;
+    struct lines_place place;
+
+    assert_true(lines_find_work(fd, &start, &size));
+    for (at = start; at < start + size; at++) {
+        find(dir, m, at, &place);
+        assert_non_null(place.file);
+        assert_in_range(place.n, 0, 3);
+        check_place(dir, &place);
+        seen[place.n]++;
+    }
+    assert_true(seen[0] && seen[2] && seen[3]);
+}
+
+static void check_variant(const char *dir, const char *compiler, const char *options)
+{
+    struct lines_module *m;
+    int fd;
+
+    if (!lines_compile(dir, compiler, options, "program"))
+        return;
+    fd = lines_open_file(dir, "program");
+    m = open_module(fd, -1, -1);
+    check_work(dir, fd, m);
+    lines_close(m);
+    close(fd);
+}
+
+static void the_chain_is_that_of_the_source(void **state)
+{
+    if (!lines_compile(*state, "cc", "", "program"))
+        skip();
+    check_variant(*state, "cc", "");
+}
+
+static void every_form_of_dwarf_tells_the_same(void **state)
+{
+    static const char *const compilers[] = { "gcc", "clang" };
+    static const char *const options[] = { "-gdwarf-4",
+                                           "-gdwarf-5",
+                                           "-gdwarf-3",
+                                           "-gz -gdwarf-5",
+                                           "-gdwarf-4 -gsplit-dwarf",
+                                           "-gdwarf-5 -gsplit-dwarf",
+                                           "-gdwarf-5 -ffunction-sections -fPIC",
+                                           "-gdwarf-4 -fdebug-types-section",
+                                           "-gdwarf-5 -flto" };
+    size_t i, k;
+
+    for (i = 0; i < sizeof compilers / sizeof *compilers; i++)
+        for (k = 0; k < sizeof options / sizeof *options; k++)
+            check_variant(*state, compilers[i], options[k]);
+}
+
+static void a_separate_debug_file_is_used(void **state)
+{
+    const char *dir = *state;
+    struct lines_module *m;
+    int fd, debug_fd;
+
+    if (!lines_compile(dir, "cc", "", "program") ||
+        !lines_run(dir, "objcopy --only-keep-debug program program.debug && cp program plain && strip -g plain"))
+        skip();
+    fd = lines_open_file(dir, "plain");
+    debug_fd = lines_open_file(dir, "program.debug");
+    m = open_module(fd, debug_fd, -1);
+    close(debug_fd);
+    check_work(dir, fd, m);
+    lines_close(m);
+    close(fd);
+}
+
+static void a_debug_file_of_another_build_is_refused(void **state)
+{
+    const char *dir = *state;
+    struct lines_files files = { .alt_fd = -1 };
+    struct lines_module *m;
+    struct lines_want want;
+
+    if (!lines_compile(dir, "cc", "-Wl,--build-id=0x1111", "program") ||
+        !lines_run(dir, "cc -Wl,--build-id=0x11111111 -o program program.o && "
+                        "cc -Wl,--build-id=0x22222222 -o other program.o"))
+        skip();
+    files.fd = lines_open_file(dir, "program");
+    files.debug_fd = lines_open_file(dir, "other");
+    assert_int_equal(lines_open(&files, clock_now_ns() + LONG_ENOUGH, &m, &want, NULL), LINES_OPEN_OTHER_BUILD);
+    close(files.fd);
+    close(files.debug_fd);
+}
+
+static void the_file_shared_by_dwz_is_asked_for_and_used(void **state)
+{
+    const char *dir = *state;
+    struct lines_files files = { .alt_fd = -1 };
+    struct lines_module *m;
+    struct lines_want want;
+
+    if (!lines_compile(dir, "cc", "-gdwarf-4", "program") ||
+        !lines_run(dir, "objcopy --only-keep-debug program a.debug && cp a.debug b.debug && "
+                        "dwz -m %s/common -M %s/common a.debug b.debug && strip -g program",
+                   dir, dir))
+        skip();
+    files.fd = lines_open_file(dir, "program");
+    files.debug_fd = lines_open_file(dir, "a.debug");
+    assert_int_equal(lines_open(&files, clock_now_ns() + LONG_ENOUGH, &m, &want, NULL), LINES_OPEN_WANTS_ALT);
+    assert_true(!strncmp(want.path, dir, strlen(dir)) && want.id_size == 20);
+    files.alt_fd = files.debug_fd;
+    assert_int_equal(lines_open(&files, clock_now_ns() + LONG_ENOUGH, &m, &want, NULL), LINES_OPEN_OTHER_BUILD);
+    files.alt_fd = lines_open_file(dir, "common");
+    m = open_module(files.fd, files.debug_fd, files.alt_fd);
+    check_work(dir, files.fd, m);
+    lines_close(m);
+    files.without_alt = true;
+    assert_int_equal(lines_open(&files, clock_now_ns() + LONG_ENOUGH, &m, &want, NULL), LINES_OPEN_READY);
+    lines_close(m);
+    close(files.fd);
+    close(files.debug_fd);
+    close(files.alt_fd);
+}
+
+static void without_its_split_file_a_unit_tells_lines_only(void **state)
+{
+    const char *dir = *state;
+    uint64_t start, size, id;
+    struct lines_place place;
+    struct lines_want want;
+    struct lines_module *m;
+    int fd;
+
+    if (!lines_compile(dir, "cc", "-gsplit-dwarf", "program"))
+        skip();
+    fd = lines_open_file(dir, "program");
+    m = open_module(fd, -1, -1);
+    assert_true(lines_find_work(fd, &start, &size));
+    assert_int_equal(lines_find(m, start, clock_now_ns() + LONG_ENOUGH, &place, &want), LINES_FIND_WANTS_SPLIT);
+    memcpy(&id, want.id, sizeof id);
+    lines_give_split(m, id, -1);
+    assert_int_equal(lines_find(m, start, clock_now_ns() + LONG_ENOUGH, &place, &want), LINES_FIND_DONE);
+    assert_non_null(place.file);
+    assert_in_range(place.line, 11, 14);
+    assert_int_equal(place.n, 0);
+    lines_close(m);
+    close(fd);
+}
+
+static void a_file_without_dwarf_says_so(void **state)
+{
+    struct lines_files files = { .debug_fd = -1, .alt_fd = -1 };
+    struct lines_module *m;
+    struct lines_want want;
+
+    if (!lines_compile(*state, "cc", "-g0", "program"))
+        skip();
+    files.fd = lines_open_file(*state, "program");
+    assert_int_equal(lines_open(&files, clock_now_ns() + LONG_ENOUGH, &m, &want, NULL), LINES_OPEN_NO_DWARF);
+    close(files.fd);
+}
+
+static void what_takes_too_long_is_given_up(void **state)
+{
+    struct lines_place place;
+    struct lines_want want;
+    struct lines_module *m;
+    uint64_t start, size;
+    int fd;
+
+    /* A unit with enough entries that the clock is looked at. */
+    if (!lines_compile(*state, "cc", "-include stdlib.h -include signal.h -include pthread.h "
+                                      "-fno-eliminate-unused-debug-types -fno-eliminate-unused-debug-symbols",
+                       "program"))
+        skip();
+    fd = lines_open_file(*state, "program");
+    m = open_module(fd, -1, -1);
+    assert_true(lines_find_work(fd, &start, &size));
+    assert_int_equal(lines_find(m, start, 0, &place, &want), LINES_FIND_LATE);
+    assert_int_equal(lines_find(m, start, clock_now_ns() + LONG_ENOUGH, &place, &want), LINES_FIND_LATE);
+    lines_close(m);
+    close(fd);
+}
+
+/* Whatever the bytes: an answer, in time. */
+static void try_bytes(const char *bytes, size_t n, uint64_t start, uint64_t size)
+{
+    struct lines_files files = { memfd_create("lines", MFD_CLOEXEC), -1, -1, true };
+    struct lines_module *m = NULL;
+    struct lines_place place;
+    struct lines_want want;
+    uint64_t at;
+
+    assert_int_equal(write(files.fd, bytes, n), (ssize_t)n);
+    if (lines_open(&files, clock_now_ns() + LONG_ENOUGH, &m, &want, NULL) == LINES_OPEN_READY) {
+        for (at = start; at < start + size; at += 7)
+            assert_in_range(lines_find(m, at, clock_now_ns() + LONG_ENOUGH, &place, &want), LINES_FIND_DONE,
+                            LINES_FIND_WANTS_SPLIT);
+        lines_close(m);
+    }
+    close(files.fd);
+}
+
+static void a_damaged_file_does_no_harm(void **state)
+{
+    static char bytes[1 << 20], damaged[1 << 20];
+    uint64_t start, size, random = 88172645463325252u;
+    size_t n, at;
+    int fd, i, k;
+
+    if (!lines_compile(*state, "cc", "", "program"))
+        skip();
+    fd = lines_open_file(*state, "program");
+    assert_true(lines_find_work(fd, &start, &size));
+    n = (size_t)pread(fd, bytes, sizeof bytes, 0);
+    close(fd);
+    for (at = 64; at < n; at += 1009)
+        try_bytes(bytes, at, start, size);
+    for (i = 0; i < 150; i++) {
+        memcpy(damaged, bytes, n);
+        for (k = 0; k < 40; k++) {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            damaged[64 + (random >> 16) % (n - 64)] = (char)(random >> 8);
+        }
+        try_bytes(damaged, n, start, size);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_chain_is_that_of_the_source, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_form_of_dwarf_tells_the_same, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_separate_debug_file_is_used, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_debug_file_of_another_build_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_file_shared_by_dwz_is_asked_for_and_used, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(without_its_split_file_a_unit_tells_lines_only, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_without_dwarf_says_so, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_takes_too_long_is_given_up, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_damaged_file_does_no_harm, set_up, tear_down),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

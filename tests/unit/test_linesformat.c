@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "symbols/linesformat.h"
+
+static struct lines_place example(void)
+{
+    struct lines_place place = { .folder = "/src", .file = "lib/a.c", .line = 7, .n = 2 };
+
+    place.inlined[0] = (struct lines_inlined){ .name = "inner", .folder = "/src", .file = "/abs/b.h", .line = 3 };
+    place.inlined[1] = (struct lines_inlined){ .name = NULL, .file = NULL, .line = 0 };
+    return place;
+}
+
+static void build(struct buf *blob, unsigned rows)
+{
+    struct lines_builder b = { 0 };
+    struct lines_place place = example();
+
+    while (rows--)
+        assert_true(lines_build_row(&b, &place));
+    lines_build(&b, blob);
+    lines_builder_done(&b);
+}
+
+static const char *text(const struct lines_view *v, uint32_t at)
+{
+    return v->strings + at;
+}
+
+static void what_was_built_is_read_again(void **state)
+{
+    struct buf blob = { 0 };
+    struct lines_view v;
+
+    (void)state;
+    build(&blob, 2);
+    assert_true(lines_view(&v, blob.data, blob.len, NULL));
+    assert_int_equal(v.header.n_rows, 2);
+    assert_string_equal(text(&v, v.rows[1].file), "/src/lib/a.c");
+    assert_int_equal(v.rows[1].line, 7);
+    assert_int_equal(v.rows[1].n, 2);
+    assert_string_equal(text(&v, v.calls[v.rows[1].first].name), "inner");
+    assert_string_equal(text(&v, v.calls[v.rows[1].first].file), "/abs/b.h");
+    assert_int_equal(v.calls[v.rows[1].first].line, 3);
+    assert_string_equal(text(&v, v.calls[v.rows[1].first + 1].name), "");
+    buf_done(&blob);
+}
+
+static void a_text_is_there_once(void **state)
+{
+    struct buf one = { 0 }, many = { 0 };
+    struct lines_view first, second;
+
+    (void)state;
+    build(&one, 1);
+    build(&many, 50);
+    assert_true(lines_view(&first, one.data, one.len, NULL));
+    assert_true(lines_view(&second, many.data, many.len, NULL));
+    assert_int_equal(first.header.strings_n, second.header.strings_n);
+    buf_done(&one);
+    buf_done(&many);
+}
+
+static void an_answer_does_not_grow_without_bounds(void **state)
+{
+    struct lines_builder b = { 0 };
+    struct lines_place place = example();
+    char name[4096];
+    unsigned rows = 0;
+
+    (void)state;
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    place.inlined[0].name = name;
+    do {
+        snprintf(name, 12, "%011u", rows);
+        name[11] = 'x';
+    } while (lines_build_row(&b, &place) && ++rows < 100000);
+    assert_in_range(rows, 100, 99999);
+    lines_builder_done(&b);
+}
+
+static void a_cut_answer_is_refused(void **state)
+{
+    struct buf blob = { 0 };
+    struct lines_view v;
+    size_t n;
+
+    (void)state;
+    build(&blob, 2);
+    for (n = 0; n < blob.len; n++)
+        assert_false(lines_view(&v, blob.data, n, NULL));
+    buf_done(&blob);
+}
+
+/* Any byte may be wrong: then it is refused, or all that it leads to is inside. */
+static void a_damaged_answer_leads_nowhere_outside(void **state)
+{
+    struct buf blob = { 0 };
+    struct lines_view v;
+    size_t at, sum = 0;
+    uint32_t i, k;
+    int value;
+
+    (void)state;
+    build(&blob, 2);
+    for (at = 0; at < blob.len; at++)
+        for (value = 0; value < 256; value += 51) {
+            char *copy = mem_alloc(blob.len); /* exact, for sanitizers */
+            memcpy(copy, blob.data, blob.len);
+            copy[at] = (char)value;
+            if (lines_view(&v, copy, blob.len, NULL)) {
+                sum += strlen(text(&v, v.header.want_folder)) + strlen(text(&v, v.header.want_path));
+                for (i = 0; i < v.header.n_rows; i++)
+                    for (k = 0; k < v.rows[i].n; k++)
+                        sum += strlen(text(&v, v.calls[v.rows[i].first + k].name)) +
+                               strlen(text(&v, v.rows[i].file));
+            }
+            mem_free(copy);
+        }
+    assert_true(sum > 0);
+    buf_done(&blob);
+}
+
+static void a_question_of_another_size_than_it_says_is_refused(void **state)
+{
+    struct lines_server server = { 0 };
+    struct {
+        struct lines_ask ask;
+        uint64_t offsets[2];
+    } payload = { .ask = { .key = 1, .n = 2 } };
+    struct buf blob = { 0 };
+    struct lines_view v;
+
+    (void)state;
+    assert_false(lines_serve(&server, &payload, 3, NULL, 0, &blob, NULL));
+    assert_false(lines_serve(&server, &payload, sizeof payload - 1, NULL, 0, &blob, NULL));
+    payload.ask.n = UINT32_MAX;
+    assert_false(lines_serve(&server, &payload, sizeof payload, NULL, 0, &blob, NULL));
+    payload.ask.n = 2;
+    assert_true(lines_serve(&server, &payload, sizeof payload, NULL, 0, &blob, NULL));
+    assert_true(lines_view(&v, blob.data, blob.len, NULL));
+    assert_int_equal(v.header.status, LINES_NOT_OPEN);
+    buf_done(&blob);
+    lines_server_done(&server);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_built_is_read_again),
+        cmocka_unit_test(a_text_is_there_once),
+        cmocka_unit_test(an_answer_does_not_grow_without_bounds),
+        cmocka_unit_test(a_cut_answer_is_refused),
+        cmocka_unit_test(a_damaged_answer_leads_nowhere_outside),
+        cmocka_unit_test(a_question_of_another_size_than_it_says_is_refused),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "symbols/spans.h"
+
+static void assert_at(const struct spans *s, uint64_t address, uint32_t expected)
+{
+    uint32_t what = 0;
+
+    assert_true(spans_find(s, address, &what));
+    assert_int_equal(what, expected);
+}
+
+static void assert_nothing_at(const struct spans *s, uint64_t address)
+{
+    uint32_t what;
+
+    assert_false(spans_find(s, address, &what));
+}
+
+static void the_innermost_range_is_found(void **state)
+{
+    struct spans s = { 0 };
+
+    (void)state;
+    assert_true(spans_add(&s, 100, 200, 1));
+    assert_true(spans_add(&s, 120, 160, 2));
+    assert_true(spans_add(&s, 130, 140, 3));
+    assert_true(spans_sort(&s));
+    assert_nothing_at(&s, 99);
+    assert_at(&s, 100, 1);
+    assert_at(&s, 129, 2);
+    assert_at(&s, 130, 3);
+    assert_at(&s, 140, 2);
+    assert_at(&s, 199, 1);
+    assert_nothing_at(&s, 200);
+    spans_done(&s);
+}
+
+static void of_equal_ranges_the_later_is_found(void **state)
+{
+    struct spans s = { 0 };
+
+    (void)state;
+    assert_true(spans_add(&s, 10, 20, 7));
+    assert_true(spans_add(&s, 10, 20, 9));
+    assert_true(spans_add(&s, 10, 20, 8));
+    assert_true(spans_sort(&s));
+    assert_at(&s, 15, 9);
+    spans_done(&s);
+}
+
+static void an_empty_or_crossed_range_is_left_out(void **state)
+{
+    struct spans s = { 0 };
+
+    (void)state;
+    assert_true(spans_add(&s, 10, 10, 1));
+    assert_true(spans_add(&s, 20, 10, 1));
+    assert_true(spans_sort(&s));
+    assert_nothing_at(&s, 10);
+    assert_nothing_at(&s, 15);
+    spans_done(&s);
+}
+
+static void the_ends_of_the_address_space_are_ordinary(void **state)
+{
+    struct spans s = { 0 };
+
+    (void)state;
+    assert_true(spans_add(&s, 0, 1, 1));
+    assert_true(spans_add(&s, UINT64_MAX - 1, UINT64_MAX, 2));
+    assert_true(spans_sort(&s));
+    assert_at(&s, 0, 1);
+    assert_at(&s, UINT64_MAX - 1, 2);
+    assert_nothing_at(&s, UINT64_MAX);
+    spans_done(&s);
+}
+
+static void it_agrees_with_looking_at_all(void **state)
+{
+    struct spans s = { 0 };
+    struct span all[300];
+    uint64_t random = 1, address;
+    uint32_t i, what;
+
+    (void)state;
+    for (i = 0; i < 300; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        all[i] = (struct span){ (random >> 33) % 2000, 0, i };
+        all[i].high = all[i].low + 1 + (random >> 50) % 200;
+        assert_true(spans_add(&s, all[i].low, all[i].high, i));
+    }
+    assert_true(spans_sort(&s));
+    for (address = 0; address < 2300; address++) {
+        const struct span *best = NULL;
+        for (i = 0; i < 300; i++)
+            if (all[i].low <= address && address < all[i].high &&
+                (!best || all[i].high - all[i].low <= best->high - best->low))
+                best = &all[i];
+        assert_int_equal(spans_find(&s, address, &what), best != NULL);
+        if (best)
+            assert_int_equal(what, best->what);
+    }
+    spans_done(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_innermost_range_is_found),
+        cmocka_unit_test(of_equal_ranges_the_later_is_found),
+        cmocka_unit_test(an_empty_or_crossed_range_is_left_out),
+        cmocka_unit_test(the_ends_of_the_address_space_are_ordinary),
+        cmocka_unit_test(it_agrees_with_looking_at_all),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
