@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "process/containers.h"
+
+#define ID    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define OTHER "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
+#define DOCKER  "/docker/" ID
+#define PODMAN  "/machine.slice/libpod-" ID ".scope"
+#define POD     "/kubepods/pod8d5cdf4e-5a1b-4f0e-9d3c-2b1a0f9e8d7c/" ID
+
+static char root[64];
+static struct containers *containers;
+
+static int set_up(void **state)
+{
+    (void)state;
+    strcpy(root, "/tmp/flametop-containers-XXXXXX");
+    if (!mkdtemp(root))
+        return -1;
+    containers = containers_new(root);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    char command[128];
+
+    (void)state;
+    containers_free(containers);
+    snprintf(command, sizeof command, "rm -rf '%s'", root);
+    return system(command);
+}
+
+static void make_folder(const char *below, char path[512])
+{
+    char command[600];
+
+    snprintf(path, 512, "%s%s", root, below);
+    snprintf(command, sizeof command, "mkdir -p '%s'", path);
+    assert_int_equal(system(command), 0);
+}
+
+static void write_file(const char *folder, const char *name, const char *text)
+{
+    char path[512];
+    FILE *f;
+
+    make_folder(folder, path);
+    strcat(path, name);
+    f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* What it is called once a name has come. */
+static const char *label_with_name(const char *path)
+{
+    uint64_t end = clock_now_ns() + 60 * NS_PER_SEC;
+    static char text[300];
+
+    containers_label(containers, path, text, sizeof text);
+    while (!containers_generation(containers) && clock_now_ns() < end)
+        usleep(1000);
+    containers_label(containers, path, text, sizeof text);
+    return text;
+}
+
+static void docker_names_come_from_its_files(void **state)
+{
+    char first[100];
+
+    (void)state;
+    write_file("/var/lib/docker/containers/" ID, "/config.v2.json",
+               "{\"MountPoints\":{\"/data\":{\"Name\":\"volume\"}},\"Config\":{\"Env\":[\"\\\"Name\\\":\\\"/env\\\"\"]},"
+               "\"Name\":\"/web\",\"Driver\":\"overlay2\"}");
+    containers_label(containers, DOCKER, first, sizeof first);
+    assert_string_equal(first, "docker 0123456789ab");
+    assert_string_equal(label_with_name(DOCKER), "docker web");
+}
+
+static void podman_names_come_from_its_storage(void **state)
+{
+    (void)state;
+    write_file("/var/lib/containers/storage/overlay-containers", "/containers.json",
+               "[{\"id\":\"" OTHER "\",\"names\":[\"other\"]},\n"
+               " {\"id\":\"" ID "\",\"names\":[\"db\",\"alias\"],\"metadata\":\"{\\\"names\\\":[\\\"no\\\"]}\"}]");
+    assert_string_equal(label_with_name(PODMAN), "podman db");
+}
+
+static void pods_are_named_by_the_kubelets_links(void **state)
+{
+    char path[512];
+
+    (void)state;
+    make_folder("/var/log/containers", path);
+    strcat(path, "/web-7d4_default_nginx-" ID ".log");
+    assert_int_equal(symlink("/nowhere", path), 0);
+    assert_string_equal(label_with_name(POD), "pod default/web-7d4/nginx");
+}
+
+static void what_is_no_regular_file_is_not_read(void **state)
+{
+    char path[512], text[100];
+
+    (void)state;
+    make_folder("/var/lib/docker/containers/" ID, path);
+    strcat(path, "/config.v2.json");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    containers_label(containers, DOCKER, text, sizeof text);
+    write_file("/var/lib/docker/containers/" OTHER, "/config.v2.json", "{\"Name\":\"/other\"}");
+    assert_string_equal(label_with_name("/docker/" OTHER), "docker other"); /* the reader did not hang */
+    containers_label(containers, DOCKER, text, sizeof text);
+    assert_string_equal(text, "docker 0123456789ab");
+}
+
+static void without_a_reader_labels_have_no_names(void **state)
+{
+    char text[100];
+
+    (void)state;
+    containers_label(NULL, DOCKER, text, sizeof text);
+    assert_string_equal(text, "docker 0123456789ab");
+    assert_int_equal(containers_generation(NULL), 0);
+}
+
+static bool docker_name(const char *text)
+{
+    char name[CONTAINERS_NAME_MAX];
+
+    return containers_docker_name(text, strlen(text), name);
+}
+
+static bool storage_name(const char *text)
+{
+    char name[CONTAINERS_NAME_MAX];
+
+    return containers_storage_name(text, strlen(text), ID, name);
+}
+
+static void crippled_files_have_no_name(void **state)
+{
+    static const char *const files[] = { "", "{", "{\"Name\"", "{\"Name\":", "{\"Name\":}", "{\"Name\":\"",
+                                         "{\"Name\":\"/\"}", "{\"Name\":\"\"}", "{\"Name\":7}", "\"Name\":\"/a\"",
+                                         "{\"Name\":\"a\\", "}}}{{{\"Name\":\"/a\"" };
+    char name[CONTAINERS_NAME_MAX];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        assert_false(docker_name(files[i]));
+    assert_false(storage_name("[{\"id\":\"" ID "\"}, {\"id\":\"" OTHER "\",\"names\":[\"its\"]}]"));
+    assert_false(storage_name("[{\"id\":\"" ID "\",\"names\":[]}]"));
+    assert_false(storage_name("[{\"id\":\"" ID "\",\"names\":null}]"));
+    assert_true(storage_name("[{\"id\":\"" ID "\",\"names\":[\"a\"]"));
+    assert_false(containers_log_name("", ID, name));
+    assert_false(containers_log_name(ID ".log", ID, name));
+    assert_false(containers_log_name("-" ID ".log", ID, name));
+    assert_false(containers_log_name("a_b-" ID ".log", ID, name));
+    assert_false(containers_log_name("a_b_c-" OTHER ".log", ID, name));
+    assert_true(containers_log_name("a_b_c-" ID ".log", ID, name));
+    assert_string_equal(name, "b/a/c");
+}
+
+static void hostile_names_are_cleaned_and_cut(void **state)
+{
+    char text[2000] = "{\"Name\":\"/a\033\n\xff";
+    char name[CONTAINERS_NAME_MAX];
+
+    (void)state;
+    memset(text + strlen(text), 'b', 1000);
+    strcat(text, "\"}");
+    assert_true(containers_docker_name(text, strlen(text), name));
+    assert_int_equal(strlen(name), CONTAINERS_NAME_MAX - 1);
+    assert_int_equal(strncmp(name, "a???bbb", 7), 0);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        CASE(docker_names_come_from_its_files),
+        CASE(podman_names_come_from_its_storage),
+        CASE(pods_are_named_by_the_kubelets_links),
+        CASE(what_is_no_regular_file_is_not_read),
+        cmocka_unit_test(without_a_reader_labels_have_no_names),
+        cmocka_unit_test(crippled_files_have_no_name),
+        cmocka_unit_test(hostile_names_are_cleaned_and_cut),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
