@@ -28,8 +28,18 @@ static bool is_code(const struct elf_symbol *s)
     return s->type == STT_FUNC || s->type == STT_GNU_IFUNC;
 }
 
+/* memcpy@@GLIBC_2.14 is what memcpy means; memcpy@GLIBC_2.2.5 is another one, for old programs. */
+static bool is_for_old_programs(const struct elf_symbol *s)
+{
+    const char *at = memchr(s->name, '@', s->name_n);
+
+    return at && at > s->name && at + 1 < s->name + s->name_n && at[1] != '@';
+}
+
 static enum table_rank rank_of(const struct elf_symbol *s)
 {
+    if (is_for_old_programs(s))
+        return TABLE_WEAK;
     switch (s->bind) {
     case STB_WEAK:
         return TABLE_WEAK;
@@ -40,7 +50,6 @@ static enum table_rank rank_of(const struct elf_symbol *s)
     }
 }
 
-/* memcpy@@GLIBC_2.14 is what memcpy means; memcpy@GLIBC_2.2.5 is another one, for old programs. */
 static size_t without_version(const struct elf_symbol *s)
 {
     const char *at = memchr(s->name, '@', s->name_n);
