@@ -26,7 +26,6 @@ struct options {
     enum run_mode mode;
     struct session_config session;
     struct ui_config ui;
-    bool show_idle;
     bool window_named;
     uint64_t iterations; /* 0: without end */
     double duration_s;   /* 0: none */

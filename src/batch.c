@@ -38,7 +38,8 @@ static struct view_query query_of(const struct options *o)
     return (struct view_query){
         .window_ns = o->ui.window_ns,
         .group = o->ui.group,
-        .show_idle = o->show_idle,
+        .show_idle = o->ui.show_idle,
+        .no_inlines = o->ui.no_inlines,
     };
 }
 

@@ -203,7 +203,9 @@ bool options_set(struct options *o, enum option_id id, const char *value, struct
     case OPTION_WINDOW:
         return set_window(o, value, e);
     case OPTION_IDLE:
-        return set_flag(&o->show_idle, id, value, e);
+        return set_flag(&o->ui.show_idle, id, value, e);
+    case OPTION_NO_INLINE:
+        return set_flag(&o->ui.no_inlines, id, value, e);
     case OPTION_THEME:
         o->ui.theme = value;
         return true;

@@ -26,6 +26,7 @@ struct ui_config {
     double delay_s;     /* between redraws; 0: 1 */
     uint64_t window_ns; /* 0: since start */
     enum view_group group;
+    bool show_idle, no_inlines; /* as in struct view_query */
     const struct key_binding *keys; /* from the config */
     size_t n_keys;
     const struct ui_exporter *exporters;

@@ -284,6 +284,8 @@ static struct app *app_new(struct session *s, const struct ui_config *cfg, struc
     a->delay_s = cfg->delay_s > 0 ? cfg->delay_s : 1;
     a->query.window_ns = cfg->window_ns;
     a->query.group = cfg->group;
+    a->query.show_idle = cfg->show_idle;
+    a->query.no_inlines = cfg->no_inlines;
     a->views = view_table;
     a->n_views = view_table_n;
     a->view = a->previous_view = view_index(cfg->view);

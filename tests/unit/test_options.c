@@ -122,7 +122,7 @@ static void every_option_sets_what_it_says(void **state)
     assert_string_equal(o.ui.view, "flame");
     assert_int_equal(o.ui.group, VIEW_GROUP_COMM_SYMBOL);
     ASSERT_PARSES("--window 0 --idle --theme mono --no-color --no-unicode --mouse");
-    assert_true(!o.ui.window_ns && o.window_named && o.show_idle && o.ui.no_color && o.ui.no_unicode && o.ui.mouse);
+    assert_true(!o.ui.window_ns && o.window_named && o.ui.show_idle && o.ui.no_color && o.ui.no_unicode && o.ui.mouse);
     assert_string_equal(o.ui.theme, "mono");
     ASSERT_PARSES("-b -n 3");
     assert_true(o.mode == RUN_BATCH && o.iterations == 3 && !o.session.command_to_log);
@@ -277,7 +277,7 @@ static void the_command_line_stands_above_the_config(void **state)
     assert_true(o.session.freq_hz == 199 && o.session.freq_named && o.session.event_named);
     assert_string_equal(o.session.events[0].name, "page-faults");
     assert_true(o.session.history_bytes == 4 << 20 && o.ui.window_ns == 10 * NS_PER_SEC && o.ui.no_color);
-    assert_false(o.show_idle);
+    assert_false(o.ui.show_idle);
     assert_int_equal(o.ui.group, VIEW_GROUP_THREAD);
     assert_int_equal(o.ui.n_keys, 1);
     assert_string_equal(o.ui.keys[0].action, "quit");
