@@ -52,6 +52,7 @@ struct module {
     uint64_t ino, ino_generation;
     uint8_t build_id[20];        /* when a record or a file header told it */
     uint8_t build_id_size;       /* 0: not known here */
+    uint32_t epoch;              /* MODULE_JIT: which of the names that its code has had, one after the other; 0: the first */
     uint32_t pid;                /* a process that maps it: the way to its file; the owner of a MODULE_JIT */
     uint64_t start, size;        /* MODULE_KERNEL, KMOD, KSYM: address range */
     uint64_t map_start, map_end; /* where pid mapped it, 0: not known: the way to a file that was deleted */

@@ -65,6 +65,12 @@ bool world_resolve(struct world *w, uint32_t thread, uint64_t addr, bool kernel,
 /* Changes whenever an image's maps change: lets callers cache (image, address) → place. */
 uint32_t world_image_version(const struct world *w, uint32_t image);
 
+/* Code of a JIT has got other names: samples from now on belong to another MODULE_JIT in the same place. Its id, or 0 if
+ * nothing maps that module any more. */
+uint32_t world_renew_jit(struct world *w, uint32_t module);
+/* The same for all of a process, with a number for struct module's epoch (of names that came with a file). */
+void world_set_jit_epoch(struct world *w, uint32_t pid, uint32_t epoch);
+
 struct module *world_module(const struct world *w, uint32_t id); /* borrowed; NULL if gone */
 /* Name of a cgroup id: its path ("/system.slice/ssh.service"), or "" when not known. Borrowed. */
 const char *world_cgroup_path(struct world *w, uint64_t id);

@@ -28,6 +28,7 @@ struct proc {
     uint32_t n_tasks, n_live;
     uint64_t cgroup; /* from /proc; 0: not known */
     bool read;       /* from /proc, or it was tried */
+    uint32_t jit_epoch;
     struct image *image;
 };
 
@@ -55,7 +56,7 @@ struct world_scratch {
 struct world {
     bool live;
     bool lost; /* records since the last collection */
-    uint32_t version, next_image;
+    uint32_t version, next_image, jit_epochs;
     uint64_t next_serial;
     struct map tasks, procs, images; /* tid, pid, image id → pointer */
     struct entry *entries;           /* [0] is not used */
@@ -84,6 +85,12 @@ struct proc *proc_new(struct world *w, uint32_t pid, struct space *space); /* ta
 void proc_exec(struct world *w, struct proc *p);
 void image_put(struct world *w, struct image *im);
 struct space *image_writable(struct world *w, struct image *im, uint32_t pid);
+
+/* What keeps the JIT modules of one address space apart from those of others, and from those of before. */
+static inline uint64_t jit_serial(uint64_t image_serial, uint32_t epoch)
+{
+    return image_serial | (uint64_t)epoch << 40;
+}
 
 /* world_map.c: what is mapped. `changed` must follow a change of a space, with its size from before. */
 void space_changed(struct world *w, struct space *s, size_t bytes_before, bool changed);

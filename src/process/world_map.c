@@ -44,7 +44,8 @@ struct mod *user_mod(struct world *w, const struct proc *p, const struct module 
         m.ino = m.ino_generation = 0;
         m.build_id_size = 0;
     }
-    mod = modtab_get(&w->modules, &m, m.kind == MODULE_JIT ? p->image->serial : 0);
+    m.epoch = m.kind == MODULE_JIT ? p->jit_epoch : 0;
+    mod = modtab_get(&w->modules, &m, m.kind == MODULE_JIT ? jit_serial(p->image->serial, m.epoch) : 0);
     refresh_way(w, mod, &m);
     return mod;
 }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Names of a JIT's code have their time: what is sampled after a change belongs to another module than before. */
+#include "process/world_state.h"
+
+static struct mod *successor(struct world *w, const struct mod *old, uint32_t epoch)
+{
+    struct module like = module_value(old->module);
+
+    like.epoch = epoch;
+    return modtab_get(&w->modules, &like, jit_serial(old->serial & (jit_serial(0, 1) - 1), epoch));
+}
+
+/* Children that were forked from the process run the same code. */
+static bool change_everywhere(struct world *w, struct mod *from, struct mod *to)
+{
+    bool changed = false;
+    uint64_t value;
+
+    for (size_t pos = 0; map_next(&w->procs, &pos, NULL, &value);) {
+        struct space *s = ((struct proc *)(uintptr_t)value)->image->space;
+
+        if (!space_change_module(s, &w->modules, from, to))
+            continue;
+        s->version = ++w->version;
+        changed = true;
+    }
+    return changed;
+}
+
+uint32_t world_renew_jit(struct world *w, uint32_t module)
+{
+    struct mod *old = modtab_find(&w->modules, module), *new;
+    struct proc *p;
+
+    if (!old || old->module->kind != MODULE_JIT)
+        return 0;
+    old->asked = true;
+    new = successor(w, old, ++w->jit_epochs);
+    if (!change_everywhere(w, old, new)) {
+        modtab_drop_unused(&w->modules, new);
+        return 0;
+    }
+    p = proc_find(w, old->module->pid);
+    if (p && jit_serial(p->image->serial, p->jit_epoch) == old->serial)
+        p->jit_epoch = new->module->epoch;
+    new->asked = true;
+    return new->module->id;
+}
+
+void world_set_jit_epoch(struct world *w, uint32_t pid, uint32_t epoch)
+{
+    struct proc *p = task_of(w, pid, pid)->proc;
+    struct space *s = p->image->space;
+
+    p->jit_epoch = epoch;
+    for (uint32_t i = 0; i < s->n; i++) {
+        struct mod *old = s->maps[i].mod;
+
+        if (old->module->kind == MODULE_JIT && old->module->pid == pid && old->module->epoch != epoch) {
+            old->asked = true;
+            change_everywhere(w, old, successor(w, old, epoch));
+        }
+    }
+}
