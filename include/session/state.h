@@ -14,6 +14,7 @@
 
 #include "base/map.h"
 #include "perfdata/reader.h"
+#include "process/containers.h"
 #include "process/world.h"
 #include "profile/history.h"
 #include "profile/stacks.h"
@@ -67,6 +68,12 @@ struct user_stacks {
     uint32_t awaits; /* over a file: module whose table the sample at hand waits for */
 };
 
+/* jit.c */
+struct jit_names {
+    struct map followed; /* ids of JIT modules that were sampled */
+    uint32_t frames_seen;
+};
+
 struct session_event {
     struct event event;
     struct event asked;          /* the one in whose place it may run */
@@ -88,12 +95,14 @@ struct session {
 
     pthread_mutex_t lock;
     struct world *world;
+    struct containers *containers; /* has its own lock; NULL over a file */
     struct stacks *stacks;
     struct history *history;
     struct symbolizer *symbolizer; /* has its own lock */
     struct place_slot *places;
     struct callers_slot callers[CALLERS_CACHE_SLOTS];
     struct user_stacks user;
+    struct jit_names jit;
     struct session_event events[SESSION_EVENTS_MAX];
     uint32_t n_events, current_event;
     uint32_t *thread_scope;      /* by thread: number of the scope it was last sampled under */
@@ -161,6 +170,12 @@ void userstack_retry(struct session *s, bool last); /* those put aside; last: ho
 void userstack_forget(struct session *s);           /* tables may be gone */
 void userstack_give_up(struct session *s, uint32_t module); /* its table: until userstack_forget */
 void userstack_done(struct session *s);
+/* jit.c: under lock. Follows the names of code made at run time: looks for more of them (now: at once), and lets samples
+ * from now on belong to another module where code got other names. */
+void jit_follow(struct session *s, bool now);
+void jit_renew(struct session *s);
+void jit_forget_frames(struct session *s); /* they have other numbers */
+void jit_done(struct session *s);
 /* bounds.c */
 void bounds_enforce(struct session *s); /* under lock */
 void bounds_forget_all(struct session *s);

@@ -69,7 +69,10 @@ struct mod { /* what is known of a module */
     char *package;               /* with its debug symbols; NULL: not known */
     uint64_t name_hash;
     uint64_t next_try_ns; /* names that may change (perf maps, kernel modules): not asked again before this */
-    uint64_t map_size;    /* of the perf map when it was read */
+    struct symbol_table *parked; /* of a JIT, newer: with other names for code that `table` names, until it is renewed */
+    bool over;                   /* a JIT's names are what they were when it was renewed */
+    int dump_fd;                 /* a JIT's dump, from when it was found on; -1: none. The resolver's */
+    uint64_t map_stamp;   /* of the JIT's files when they were read */
     struct map unnamed;   /* offset → text */
 };
 #define BLAME_MAX   6
@@ -97,6 +100,12 @@ struct symbolizer {
     struct map tables;     /* hash of build-id → struct symbol_table * */
     struct map unwinds;    /* hash of build-id → struct unwind_table * */
     struct names names;
+    uint64_t recorded_ns;
+    const struct jit_epoch *epochs;
+    uint32_t n_epochs;
+    size_t jit_bytes;   /* of the tables of JITs */
+    unsigned jit_parked;
+    bool jit_of_now;
     atomic_uint generation;
     uint32_t worker_starts;
     size_t line_bytes;   /* that linecache.c holds */
@@ -149,15 +158,21 @@ void mods_done(struct symbolizer *sy);
 void mods_trouble(struct task *task, const char *text);
 bool mods_is_kernel(const struct mod *mod); /* named by kallsyms */
 
+/* jit.c: with the lock held. Takes t over, or parks it; false with e set: too much. */
+bool jit_install(struct symbolizer *sy, struct mod *mod, struct symbol_table *t, struct error *e);
+void jit_forget(struct symbolizer *sy, struct mod *mod); /* its tables */
+
 /* resolve.c and resolve_unwind.c, in the resolver thread, without the lock */
 struct outcome {
     struct symbol_table *table;  /* TASK_NAMES; NULL: none, or unchanged */
     struct unwind_table *unwind; /* TASK_UNWIND; NULL: none */
     struct lines_answer *lines;  /* TASK_LINES; NULL: none */
     bool unchanged, retry;
+    bool of_now; /* a JIT's names, as they are now */
     unsigned blame;
     uint8_t id[20], id_size; /* the file's build-id; 0: not known */
-    uint64_t map_size;
+    uint64_t map_stamp; /* as before, then as found */
+    bool has_table;     /* the module, when it was taken */
     char package[128]; /* TASK_PACKAGE; "": none */
     struct error trouble;
 };
@@ -178,6 +193,7 @@ bool resolve_ask(struct symbolizer *sy, enum worker_kind kind, int fd, int secon
 struct symbol_table *resolve_table(struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd,
                                    struct outcome *out);
 void resolve_kernel(struct symbolizer *sy, const struct mod *mod, struct outcome *out); /* resolve_kernel.c */
+void resolve_jit(struct symbolizer *sy, struct mod *mod, struct outcome *out);    /* resolve_jit.c */
 /* How much the end of the worker speaks against what it was reading. */
 unsigned resolve_blame(const struct worker *w, enum worker_result result);
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "process/module.h"
+#include "symbols/jittext.h"
 #include "unwind/rows.h"
 
 enum symbol_state {
@@ -43,6 +44,11 @@ struct symbolizer_config {
     const char *kallsyms;        /* NULL: /proc/kallsyms */
     uint8_t kernel_build_id[20]; /* of a perf.data's kernel */
     unsigned kernel_build_id_size;
+    /* A perf.data that was recorded on this machine since it was booted: when, by CLOCK_BOOTTIME; 0: elsewhere, or
+     * earlier. What its processes tell of their code today is used for it. */
+    uint64_t recorded_ns;
+    const struct jit_epoch *epochs; /* what the file brought: a module's epoch - 1 is an index; borrowed */
+    uint32_t n_epochs;
     bool keep_tables;        /* on disk, for the next start (symbols/cache.h) */
     const char *worker_path; /* program to run as the worker; NULL: /proc/self/exe */
 };
@@ -67,6 +73,19 @@ void symbolizer_trim(struct symbolizer *sy, const uint8_t *keep, uint32_t n_keep
 unsigned symbolizer_build_id(struct symbolizer *sy, struct module *m, uint8_t id[20]);
 /* Asks for the module's table even though no name is wanted (for its build-id). */
 void symbolizer_request(struct symbolizer *sy, struct module *m);
+
+/* A MODULE_JIT of a live profile goes on naming its code. Asks for its names, or looks whether there are more of them: now,
+ * or when enough time has passed since the last look. */
+void symbolizer_refresh(struct symbolizer *sy, struct module *m, bool now);
+/* Modules of JITs of whose code some is called otherwise by now than what it was called. Until symbolizer_renew they
+ * keep their old names. Up to cap of them; the number of those in `modules`. */
+uint32_t symbolizer_renamed(struct symbolizer *sy, uint32_t *modules, uint32_t cap);
+/* Has any of the code at these n offsets, those that were sampled, another name now? If not, the module simply gets the
+ * new names. */
+bool symbolizer_differs(struct symbolizer *sy, struct module *m, const uint64_t *offsets, size_t n);
+/* From now on `m` keeps the names that it had for these offsets (for code that had none the new one), and `next`, which
+ * takes its place in the process, has the new names. next NULL: its code runs no more. */
+void symbolizer_renew(struct symbolizer *sy, struct module *m, struct module *next, const uint64_t *offsets, size_t n);
 
 /* Why a module has no names, for the doctor: "stripped, no debug file", "no /tmp/perf-123.map". "" if fine. */
 void symbolizer_trouble(struct symbolizer *sy, const struct module *m, char *dst, size_t cap);
@@ -101,6 +120,7 @@ enum symbol_state symbolizer_lines(struct symbolizer *sy, struct module *m, uint
 
 struct symbolizer_stats {
     uint32_t modules, pending, failed, worker_starts;
+    bool jit_of_now;       /* names of a file's code come from what its processes tell today */
     bool kernel_hidden;    /* kptr_restrict: /proc/kallsyms has only zeros for us */
     char kernel_note[160]; /* how to mend it, or "" */
 };

@@ -11,6 +11,7 @@
 struct target {
     uint32_t uid, inner_pid; /* effective user; pid inside its own pid namespace */
     uint64_t caught;         /* signals that it handles: bit n - 1 for signal n */
+    uint64_t start_ns;       /* CLOCK_BOOTTIME; 0: not known */
 };
 bool target_read(uint32_t pid, struct target *out, struct error *e);
 

@@ -16,7 +16,7 @@ enum worker_kind {       /* fds; payload → what comes back */
     WORKER_ELF_DEBUG,    /* the file, its debug file → table */
     WORKER_VMLINUX,      /* a vmlinux → table, by address */
     WORKER_KALLSYMS,     /* kallsyms → table */
-    WORKER_PERFMAP,      /* the map → table */
+    WORKER_JIT,          /* perf maps and jitdumps, the best last → table */
     WORKER_DEMANGLE,     /* -; names, each with its NUL → as many names, "" where it is none */
     WORKER_UNWIND,       /* the file → unwind rows, or none; its debug link, a NUL, and why there are none */
     WORKER_UNWIND_DEBUG, /* the file, its debug file → unwind rows of both */

@@ -357,6 +357,7 @@ static void drain(struct session *s, bool final)
     s->drained_ns = final ? now_ns : now_ns - DRAIN_SLACK_NS;
     s->targets_gone = live_targets_gone(s->live);
     userstack_retry(s, false);
+    jit_renew(s);
     bounds_enforce(s);
     pthread_mutex_unlock(&s->lock);
 }
@@ -406,6 +407,7 @@ static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
         s->self_percent = s->self_percent > 0 ? 0.5 * s->self_percent + 0.5 * now_percent : now_percent;
     }
     reach_second(s, now_ns);
+    jit_follow(s, false);
     pthread_mutex_unlock(&s->lock);
     s->generation++;
     *p = (struct pulse){ now_ns + NS_PER_SEC, cpu_ns, now_ns };

@@ -96,6 +96,7 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
     pthread_mutex_init(&s->lock, NULL);
     s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     s->world = world_new(!cfg->input);
+    s->containers = cfg->input ? NULL : containers_new("/");
     s->stacks = stacks_new();
     s->history = history_new();
     s->user.arch = unwind_arch_native();
@@ -154,10 +155,12 @@ void session_close(struct session *s)
         perfdata_close(s->file);
     if (s->symbolizer)
         symbolizer_free(s->symbolizer);
+    containers_free(s->containers);
     world_free(s->world);
     stacks_free(s->stacks);
     history_free(s->history);
     userstack_done(s);
+    jit_done(s);
     mem_free(s->places);
     mem_free(s->thread_scope);
     scope_done(&s->cfg.scope);
@@ -171,7 +174,7 @@ void session_close(struct session *s)
 
 uint64_t session_generation(struct session *s)
 {
-    return s->generation + symbolizer_generation(s->symbolizer);
+    return s->generation + symbolizer_generation(s->symbolizer) + containers_generation(s->containers);
 }
 
 void session_clear(struct session *s)
@@ -205,12 +208,16 @@ void session_settle(struct session *s, uint64_t timeout_ns)
     uint64_t end_ns = clock_now_ns() + timeout_ns, now_ns;
     uint32_t seen = symbolizer_generation(s->symbolizer) - 1;
     bool whole = false;
+    pthread_mutex_lock(&s->lock);
+    jit_follow(s, true);
+    pthread_mutex_unlock(&s->lock);
     /* a stack that comes one module further may ask for the table of the next one, and for more names */
     while (!whole && (now_ns = clock_now_ns()) < end_ns) {
         bool settled = symbolizer_settle(s->symbolizer, end_ns - now_ns);
         uint32_t generation = symbolizer_generation(s->symbolizer);
         pthread_mutex_lock(&s->lock);
         userstack_retry(s, false);
+        jit_renew(s);
         whole = settled && (!s->user.n_aside || generation == seen);
         pthread_mutex_unlock(&s->lock);
         seen = generation;

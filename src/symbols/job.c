@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "symbols/demangle.h"
 #include "symbols/elf.h"
+#include "symbols/jitdump.h"
 #include "symbols/kallsyms.h"
 #include "symbols/linesformat.h"
 #include "symbols/perfmap.h"
@@ -157,9 +158,17 @@ static bool do_kallsyms(const struct job *q, struct job_reply *reply, struct err
     return do_text(q, KALLSYMS_BYTES_MAX, kallsyms_parse, TABLE_REPLACED, reply, e);
 }
 
-static bool do_perfmap(const struct job *q, struct job_reply *reply, struct error *e)
+static bool do_jit(const struct job *q, struct job_reply *reply, struct error *e)
 {
-    return do_text(q, PERFMAP_BYTES_MAX, perfmap_parse, TABLE_REPLACED, reply, e);
+    struct table_builder b = { 0 };
+    bool ok = true;
+    unsigned i;
+
+    for (i = 0; ok && i < q->n_fds; i++)
+        ok = jitdump_is_one(q->fds[i]) ? jitdump_read(q->fds[i], &b, e) : perfmap_read(q->fds[i], &b, e);
+    ok = ok && answer_table(&b, TABLE_REPLACED, reply, e);
+    table_builder_done(&b);
+    return ok;
 }
 
 static bool do_demangle(const struct job *q, struct job_reply *reply, struct error *e)
@@ -217,7 +226,7 @@ bool job_do(const struct job *q, struct job_reply *reply, struct error *e)
         [WORKER_ELF] = { do_elf, 1 },
         [WORKER_ELF_DEBUG] = { do_elf_debug, 2 },
         [WORKER_KALLSYMS] = { do_kallsyms, 1 },
-        [WORKER_PERFMAP] = { do_perfmap, 1 },
+        [WORKER_JIT] = { do_jit, 1, 1 },
         [WORKER_DEMANGLE] = { do_demangle, 0 },
         [WORKER_UNWIND] = { do_unwind, 1 },
         [WORKER_UNWIND_DEBUG] = { do_unwind, 2 },

@@ -39,6 +39,7 @@ struct mod *mods_get(struct symbolizer *sy, struct module *m)
     mod = mem_zalloc(sizeof *mod);
     *slot = (uintptr_t)mod;
     mod->module = module_get(m);
+    mod->dump_fd = -1;
     mod->name_hash = map_hash_bytes(m->name, strlen(m->name), HASH_SEED);
     for (kind = 0; kind < TASK_KINDS; kind++)
         mod->tasks[kind].mod = mod;
@@ -103,6 +104,8 @@ static void free_mod(struct symbolizer *sy, struct mod *mod)
 {
     int kind;
 
+    if (mod->module->kind == MODULE_JIT)
+        jit_forget(sy, mod);
     tables_drop(sy, mod->table);
     unwinds_drop(sy, mod->unwind);
     linecache_free(sy, mod);

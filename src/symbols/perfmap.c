@@ -9,10 +9,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "symbols/safeopen.h"
 #include "symbols/target.h"
 
-int perfmap_open(uint32_t pid, uint64_t *size, struct error *e)
+#define PIECE_BYTES (256u << 10)
+
+static int open_below(const char *root, const char *path, struct stat *st, struct error *e)
+{
+    int fd = safeopen_regular(root, path, false, st);
+
+    if (fd < 0 && errno == ENOENT)
+        error_set(e, ERROR_MISSING, "no %s: the runtime writes it when asked to", path);
+    else if (fd < 0 && (errno == ELOOP || errno == ENXIO))
+        error_set(e, ERROR_FORMAT, "%s is no regular file and was not read", path);
+    else if (fd < 0)
+        error_sys(e, errno, "cannot read %s", path);
+    return fd;
+}
+
+int perfmap_open(uint32_t pid, struct error *e)
 {
     struct target t;
     char root[40], path[64];
@@ -23,22 +39,30 @@ int perfmap_open(uint32_t pid, uint64_t *size, struct error *e)
         return -1;
     snprintf(root, sizeof root, "/proc/%u/root", pid);
     snprintf(path, sizeof path, "/tmp/perf-%u.map", t.inner_pid);
-    fd = safeopen_regular(root, path, false, &st);
-    if (fd < 0 && errno == ENOENT)
-        error_set(e, ERROR_MISSING, "no %s: the runtime writes it when asked to", path);
-    else if (fd < 0 && (errno == ELOOP || errno == ENXIO))
-        error_set(e, ERROR_FORMAT, "%s is no regular file and was not read", path);
-    else if (fd < 0)
-        error_sys(e, errno, "cannot read %s of process %u", path, pid);
+    fd = open_below(root, path, &st, e);
     if (fd >= 0 && st.st_uid != t.uid && st.st_uid != 0) {
-        error_set(e, ERROR_PERMISSION,
-                  "%s belongs to user %u, not to the process's user %u, and was not read", path,
+        error_set(e, ERROR_PERMISSION, "%s belongs to user %u, not to the process's user %u, and was not read", path,
                   (unsigned)st.st_uid, t.uid);
         close(fd);
-        return -1;
+        fd = -1;
     }
-    if (fd >= 0)
-        *size = (uint64_t)st.st_size;
+    return fd;
+}
+
+int perfmap_open_left(uint32_t pid, struct error *e)
+{
+    char path[64];
+    struct stat st;
+    int fd;
+
+    snprintf(path, sizeof path, "/tmp/perf-%u.map", pid);
+    fd = open_below("/", path, &st, e);
+    if (fd >= 0 && st.st_uid != geteuid() && st.st_uid != 0) {
+        error_set(e, ERROR_PERMISSION, "%s belongs to user %u, not to us, and was not read", path,
+                  (unsigned)st.st_uid);
+        close(fd);
+        fd = -1;
+    }
     return fd;
 }
 
@@ -75,11 +99,69 @@ static void parse_line(const char *p, const char *end, struct table_builder *b)
         table_add(b, start, size, UINT64_MAX, p, (size_t)(end - p), TABLE_GLOBAL);
 }
 
+/* Bytes up to and with the last newline. */
+static size_t parse_lines(const char *text, size_t n, struct table_builder *b)
+{
+    const char *at = text, *end = text + n, *stop;
+
+    for (; (stop = memchr(at, '\n', (size_t)(end - at))); at = stop + 1)
+        parse_line(at, stop, b);
+    return (size_t)(at - text);
+}
+
 void perfmap_parse(const char *text, size_t n, struct table_builder *b)
 {
-    const char *end = text + n, *stop;
-
-    for (; (stop = memchr(text, '\n', (size_t)(end - text))); text = stop + 1)
-        parse_line(text, stop, b);
+    parse_lines(text, n, b);
     b->header.flags |= TABLE_FULL;
+}
+
+/* Lines that end in [from, to). Of a line that is longer than a piece its beginning counts. */
+static bool read_range(int fd, uint64_t from, uint64_t to, char *piece, struct table_builder *b)
+{
+    size_t have = 0;
+    bool skipping = from > 0; /* the line that we land in */
+
+    while (from < to) {
+        size_t room = PIECE_BYTES - have, used;
+        ssize_t got = pread(fd, piece + have, to - from < room ? (size_t)(to - from) : room, (off_t)from);
+        char *newline;
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got == 0;
+        from += (uint64_t)got;
+        have += (size_t)got;
+        used = 0;
+        if (skipping) {
+            newline = memchr(piece, '\n', have);
+            used = newline ? (size_t)(newline - piece) + 1 : have;
+            skipping = !newline;
+        }
+        used += parse_lines(piece + used, have - used, b);
+        if (!used && have == PIECE_BYTES) {
+            parse_line(piece, piece + have, b);
+            used = have;
+            skipping = true;
+        }
+        have -= used;
+        memmove(piece, piece + used, have);
+    }
+    return true;
+}
+
+bool perfmap_read(int fd, struct table_builder *b, struct error *e)
+{
+    const uint64_t head = PERFMAP_BYTES_MAX / 4, tail = PERFMAP_BYTES_MAX - head;
+    char *piece = mem_alloc(PIECE_BYTES);
+    struct stat st;
+    bool ok = !fstat(fd, &st), large = ok && (uint64_t)st.st_size > PERFMAP_BYTES_MAX;
+
+    b->header.flags |= TABLE_FULL | (large ? TABLE_CUT : 0);
+    if (large)
+        ok = read_range(fd, 0, head, piece, b) && read_range(fd, (uint64_t)st.st_size - tail, (uint64_t)st.st_size, piece, b);
+    else if (ok)
+        ok = read_range(fd, 0, PERFMAP_BYTES_MAX, piece, b);
+    mem_free(piece);
+    return ok || error_sys(e, errno, "cannot read it");
 }

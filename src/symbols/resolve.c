@@ -10,7 +10,6 @@
 #include "symbols/debugfile.h"
 #include "symbols/elfid.h"
 #include "symbols/machine.h"
-#include "symbols/perfmap.h"
 #include "symbols/state.h"
 
 #ifdef HAVE_LZMA
@@ -249,31 +248,8 @@ static void resolve_file(struct symbolizer *sy, const struct mod *mod, struct ou
     close(fd);
 }
 
-static void resolve_jit(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
-{
-    uint64_t size;
-    int fd;
-
-    if (!mod->module->live) {
-        error_set(&out->trouble, ERROR_MISSING, "names of a JIT's code are known while its process runs");
-        return;
-    }
-    fd = perfmap_open(mod->module->pid, &size, &out->trouble);
-    if (fd < 0) {
-        out->unchanged = mod->table != NULL; /* the process ended: what it told before still holds */
-        return;
-    }
-    out->map_size = size;
-    if (mod->table && size == mod->map_size)
-        out->unchanged = true;
-    else
-        out->table = resolve_table(sy, WORKER_PERFMAP, fd, -1, out);
-    close(fd);
-}
-
 void resolve_names(struct symbolizer *sy, struct mod *mod, struct outcome *out)
 {
-    out->map_size = mod->map_size;
     switch (mod->module->kind) {
     case MODULE_FILE:
     case MODULE_VDSO:

@@ -27,7 +27,7 @@ static void bump(struct symbolizer *sy)
 static void set_table(struct symbolizer *sy, struct mod *mod, struct symbol_table *t)
 {
     tables_drop(sy, mod->table);
-    mod->table = mod->module->kind == MODULE_JIT ? t : tables_share(sy, t);
+    mod->table = tables_share(sy, t);
 }
 
 /* A profile of another boot of this kernel: the kernel lay elsewhere, by whole pages. */
@@ -57,7 +57,7 @@ static void set_next_try(struct mod *mod, uint64_t took_ns)
     uint64_t least = mod->module->kind == MODULE_JIT ? JIT_RETRY_NS : KERNEL_RETRY_NS;
 
     mod->next_try_ns = 0;
-    if (!mod->module->live || (mod->module->kind != MODULE_JIT && mod->module->kind != MODULE_KMOD))
+    if (!mod->module->live || mod->over || (mod->module->kind != MODULE_JIT && mod->module->kind != MODULE_KMOD))
         return;
     mod->next_try_ns = clock_now_ns() + (took_ns * RETRY_COST > least ? took_ns * RETRY_COST : least);
 }
@@ -90,19 +90,23 @@ static void ask_for_bounds(struct symbolizer *sy, struct mod *mod)
 static void install_names(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns)
 {
     struct task *task = &mod->tasks[TASK_NAMES];
+    bool ok = out->table != NULL;
 
     set_next_try(mod, took_ns);
     if (out->unchanged || is_old_news(task, out))
         return;
+    sy->jit_of_now |= out->of_now;
     if (out->table && out->table->view.header->flags & TABLE_HIDDEN && !out->trouble.text[0])
         error_set(&out->trouble, ERROR_PERMISSION, "the kernel hides its addresses from us");
-    mod->map_size = out->map_size;
+    mod->map_stamp = out->map_stamp;
     if (out->table && mods_is_kernel(mod))
         set_kernel(sy, out->table);
+    else if (out->table && mod->module->kind == MODULE_JIT)
+        ok = jit_install(sy, mod, out->table, &out->trouble);
     else if (out->table)
         set_table(sy, mod, out->table);
     ask_for_bounds(sy, mod);
-    finish(sy, task, out->table != NULL, out);
+    finish(sy, task, ok, out);
 }
 
 static void install_unwind(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns)
@@ -217,6 +221,8 @@ static void do_task(struct symbolizer *sy, struct task *task)
         bump(sy);
     } else {
         out = mem_zalloc(sizeof *out);
+        out->map_stamp = mod->map_stamp;
+        out->has_table = mod->table != NULL;
         pthread_mutex_unlock(&sy->lock);
         began_ns = clock_now_ns();
         kinds[kind].resolve(sy, mod, out);

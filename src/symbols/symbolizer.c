@@ -69,6 +69,9 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *cfg, struct er
         sy->queues[kind].end = &sy->queues[kind].first;
     sy->symfs = cfg->symfs ? mem_strdup(cfg->symfs) : NULL;
     sy->worker_path = cfg->worker_path ? mem_strdup(cfg->worker_path) : NULL;
+    sy->recorded_ns = cfg->recorded_ns;
+    sy->epochs = cfg->epochs;
+    sy->n_epochs = cfg->n_epochs;
     sy->keep_tables = cfg->keep_tables;
     sy->kallsyms_fd = -1;
     sy->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -394,6 +397,7 @@ void symbolizer_stats(struct symbolizer *sy, struct symbolizer_stats *out)
     *out = (struct symbolizer_stats){ .modules = (uint32_t)sy->mods.n,
                                       .pending = sy->waiting,
                                       .worker_starts = sy->worker_starts,
+                                      .jit_of_now = sy->jit_of_now,
                                       .kernel_hidden = sy->kernel_hidden };
     while (map_next(&sy->mods, &pos, NULL, &value))
         out->failed += ((struct mod *)(uintptr_t)value)->tasks[TASK_NAMES].progress == PROGRESS_FAILED;

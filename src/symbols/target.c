@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/file.h"
 
 #define STATUS_MAX 65536
@@ -33,6 +35,22 @@ static bool status_number(const char *status, const char *label, int base, int c
     return any && column < 0;
 }
 
+/* proc(5): the 22nd field of /proc/PID/stat, the 20th behind the name, which may hold anything. */
+static uint64_t start_of(uint32_t pid)
+{
+    struct buf stat = { 0 };
+    unsigned long long ticks = 0;
+    const char *p;
+    char path[40];
+
+    snprintf(path, sizeof path, "/proc/%u/stat", pid);
+    p = file_read(path, STATUS_MAX, &stat, NULL) ? strrchr(buf_str(&stat), ')') : NULL;
+    if (p)
+        sscanf(p + 1, " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu", &ticks);
+    buf_done(&stat);
+    return ticks * (NS_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
 bool target_read(uint32_t pid, struct target *out, struct error *e)
 {
     struct buf status = { 0 };
@@ -50,6 +68,7 @@ bool target_read(uint32_t pid, struct target *out, struct error *e)
         status_number(buf_str(&status), "\nSigCgt:\t", 16, 0, &out->caught);
     }
     buf_done(&status);
+    out->start_ns = ok ? start_of(pid) : 0;
     out->uid = (uint32_t)uid;
     out->inner_pid = (uint32_t)inner_pid;
     return ok;

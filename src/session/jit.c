@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Follows the names that JITs give to their code while it is sampled. */
+#include "base/mem.h"
+#include "session/state.h"
+
+#define RENEWALS_AT_ONCE 64
+
+static void follow(struct session *s, uint32_t module)
+{
+    const struct module *m = world_module(s->world, module);
+    if (m && m->kind == MODULE_JIT)
+        map_put(&s->jit.followed, module, 0);
+}
+
+/* Of frames that are new since the last look. */
+static void follow_new_frames(struct session *s)
+{
+    const uint32_t *modules = stacks_frame_modules(s->stacks);
+    uint32_t n = stacks_frame_count(s->stacks), last = 0;
+    for (uint32_t i = s->jit.frames_seen ? s->jit.frames_seen : 1; i < n; i++)
+        if (modules[i] != last)
+            follow(s, last = modules[i]);
+    s->jit.frames_seen = n;
+}
+
+static uint64_t *offsets_in(const struct session *s, uint32_t module, size_t *n)
+{
+    const uint32_t *modules = stacks_frame_modules(s->stacks);
+    const uint64_t *all = stacks_frame_offsets(s->stacks);
+    uint32_t n_frames = stacks_frame_count(s->stacks);
+    uint64_t *offsets = NULL;
+    size_t cap = 0;
+    *n = 0;
+    for (uint32_t i = 1; i < n_frames; i++)
+        if (modules[i] == module) {
+            MEM_GROW(offsets, cap, *n + 1);
+            offsets[(*n)++] = all[i];
+        }
+    return offsets;
+}
+
+static void renew(struct session *s, uint32_t module)
+{
+    struct module *m = world_module(s->world, module);
+    if (!m)
+        return;
+    size_t n;
+    uint64_t *offsets = offsets_in(s, module, &n);
+    if (symbolizer_differs(s->symbolizer, m, offsets, n)) {
+        uint32_t next = world_renew_jit(s->world, module);
+        symbolizer_renew(s->symbolizer, m, next ? world_module(s->world, next) : NULL, offsets, n);
+        if (next)
+            follow(s, next);
+    }
+    mem_free(offsets);
+}
+
+void jit_renew(struct session *s)
+{
+    uint32_t modules[RENEWALS_AT_ONCE];
+    uint32_t n = s->file ? 0 : symbolizer_renamed(s->symbolizer, modules, RENEWALS_AT_ONCE);
+    for (uint32_t i = 0; i < n; i++)
+        renew(s, modules[i]);
+}
+
+void jit_follow(struct session *s, bool now)
+{
+    uint64_t module;
+    if (s->file)
+        return;
+    follow_new_frames(s);
+    for (size_t pos = 0; map_next(&s->jit.followed, &pos, &module, NULL);) {
+        struct module *m = world_module(s->world, (uint32_t)module);
+        if (m)
+            symbolizer_refresh(s->symbolizer, m, now);
+    }
+}
+
+void jit_forget_frames(struct session *s)
+{
+    map_clear(&s->jit.followed);
+    s->jit.frames_seen = 0;
+}
+
+void jit_done(struct session *s)
+{
+    map_done(&s->jit.followed);
+}

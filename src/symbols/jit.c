@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Names of a JIT's code in the course of time: which ones a module keeps when newer ones say otherwise. */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "symbols/state.h"
+
+#define TABLES_BYTES_MAX ((size_t)512 << 20) /* of all JITs */
+#define NONE_WAIT_NS     (8 * NS_PER_SEC)    /* more between two looks for a map that was not there */
+
+static void drop(struct symbolizer *sy, struct symbol_table **t)
+{
+    if (!*t)
+        return;
+    sy->jit_bytes -= (*t)->size;
+    tables_drop(sy, *t);
+    *t = NULL;
+}
+
+static void unpark(struct symbolizer *sy, struct mod *mod)
+{
+    sy->jit_parked -= mod->parked != NULL;
+    drop(sy, &mod->parked);
+}
+
+void jit_forget(struct symbolizer *sy, struct mod *mod)
+{
+    unpark(sy, mod);
+    drop(sy, &mod->table);
+    if (mod->dump_fd >= 0)
+        close(mod->dump_fd);
+}
+
+/* Is any code that the old table names gone, or called otherwise, in the new one? Both are in order. */
+static bool contradicts(const struct table *old, const struct table *new)
+{
+    struct table_entry o, n = { 0 };
+    uint32_t i, at = 0;
+    bool more = table_entry_at(new, 0, &n);
+
+    for (i = 0; table_entry_at(old, i, &o); i++) {
+        while (more && n.start < o.start)
+            more = table_entry_at(new, ++at, &n);
+        if (!more || n.start != o.start || strcmp(n.name, o.name))
+            return true;
+    }
+    return false;
+}
+
+bool jit_install(struct symbolizer *sy, struct mod *mod, struct symbol_table *t, struct error *e)
+{
+    sy->jit_bytes += t->size;
+    if (mod->over || sy->jit_bytes > TABLES_BYTES_MAX) {
+        drop(sy, &t);
+        return mod->over || error_set(e, ERROR_LIMIT, "the maps of all such code take more than %zu MB: no more are read",
+                                      TABLES_BYTES_MAX >> 20);
+    }
+    unpark(sy, mod);
+    if (mod->table && mod->module->live && contradicts(&mod->table->view, &t->view)) {
+        mod->parked = t;
+        sy->jit_parked++;
+        return true;
+    }
+    drop(sy, &mod->table);
+    mod->table = t;
+    return true;
+}
+
+void symbolizer_refresh(struct symbolizer *sy, struct module *m, bool now)
+{
+    struct task *task;
+    struct mod *mod;
+    uint64_t now_ns = clock_now_ns();
+
+    pthread_mutex_lock(&sy->lock);
+    mod = mods_get(sy, m);
+    task = mods_ask(sy, mod, TASK_NAMES);
+    if (m->kind == MODULE_JIT && m->live && !mod->over && !task->queued && !task->busy &&
+        (now || now_ns >= mod->next_try_ns + (mod->table ? 0 : NONE_WAIT_NS)))
+        mods_queue(sy, task);
+    pthread_mutex_unlock(&sy->lock);
+}
+
+uint32_t symbolizer_renamed(struct symbolizer *sy, uint32_t *modules, uint32_t cap)
+{
+    uint64_t id, value;
+    uint32_t n = 0;
+    size_t pos = 0;
+
+    pthread_mutex_lock(&sy->lock);
+    while (sy->jit_parked && n < cap && map_next(&sy->mods, &pos, &id, &value))
+        if (((const struct mod *)(uintptr_t)value)->parked)
+            modules[n++] = (uint32_t)id;
+    pthread_mutex_unlock(&sy->lock);
+    return n;
+}
+
+static struct mod *find(const struct symbolizer *sy, const struct module *m)
+{
+    uint64_t value;
+
+    return map_get(&sy->mods, m->id, &value) ? (struct mod *)(uintptr_t)value : NULL;
+}
+
+static void bump(struct symbolizer *sy)
+{
+    atomic_fetch_add_explicit(&sy->generation, 1, memory_order_release);
+}
+
+bool symbolizer_differs(struct symbolizer *sy, struct module *m, const uint64_t *offsets, size_t n)
+{
+    struct table_entry was, is;
+    struct mod *mod;
+    bool differs = false;
+    size_t i;
+
+    pthread_mutex_lock(&sy->lock);
+    mod = find(sy, m);
+    if (mod && mod->parked) {
+        for (i = 0; i < n && !differs; i++)
+            differs = table_find(&mod->table->view, offsets[i], &was) &&
+                      (!table_find(&mod->parked->view, offsets[i], &is) || strcmp(was.name, is.name));
+        if (!differs) {
+            drop(sy, &mod->table);
+            mod->table = mod->parked;
+            mod->parked = NULL;
+            sy->jit_parked--;
+            bump(sy);
+        }
+    }
+    pthread_mutex_unlock(&sy->lock);
+    return differs;
+}
+
+/* What remains of the old table: names of code that was sampled. NULL: no memory. */
+static struct symbol_table *keep(const struct mod *mod, const uint64_t *offsets, size_t n)
+{
+    struct table_builder b = { 0 };
+    struct symbol_table *t = NULL;
+    struct table_entry entry;
+    void *blob = NULL, *copy = MAP_FAILED;
+    size_t size, i;
+
+    for (i = 0; i < n; i++)
+        if (table_find(&mod->parked->view, offsets[i], &entry) &&
+            !table_find(&mod->table->view, offsets[i], &(struct table_entry){ 0 }))
+            table_add(&b, entry.start, entry.size, UINT64_MAX, entry.name, strlen(entry.name), TABLE_GLOBAL);
+    for (i = 0; i < n; i++)
+        if (table_find(&mod->table->view, offsets[i], &entry))
+            table_add(&b, entry.start, entry.size, UINT64_MAX, entry.name, strlen(entry.name), TABLE_GLOBAL);
+    b.header.flags |= TABLE_FULL;
+    if (table_build(&b, TABLE_REPLACED, &blob, &size, NULL))
+        copy = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (copy != MAP_FAILED)
+        t = tables_new(memcpy(copy, blob, size), size, NULL);
+    mem_free(blob);
+    table_builder_done(&b);
+    return t;
+}
+
+void symbolizer_renew(struct symbolizer *sy, struct module *m, struct module *next, const uint64_t *offsets, size_t n)
+{
+    struct mod *mod, *after;
+    struct symbol_table *kept;
+
+    pthread_mutex_lock(&sy->lock);
+    mod = find(sy, m);
+    if (mod && mod->parked) {
+        kept = keep(mod, offsets, n);
+        if (kept) {
+            sy->jit_bytes += kept->size;
+            drop(sy, &mod->table);
+            mod->table = kept;
+        }
+        mod->over = true;
+        mod->next_try_ns = 0;
+        after = next ? mods_get(sy, next) : NULL;
+        if (after && !after->table) {
+            after->table = mod->parked;
+            after->map_stamp = mod->map_stamp;
+            after->next_try_ns = clock_now_ns();
+            after->tasks[TASK_NAMES].progress = PROGRESS_READY;
+            mod->parked = NULL;
+            sy->jit_parked--;
+        }
+        unpark(sy, mod);
+        bump(sy);
+    }
+    pthread_mutex_unlock(&sy->lock);
+}

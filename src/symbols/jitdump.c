@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The worker's side: the records of a dump. Most of a dump is machine code, which is stepped over. */
+#include "symbols/jitdump.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cursor.h"
+#include "base/map.h"
+
+#define MAGIC         0x4a695444u /* "JiTD" */
+#define MAGIC_SWAPPED 0x4454694au
+#define VERSION       1
+#define HEADER_BYTES  40
+#define PREFIX_BYTES  16
+#define LOAD_BYTES    56 /* with the prefix; the name is behind it */
+#define MOVE_BYTES    64
+#define RECORDS_MAX   (2 * TABLE_ENTRIES_MAX)
+#define WINDOW_BYTES  16384
+
+_Static_assert(WINDOW_BYTES >= LOAD_BYTES + TABLE_NAME_MAX + 1, "a record's head and name come in one piece");
+
+enum { CODE_LOAD = 0, CODE_MOVE = 1 };
+
+/* The part of the file that is at hand. */
+struct window {
+    int fd;
+    uint64_t at;
+    size_t n;
+    uint8_t bytes[WINDOW_BYTES];
+};
+
+struct dump {
+    struct window w;
+    uint64_t size; /* of the file */
+    bool swap;
+    struct map loads; /* code index → place of its latest load record */
+    struct table_builder *b;
+};
+
+struct load {
+    uint64_t address, size, index;
+    const char *name; /* in the window */
+    size_t name_n;
+};
+
+static bool fill(struct window *w, uint64_t at)
+{
+    ssize_t got;
+
+    w->at = at;
+    for (w->n = 0; w->n < sizeof w->bytes; w->n += (size_t)got) {
+        do {
+            got = pread(w->fd, w->bytes + w->n, sizeof w->bytes - w->n, (off_t)(at + w->n));
+        } while (got < 0 && errno == EINTR);
+        if (got <= 0)
+            break;
+    }
+    return w->n > 0;
+}
+
+/* n bytes of the file, n at most a window; NULL: it has no such. */
+static const uint8_t *bytes_at(struct dump *d, uint64_t at, size_t n)
+{
+    struct window *w = &d->w;
+
+    if (at < w->at || at - w->at > w->n || w->n - (at - w->at) < n)
+        if (!fill(w, at) || w->n < n)
+            return NULL;
+    return w->bytes + (at - w->at);
+}
+
+/* What is behind the name is code. */
+static bool read_load(struct dump *d, uint64_t at, uint32_t size, struct load *out)
+{
+    size_t room = size - LOAD_BYTES < TABLE_NAME_MAX ? size - LOAD_BYTES : TABLE_NAME_MAX;
+    const uint8_t *bytes = bytes_at(d, at, LOAD_BYTES + room);
+    struct cursor c;
+
+    if (!bytes)
+        return false;
+    c = cursor_of(bytes, LOAD_BYTES, d->swap);
+    cursor_skip(&c, PREFIX_BYTES + 16); /* pid, tid, vma */
+    out->address = cursor_u64(&c);
+    out->size = cursor_u64(&c);
+    out->index = cursor_u64(&c);
+    out->name = (const char *)bytes + LOAD_BYTES;
+    out->name_n = strnlen(out->name, room);
+    return true;
+}
+
+static void add(struct dump *d, uint64_t start, uint64_t size, const struct load *l)
+{
+    if (size && start + size > start)
+        table_add(d->b, start, size, UINT64_MAX, l->name, l->name_n, TABLE_GLOBAL);
+}
+
+static void take_load(struct dump *d, uint64_t at, uint32_t size)
+{
+    struct load l;
+
+    if (size < LOAD_BYTES || !read_load(d, at, size, &l))
+        return;
+    add(d, l.address, l.size, &l);
+    if (d->loads.n < TABLE_ENTRIES_MAX)
+        map_put(&d->loads, l.index, at);
+}
+
+/* Where it was the name stays until other code takes the place: what was sampled there was this code. */
+static void take_move(struct dump *d, uint64_t at, uint32_t size)
+{
+    const uint8_t *bytes = size < MOVE_BYTES ? NULL : bytes_at(d, at, MOVE_BYTES);
+    struct cursor c;
+    struct load l;
+    uint64_t to, n, index, load_at;
+    uint32_t load_size;
+
+    if (!bytes)
+        return;
+    c = cursor_of(bytes, MOVE_BYTES, d->swap);
+    cursor_skip(&c, PREFIX_BYTES + 24); /* pid, tid, vma, old address */
+    to = cursor_u64(&c);
+    n = cursor_u64(&c);
+    index = cursor_u64(&c);
+    if (!map_get(&d->loads, index, &load_at) || !(bytes = bytes_at(d, load_at, PREFIX_BYTES)))
+        return;
+    c = cursor_of(bytes + 4, 4, d->swap);
+    load_size = cursor_u32(&c);
+    if (load_size >= LOAD_BYTES && read_load(d, load_at, load_size, &l))
+        add(d, to, n, &l);
+}
+
+/* False: it has no header of ours. */
+static bool read_header(struct dump *d, uint64_t *first)
+{
+    const uint8_t *bytes = bytes_at(d, 0, HEADER_BYTES);
+    struct cursor c;
+    uint32_t magic;
+
+    if (!bytes)
+        return false;
+    memcpy(&magic, bytes, sizeof magic);
+    d->swap = magic == MAGIC_SWAPPED;
+    c = cursor_of(bytes + 4, HEADER_BYTES - 4, d->swap);
+    if ((magic != MAGIC && !d->swap) || cursor_u32(&c) != VERSION)
+        return false;
+    *first = cursor_u32(&c);
+    return *first >= HEADER_BYTES;
+}
+
+static void read_records(struct dump *d, uint64_t at)
+{
+    uint32_t records = 0;
+
+    while (d->size - at >= PREFIX_BYTES) {
+        const uint8_t *bytes = bytes_at(d, at, PREFIX_BYTES);
+        struct cursor c = cursor_of(bytes, bytes ? 8 : 0, d->swap);
+        uint32_t id = cursor_u32(&c), size = cursor_u32(&c);
+
+        if (!bytes || size > d->size - at)
+            return; /* it is being written, or was made shorter */
+        if (size < PREFIX_BYTES || ++records > RECORDS_MAX) {
+            d->b->header.flags |= TABLE_CUT;
+            return;
+        }
+        if (id == CODE_LOAD)
+            take_load(d, at, size);
+        else if (id == CODE_MOVE)
+            take_move(d, at, size);
+        at += size;
+    }
+}
+
+bool jitdump_is_one(int fd)
+{
+    uint32_t magic;
+
+    return pread(fd, &magic, sizeof magic, 0) == sizeof magic && (magic == MAGIC || magic == MAGIC_SWAPPED);
+}
+
+bool jitdump_read(int fd, struct table_builder *b, struct error *e)
+{
+    struct dump d = { .w = { .fd = fd }, .b = b };
+    struct stat st;
+    uint64_t first = 0;
+
+    if (fstat(fd, &st))
+        return error_sys(e, errno, "cannot read it");
+    d.size = (uint64_t)st.st_size;
+    if (!read_header(&d, &first))
+        return error_set(e, ERROR_FORMAT, "it is called a jitdump, and is none of version %d", VERSION);
+    if (first <= d.size)
+        read_records(&d, first);
+    b->header.flags |= TABLE_FULL;
+    map_done(&d.loads);
+    return true;
+}

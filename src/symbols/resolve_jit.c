@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The table of a JIT's code: from its perf map, its jitdump, or both. They grow while it runs. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "symbols/jitdump.h"
+#include "symbols/perfmap.h"
+#include "symbols/state.h"
+#include "symbols/target.h"
+
+struct sources {
+    int fds[2];
+    unsigned n;
+    uint64_t stamp;
+};
+
+static void add(struct sources *s, int fd)
+{
+    if (fd < 0)
+        return;
+    s->fds[s->n++] = fd;
+    s->stamp = map_mix(s->stamp + cache_stamp(fd));
+}
+
+static bool is_running(uint32_t pid)
+{
+    char path[40];
+
+    snprintf(path, sizeof path, "/proc/%u", pid);
+    return !access(path, F_OK);
+}
+
+/* A runtime may write most of its dump when it ends (V8 has a buffer of 2 MB): it is kept open until then. */
+static void add_dump(struct mod *mod, struct sources *s, struct error *e)
+{
+    if (mod->dump_fd < 0)
+        mod->dump_fd = jitdump_open(mod->module->pid, e);
+    if (mod->dump_fd >= 0)
+        add(s, fcntl(mod->dump_fd, F_DUPFD_CLOEXEC, 0));
+}
+
+/* A dump tells more of the code than a map: what it says comes last and prevails. Trouble is told of what is there and
+ * cannot be read, or else that there is no map. left: the process may have ended, and its map may have stayed. */
+static void open_of_process(struct mod *mod, bool left, struct sources *s, struct error *e)
+{
+    uint32_t pid = mod->module->pid;
+    struct error of_dump = { 0 };
+    int fd = perfmap_open(pid, e);
+
+    if (fd < 0 && left && !is_running(pid)) {
+        error_clear(e);
+        fd = perfmap_open_left(pid, e);
+    }
+    add(s, fd);
+    add_dump(mod, s, &of_dump);
+    if (is_running(pid) && of_dump.class != ERROR_NONE && of_dump.class != ERROR_MISSING)
+        *e = of_dump;
+    else if (s->n && e->class == ERROR_MISSING)
+        error_clear(e);
+}
+
+/* A profile that was recorded here since the last boot: its processes may still run, or their maps still lie there. The
+ * process of a pid may be another one by now. */
+static void open_recorded(const struct symbolizer *sy, struct mod *mod, struct sources *s, struct error *e)
+{
+    uint32_t pid = mod->module->pid;
+    struct target t;
+
+    if (!sy->recorded_ns)
+        error_set(e, ERROR_MISSING, "names of a JIT's code are known while its process runs");
+    else if (!is_running(pid))
+        add(s, perfmap_open_left(pid, e));
+    else if (target_read(pid, &t, e) && t.start_ns > sy->recorded_ns)
+        error_set(e, ERROR_MISSING, "process %u is another one by now: names of its code are not known any more", pid);
+    else if (t.uid != 0 && t.uid != geteuid())
+        error_set(e, ERROR_PERMISSION, "process %u is of user %u: names in a file are not taken from there", pid, t.uid);
+    else
+        open_of_process(mod, false, s, e);
+}
+
+/* What the profile brought itself, as perf maps are written. */
+static bool open_kept(const struct symbolizer *sy, const struct module *m, struct sources *s, struct error *e)
+{
+    const struct jit_epoch *kept;
+    int fd;
+
+    if (!m->epoch || m->epoch > sy->n_epochs)
+        return false;
+    kept = &sy->epochs[m->epoch - 1];
+    fd = memfd_create("flametop-jit", MFD_CLOEXEC);
+    if (fd < 0 || !file_write_all(fd, kept->text, kept->n, NULL))
+        error_set(e, ERROR_SYSTEM, "no memory for the names of its code");
+    add(s, fd);
+    return true;
+}
+
+static void say_cut(struct outcome *out)
+{
+    if (out->table && out->table->view.header->flags & TABLE_CUT)
+        error_set(&out->trouble, ERROR_LIMIT,
+                  "the map of its code is damaged or too large: only a part of it was read");
+}
+
+void resolve_jit(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+{
+    const struct module *m = mod->module;
+    struct sources s = { .n = 0 };
+    bool kept = !m->live && open_kept(sy, m, &s, &out->trouble);
+
+    if (m->live)
+        open_of_process(mod, true, &s, &out->trouble);
+    else if (!kept)
+        open_recorded(sy, mod, &s, &out->trouble);
+    /* Of a process that ended, what it told before still holds. */
+    out->unchanged = s.n ? s.stamp == out->map_stamp : out->has_table;
+    if (s.n && !out->unchanged)
+        out->table = resolve_table(sy, WORKER_JIT, s.fds[0], s.n > 1 ? s.fds[1] : -1, out);
+    if (!out->unchanged)
+        out->map_stamp = s.stamp;
+    out->of_now = !m->live && !kept && out->table;
+    say_cut(out);
+    while (s.n)
+        close(s.fds[--s.n]);
+}
