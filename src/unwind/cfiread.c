@@ -48,6 +48,12 @@ static bool read_head(const struct cfi_reader *r, size_t at, struct head *h)
     return true;
 }
 
+/* Nothing may be behind the id, not even the id: an empty entry, or a damaged one. */
+static bool has_body(const struct cfi_reader *r, const struct head *h)
+{
+    return h->end - h->id_at > id_bytes(r, h);
+}
+
 static bool is_cie(const struct cfi_reader *r, const struct head *h)
 {
     if (!r->debug)
@@ -200,7 +206,7 @@ static struct cfi_cie *cie_at(struct cfi_reader *r, uint64_t at)
     if (cie->at != at) {
         memset(cie, 0, sizeof *cie);
         cie->at = (size_t)at;
-        cie->valid = read_head(r, (size_t)at, &h) && is_cie(r, &h) && read_cie(r, &h, cie);
+        cie->valid = read_head(r, (size_t)at, &h) && has_body(r, &h) && is_cie(r, &h) && read_cie(r, &h, cie);
     }
     return cie->valid ? cie : NULL;
 }
@@ -249,7 +255,7 @@ bool cfi_read(struct cfi_reader *r, size_t *at, struct cfi_fde *out, bool *is_fd
     if (!r->section->bytes || !r->abi || *at >= r->section->size || !read_head(r, *at, &h))
         return false;
     *at = h.end; /* an empty entry ends the section for C's start-up files, but linkers leave some in the middle */
-    if (h.end - h.id_at > id_bytes(r, &h) && !is_cie(r, &h))
+    if (has_body(r, &h) && !is_cie(r, &h))
         *is_fde = read_fde(r, &h, out);
     return true;
 }

@@ -344,6 +344,24 @@ static void a_damaged_function_costs_itself_alone(void **state)
     cfi_done(&m);
 }
 
+/* Found by the fuzzer: the length says that not even the id is there. */
+static void an_entry_that_ends_in_its_id_is_no_cie(void **state)
+{
+    static const uint8_t lengths[] = { 0, 1, 3, 4 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lengths; i++) {
+        struct cfi_maker m;
+        cfi_x86_64(&m, "zR");
+        cfi_fde(&m, CODE, 0x10);
+        cfi_close(&m);
+        m.bytes[m.cie] = lengths[i];
+        if (cfi_make(&m))
+            expect(&m, 0, UNWIND_ROW_NONE, 0);
+        cfi_done(&m);
+    }
+}
+
 static void of_overlapping_functions_the_first_holds(void **state)
 {
     struct cfi_maker m;
@@ -511,6 +529,7 @@ int main(void)
         cmocka_unit_test(registers_that_functions_save_are_kept_beside_the_row),
         cmocka_unit_test(an_arm64_leaf_keeps_its_return_address_in_x30),
         cmocka_unit_test(a_damaged_function_costs_itself_alone),
+        cmocka_unit_test(an_entry_that_ends_in_its_id_is_no_cie),
         cmocka_unit_test(of_overlapping_functions_the_first_holds),
         cmocka_unit_test(functions_end_where_their_segment_does),
         cmocka_unit_test(advancing_past_the_end_of_a_function_ends_it),
