@@ -46,7 +46,17 @@ static uint32_t frame_of(struct session *s, const struct frame_owner *o, const s
     return collector_frame(s, o, en->addr - !en->exact, en->kernel, known);
 }
 
-static uint32_t chain_entries(const struct record *r, struct entry *out)
+/* The CPU's own record of calls in place of the callers in a chain: from where each was called, innermost first. As perf
+ * does, but that the sample's own address stays. */
+static uint32_t branch_entries(const struct record *r, struct entry *out, uint32_t n)
+{
+    const unsigned words = sizeof(struct perf_branch_entry) / sizeof(uint64_t);
+    for (uint32_t i = 0; i < r->sample.branch_n && n < CHAIN_MAX; i++)
+        out[n++] = (struct entry){ record_u64(r->sample.branch, i * words, r->swap), false, true };
+    return n;
+}
+
+static uint32_t chain_entries(const struct record *r, bool by_branches, struct entry *out)
 {
     unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
     bool kernel = mode == PERF_RECORD_MISC_KERNEL;
@@ -60,11 +70,13 @@ static uint32_t chain_entries(const struct record *r, struct entry *out)
             continue;
         }
         out[n++] = (struct entry){ v, kernel, exact };
+        if (by_branches && !kernel)
+            break;
         exact = false;
     }
     if (!n)
         out[n++] = (struct entry){ r->sample.ip, mode == PERF_RECORD_MISC_KERNEL, true };
-    return n;
+    return by_branches ? branch_entries(r, out, n) : n;
 }
 
 /* The stack of all entries but the first. A chain that runs into memory that is no code is cut there, and rooted in
@@ -126,7 +138,9 @@ static uint32_t callers_of(struct session *s, const struct frame_owner *o, const
 static uint32_t stack_of_chain(struct session *s, const struct record *r, const struct frame_owner *owner, bool *broken)
 {
     struct entry entries[CHAIN_MAX];
-    uint32_t n = chain_entries(r, entries);
+    const struct perf_event_attr *attr = &s->events[s->file ? r->source : s->current_event].attr;
+    bool calls = r->sample.branch_n && attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;
+    uint32_t n = chain_entries(r, calls, entries);
     bool known;
     uint32_t leaf = frame_of(s, owner, &entries[0], &known);
     if (!known)
@@ -140,7 +154,7 @@ static uint32_t stack_of_chain(struct session *s, const struct record *r, const 
 static uint32_t kernel_frames(struct session *s, const struct record *r, const struct frame_owner *owner, uint32_t *frames)
 {
     struct entry entries[CHAIN_MAX];
-    uint32_t n = chain_entries(r, entries), n_frames = 0;
+    uint32_t n = chain_entries(r, false, entries), n_frames = 0;
     for (uint32_t i = 0; i < n && entries[i].kernel; i++) {
         bool known;
         uint32_t frame = frame_of(s, owner, &entries[i], &known);

@@ -71,6 +71,25 @@ static void without_a_chain_the_address_is_the_stack(void **state)
     assert_int_equal(last.flags, SAMPLE_USER);
 }
 
+static void the_cpus_record_of_calls_takes_the_place_of_the_callers(void **state)
+{
+    (void)state;
+    const struct perf_branch_entry calls[] = { { .from = TEXT + 0x20, .to = TEXT + 0x10 },
+                                               { .from = TEXT + 0x30, .to = TEXT + 0x18 } };
+    struct record r = record(PERF_RECORD_SAMPLE, 10);
+    const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL + 0x10, PERF_CONTEXT_USER, TEXT + 0x14, 0x1234 };
+    r.misc = PERF_RECORD_MISC_KERNEL;
+    r.sample.branch = calls;
+    r.sample.branch_n = 2;
+    s->events[0].attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK;
+    do_sample(&r, chain, 5);
+    assert_string_equal(stack_text(), "3:ffffffff81000010 16:14 16:20 16:30");
+    /* branches that are no stack of calls are left alone */
+    s->events[0].attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER;
+    do_sample(&r, chain, 4);
+    assert_string_equal(stack_text(), "3:ffffffff81000010 16:14");
+}
+
 static void a_chain_into_no_code_is_cut_there(void **state)
 {
     (void)state;
@@ -190,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_SETUP(callers_are_looked_up_before_their_return_address),
         WITH_SETUP(without_a_chain_the_address_is_the_stack),
+        WITH_SETUP(the_cpus_record_of_calls_takes_the_place_of_the_callers),
         WITH_SETUP(a_chain_into_no_code_is_cut_there),
         WITH_SETUP(an_address_without_a_mapping_is_unknown_and_not_broken),
         WITH_SETUP(a_task_without_a_pid_has_samples),
