@@ -62,6 +62,13 @@ struct place {
     uint64_t offset;
 };
 bool world_resolve(struct world *w, uint32_t thread, uint64_t addr, bool kernel, struct place *out);
+/* The mappings of a thread's image as they are now, to be asked later: what changes from now on changes a copy.
+ * NULL: it has none. Given back with world_let_maps. */
+struct space;
+struct space *world_hold_maps(struct world *w, uint32_t thread);
+void world_let_maps(struct world *w, struct space *held); /* NULL is allowed */
+bool world_resolve_held(struct space *held, uint64_t addr, struct place *out);
+uint32_t world_held_version(const struct space *held); /* as world_image_version */
 /* Changes whenever an image's maps change: lets callers cache (image, address) → place. */
 uint32_t world_image_version(const struct world *w, uint32_t image);
 

@@ -85,6 +85,7 @@ struct proc *proc_new(struct world *w, uint32_t pid, struct space *space); /* ta
 void proc_exec(struct world *w, struct proc *p);
 void image_put(struct world *w, struct image *im);
 struct space *image_writable(struct world *w, struct image *im, uint32_t pid);
+void world_put_space(struct world *w, struct space *s);
 
 /* What keeps the JIT modules of one address space apart from those of others, and from those of before. */
 static inline uint64_t jit_serial(uint64_t image_serial, uint32_t epoch)

@@ -42,6 +42,7 @@ struct callers_slot {
 /* Whose addresses: an address space as it is now. */
 struct frame_owner {
     uint32_t thread, image, version;
+    struct space *maps; /* of then, for a sample that was put aside; NULL: those of now */
 };
 
 /* userstack.c */
@@ -54,6 +55,7 @@ struct user_table { /* of a module */
 struct user_aside { /* a sample whose stack is not whole yet */
     uint64_t number; /* in the history */
     uint64_t until_ns;
+    struct space *maps; /* held: the image's maps when it was taken */
     struct record r; /* what it points to is in bytes */
     void *bytes;
     size_t n_bytes;
@@ -156,7 +158,7 @@ bool collector_record(struct session *s, const struct record *r);
 /* The frame of an address (of a call: one byte before the return address); known: false without a mapping. */
 uint32_t collector_frame(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel, bool *known);
 /* A sample of the history, once more from the record's copy; false: something is still missing. */
-bool collector_unwind_again(struct session *s, const struct record *r, uint64_t number, bool give_up);
+bool collector_unwind_again(struct session *s, const struct user_aside *a, bool give_up);
 void collector_forget_places(struct session *s); /* frames, stacks or the kernel's map changed; under lock */
 void collector_final_drain(struct session *s);                    /* under source_lock */
 /* userstack.c: under lock. Does the sample bring the registers of its user part? */
@@ -165,7 +167,7 @@ bool userstack_taken(const struct session *s, const struct record *r);
  * not there yet counts as none. *awaits: the module whose table is missing, 0: none. */
 uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, const struct record *r, bool give_up,
                         uint32_t *frames, uint32_t cap, uint32_t *awaits);
-void userstack_put_aside(struct session *s, const struct record *r, uint64_t number);
+void userstack_put_aside(struct session *s, const struct record *r, uint32_t thread, uint64_t number);
 void userstack_retry(struct session *s, bool last); /* those put aside; last: however it ends */
 void userstack_forget(struct session *s);           /* tables may be gone */
 void userstack_give_up(struct session *s, uint32_t module); /* its table: until userstack_forget */

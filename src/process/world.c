@@ -280,12 +280,34 @@ static bool kernel_place(struct world *w, uint64_t addr, struct place *out)
 
 bool world_resolve(struct world *w, uint32_t thread, uint64_t addr, bool kernel, struct place *out)
 {
-    const struct space_map *m = NULL;
-
     if (kernel)
         return kernel_place(w, addr, out);
-    if (thread && thread < w->n_entries)
-        m = space_find(w->entries[thread].image->space, addr);
+    return world_resolve_held(thread && thread < w->n_entries ? w->entries[thread].image->space : NULL, addr, out);
+}
+
+struct space *world_hold_maps(struct world *w, uint32_t thread)
+{
+    if (!thread || thread >= w->n_entries)
+        return NULL;
+    w->entries[thread].image->space->refs++;
+    return w->entries[thread].image->space;
+}
+
+void world_let_maps(struct world *w, struct space *held)
+{
+    if (held)
+        world_put_space(w, held);
+}
+
+uint32_t world_held_version(const struct space *held)
+{
+    return held->version;
+}
+
+bool world_resolve_held(struct space *held, uint64_t addr, struct place *out)
+{
+    const struct space_map *m = held ? space_find(held, addr) : NULL;
+
     if (!m) {
         *out = (struct place){ MODULE_ID_UNKNOWN, addr };
         return false;

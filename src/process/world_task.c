@@ -42,7 +42,7 @@ static struct image *image_new(struct world *w, struct space *space)
     return im;
 }
 
-static void put_space(struct world *w, struct space *s)
+void world_put_space(struct world *w, struct space *s)
 {
     if (s->refs == 1)
         w->bytes -= space_bytes(s);
@@ -55,7 +55,7 @@ void image_put(struct world *w, struct image *im)
         return;
     if (im->id)
         map_del(&w->images, im->id);
-    put_space(w, im->space);
+    world_put_space(w, im->space);
     mem_free(im);
     w->bytes -= sizeof *im;
 }
@@ -81,7 +81,7 @@ struct space *image_writable(struct world *w, struct image *im, uint32_t pid)
     im->space->owner_pid = pid;
     im->space->version = ++w->version;
     w->bytes += space_bytes(im->space);
-    put_space(w, shared);
+    world_put_space(w, shared);
     return im->space;
 }
 

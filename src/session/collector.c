@@ -31,7 +31,8 @@ uint32_t collector_frame(struct session *s, const struct frame_owner *o, uint64_
     if (slot->frame && slot->addr == addr && slot->image == image && slot->version == version)
         return slot->frame;
     struct place place;
-    *known = world_resolve(s->world, o->thread, addr, kernel, &place);
+    *known = o->maps && !kernel ? world_resolve_held(o->maps, addr, &place)
+                                : world_resolve(s->world, o->thread, addr, kernel, &place);
     if (!*known)
         return 0;
     *slot = (struct place_slot){ .addr = addr,
@@ -214,19 +215,24 @@ static struct stack_answer stack_of(struct session *s, const struct record *r, c
 static struct frame_owner owner_of(struct session *s, uint32_t thread)
 {
     const struct world_thread *t = world_thread(s->world, thread);
-    return (struct frame_owner){ thread, t ? t->image : 0, t ? world_image_version(s->world, t->image) : 0 };
+    return (struct frame_owner){ .thread = thread,
+                                 .image = t ? t->image : 0,
+                                 .version = t ? world_image_version(s->world, t->image) : 0 };
 }
 
-bool collector_unwind_again(struct session *s, const struct record *r, uint64_t number, bool give_up)
+bool collector_unwind_again(struct session *s, const struct user_aside *aside, bool give_up)
 {
-    const struct sample *sample = history_sample(s->history, number);
+    const struct sample *sample = history_sample(s->history, aside->number);
     if (!sample)
         return true;
     struct frame_owner owner = owner_of(s, sample->thread);
-    struct stack_answer a = stack_of(s, r, &owner, give_up);
+    /* other files may lie there by now */
+    if ((owner.maps = aside->maps))
+        owner.version = world_held_version(aside->maps);
+    struct stack_answer a = stack_of(s, &aside->r, &owner, give_up);
     if (a.awaits)
         return false;
-    history_set_stack(s->history, number, a.stack,
+    history_set_stack(s->history, aside->number, a.stack,
                       (uint8_t)((sample->flags & ~SAMPLE_BROKEN) | (a.broken ? SAMPLE_BROKEN : 0)));
     return true;
 }
@@ -322,7 +328,7 @@ static bool collect_sample(struct session *s, const struct record *r)
     sample.flags = sample_flags_of(r, r->id.pid) | (a.broken ? SAMPLE_BROKEN : 0);
     uint64_t number = history_append(s->history, &sample, r->sample.raw, r->sample.raw_size);
     if (a.awaits)
-        userstack_put_aside(s, r, number);
+        userstack_put_aside(s, r, thread, number);
     s->samples++;
     if (reach_second(s, time_ns))
         s->spark[time_ns / NS_PER_SEC % SESSION_SPARK]++;

@@ -156,10 +156,10 @@ void session_close(struct session *s)
     if (s->symbolizer)
         symbolizer_free(s->symbolizer);
     containers_free(s->containers);
+    userstack_done(s); /* holds maps of the world */
     world_free(s->world);
     stacks_free(s->stacks);
     history_free(s->history);
-    userstack_done(s);
     jit_done(s);
     mem_free(s->places);
     mem_free(s->thread_scope);

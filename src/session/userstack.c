@@ -18,10 +18,16 @@ void userstack_forget(struct session *s)
     memset(s->user.tables, 0, s->user.tables_cap * sizeof *s->user.tables);
 }
 
+static void free_aside(struct session *s, struct user_aside *a)
+{
+    world_let_maps(s->world, a->maps);
+    mem_free(a->bytes);
+}
+
 void userstack_done(struct session *s)
 {
     for (size_t i = 0; i < s->user.n_aside; i++)
-        mem_free(s->user.aside[i].bytes);
+        free_aside(s, &s->user.aside[i]);
     mem_free(s->user.aside);
     mem_free(s->user.tables);
     memset(&s->user, 0, sizeof s->user);
@@ -150,13 +156,14 @@ static void copy_record(struct user_aside *a, const struct record *r, size_t reg
     a->r.sample.raw = a->r.sample.read = a->r.sample.branch = NULL;
 }
 
-void userstack_put_aside(struct session *s, const struct record *r, uint64_t number)
+void userstack_put_aside(struct session *s, const struct record *r, uint32_t thread, uint64_t number)
 {
     struct user_stacks *u = &s->user;
     MEM_GROW(u->aside, u->aside_cap, u->n_aside + 1);
     struct user_aside *a = &u->aside[u->n_aside++];
     *a = (struct user_aside){ .number = number,
-                              .until_ns = clock_now_ns() + PATIENCE_NS };
+                              .until_ns = clock_now_ns() + PATIENCE_NS,
+                              .maps = world_hold_maps(s->world, thread) };
     copy_record(a, r, (size_t)__builtin_popcountll(regs_mask_of(s, r)) * sizeof(uint64_t));
     u->aside_bytes += a->n_bytes;
 }
@@ -176,12 +183,12 @@ void userstack_retry(struct session *s, bool last)
     for (size_t i = 0; i < u->n_aside; i++) {
         struct user_aside *a = &u->aside[i];
         bool give_up = last || now_ns >= a->until_ns || u->aside_bytes > ASIDE_BYTES / 2 * (full ? 1 : 2);
-        if (!collector_unwind_again(s, &a->r, a->number, give_up)) {
+        if (!collector_unwind_again(s, a, give_up)) {
             u->aside[kept++] = *a;
             continue;
         }
         u->aside_bytes -= a->n_bytes;
-        mem_free(a->bytes);
+        free_aside(s, a);
     }
     u->n_aside = kept;
     s->generation++;

@@ -417,6 +417,39 @@ static void dlclose_and_another_dlopen_leave_both_libraries(void **state)
     world_free(w);
 }
 
+static void held_maps_stay_as_they_were(void **state)
+{
+    struct world *w = world_new(false);
+    uint32_t thread = thread_of(w, 10, 10);
+    struct space *held;
+    struct place place;
+
+    (void)state;
+    assert_null(world_hold_maps(w, 0));
+    assert_null(world_hold_maps(w, world_thread_count(w)));
+    world_let_maps(w, NULL);
+    do_map(w, 10, 0x10000, 0x12000, 0, "/one.so");
+    held = world_hold_maps(w, thread);
+    assert_int_equal(world_held_version(held), world_image_version(w, world_thread(w, thread)->image));
+    do_map(w, 10, 0x10000, 0x12000, 0x1000, "/two.so");
+    do_map(w, 10, 0x20000, 0x22000, 0, "/three.so");
+    assert_int_not_equal(world_held_version(held), world_image_version(w, world_thread(w, thread)->image));
+    assert_string_equal(place_of(w, thread, 0x10008), "two.so+0x1008");
+    assert_true(world_resolve_held(held, 0x10008, &place));
+    assert_string_equal(world_module(w, place.module)->name, "one.so");
+    assert_int_equal(place.offset, 8);
+    assert_false(world_resolve_held(held, 0x20008, &place));
+    assert_int_equal(place.module, MODULE_ID_UNKNOWN);
+
+    do_comm(w, 10, 10, "other", true);
+    do_exit(w, 10, 10);
+    collect_all(w);
+    assert_true(world_resolve_held(held, 0x10008, &place));
+    assert_string_equal(world_module(w, place.module)->name, "one.so");
+    world_let_maps(w, held);
+    world_free(w);
+}
+
 static void data_over_code_takes_it_away(void **state)
 {
     struct world *w = world_new(false);
@@ -1099,6 +1132,7 @@ int main(void)
         cmocka_unit_test(the_same_mapping_told_twice_changes_nothing),
         cmocka_unit_test(a_growing_jit_stays_one_mapping),
         cmocka_unit_test(dlclose_and_another_dlopen_leave_both_libraries),
+        cmocka_unit_test(held_maps_stay_as_they_were),
         cmocka_unit_test(data_over_code_takes_it_away),
         cmocka_unit_test(after_a_fork_both_go_their_own_way),
         cmocka_unit_test(an_exec_starts_with_empty_memory),
