@@ -108,6 +108,7 @@ struct session_process {
 uint32_t session_processes(struct session *s, struct session_process **out);
 struct session_cgroup {
     char path[512];
+    char label[128]; /* "docker web": of the folder of a container, else "" */
     uint32_t depth, n_procs;
     uint64_t samples; /* in it and below, last 10 seconds */
     double percent;

@@ -54,7 +54,8 @@ struct view_function { /* funcs[0] is unused */
     uint64_t start, size;      /* in the module's offsets */
 };
 struct view_group_info {
-    const char *label;   /* "mysqld", "cpu 3", "/system.slice/x", "mysqld/123" */
+    const char *label;   /* "mysqld", "cpu 3", "docker web", "mysqld/123" */
+    const char *full;    /* of a cgroup its path, for files that are written; else the label */
     uint64_t number;     /* for a zoom into it */
     uint64_t key;        /* stable identity */
 };

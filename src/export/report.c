@@ -77,7 +77,7 @@ static void print_rows(const struct view_query *q, const struct view *v, unsigne
         buf_printf(out, "%7.2f %7.2f %9s  ", 100 * r->self_weight / all, 100 * r->total_weight / all,
                    text_thousands(count, sizeof count, r->self_count));
         if (groups || q->group == VIEW_GROUP_COMM_SYMBOL)
-            buf_printf(out, groups ? "%s" : "%-16s ", v->groups[r->group].label);
+            buf_printf(out, groups ? "%s" : "%-16s ", v->groups[r->group].full);
         if (!groups)
             buf_printf(out, "%-20s %s", v->funcs[r->func].module,
                        q->group == VIEW_GROUP_MODULE ? "" : v->funcs[r->func].name);

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "process/cgroup_label.h"
 #include "session/state.h"
 
 #define SHARE_WINDOW_NS (10 * NS_PER_SEC)
@@ -195,6 +196,7 @@ struct cgroup_walk {
     const struct map *sums; /* by cgroup id, v2 */
     uint64_t all;
     size_t root_len;
+    struct containers *containers;
 };
 
 static uint32_t count_procs(const char *dir)
@@ -220,6 +222,14 @@ static int is_folder(const struct dirent *d)
     return d->d_type == DT_DIR && d->d_name[0] != '.';
 }
 
+/* Only of the container's own folder: what lies below it shows by its place. */
+static void label_cgroup(const struct cgroup_walk *w, struct session_cgroup *c)
+{
+    struct cgroup_container container;
+    if (cgroup_container(c->path, &container) && !container.below[0])
+        containers_label(w->containers, c->path, c->label, sizeof c->label);
+}
+
 /* Depth first; returns the samples of the cgroup and all below it. The depth is bounded, so recursion is. */
 static uint64_t walk_cgroup(struct cgroup_walk *w, const char *dir, uint32_t depth)
 {
@@ -243,6 +253,7 @@ static uint64_t walk_cgroup(struct cgroup_walk *w, const char *dir, uint32_t dep
     }
     if (n >= 0)
         free(names);
+    label_cgroup(w, &w->list[self]);
     w->list[self].samples = samples;
     w->list[self].percent = percent_of(samples, w->all);
     return samples;
@@ -256,7 +267,7 @@ uint32_t session_cgroups(struct session *s, struct session_cgroup **out, struct 
     if (!scope_cgroup_root(root, sizeof root, &v2, e))
         return 0;
     struct map sums = { 0 };
-    struct cgroup_walk w = { .sums = &sums, .root_len = strlen(root) };
+    struct cgroup_walk w = { .sums = &sums, .root_len = strlen(root), .containers = s->containers };
     w.all = sum_shares(s, &sums, true);
     walk_cgroup(&w, root, 0);
     map_done(&sums);

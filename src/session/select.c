@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "session/select.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -50,6 +52,14 @@ static bool in_scope(struct session *s, const struct map *ids, const struct worl
     return true;
 }
 
+/* A zoom's text is what its cgroup is called, and too short for some paths: its number finds the path. */
+static bool in_cgroup(struct session *s, uint64_t id, const struct world_thread *t)
+{
+    char root[PATH_MAX];
+    snprintf(root, sizeof root, "%s", world_cgroup_path(s->world, id));
+    return t->cgroup == id || (*root && t->cgroup && below_cgroup(world_cgroup_path(s->world, t->cgroup), root));
+}
+
 static bool in_zoom(struct session *s, const struct zoom *z, const struct world_thread *t)
 {
     switch (z->kind) {
@@ -60,7 +70,7 @@ static bool in_zoom(struct session *s, const struct zoom *z, const struct world_
     case ZOOM_THREAD:
         return t->tid == z->number;
     case ZOOM_CGROUP:
-        return t->cgroup == z->number || below_cgroup(world_cgroup_path(s->world, t->cgroup), z->text);
+        return in_cgroup(s, z->number, t);
     default: /* the others are no matter of threads */
         return true;
     }

@@ -81,6 +81,17 @@ static void stacks_text(const struct session *s, char *dst, size_t cap)
     }
 }
 
+static void describe_scope(struct session *s, char *dst, size_t cap)
+{
+    char label[sizeof s->running_scope.cgroup];
+    if (s->running_scope.kind != SCOPE_CGROUP) {
+        scope_describe(&s->running_scope, dst, (unsigned)cap);
+        return;
+    }
+    containers_label(s->containers, s->running_scope.cgroup, label, sizeof label);
+    snprintf(dst, cap, "cgroup %s", label);
+}
+
 static void status_source(struct session *s, struct session_status *out)
 {
     if (s->n_events) {
@@ -94,7 +105,7 @@ static void status_source(struct session *s, struct session_status *out)
     if (s->file)
         snprintf(out->scope, sizeof out->scope, "file");
     else
-        scope_describe(&s->running_scope, out->scope, sizeof out->scope);
+        describe_scope(s, out->scope, sizeof out->scope);
     out->no_kernel = s->running_scope.no_kernel;
     out->no_user = s->running_scope.no_user;
     out->callchain = s->cfg.callchain;

@@ -85,11 +85,8 @@ static uint32_t add_group(struct view *v, uint64_t key, uint64_t number, const c
 {
     struct view_memory *m = v->memory;
     MEM_GROW(v->groups, m->groups_cap, v->n_groups + 1);
-    v->groups[v->n_groups] = (struct view_group_info){
-        .label = arena_strndup(&m->strings, label, strlen(label)),
-        .number = number,
-        .key = key,
-    };
+    const char *kept = arena_strndup(&m->strings, label, strlen(label));
+    v->groups[v->n_groups] = (struct view_group_info){ .label = kept, .full = kept, .number = number, .key = key };
     return v->n_groups++;
 }
 
@@ -110,11 +107,21 @@ static uint64_t thread_group_key(enum view_group group, const struct world_threa
     }
 }
 
+static uint32_t add_cgroup(struct session *s, struct view *v, uint64_t key, uint64_t id)
+{
+    const char *path = world_cgroup_path(s->world, id);
+    char label[256];
+    containers_label(s->containers, path, label, sizeof label);
+    uint32_t group = add_group(v, key, id, *path ? label : "[no cgroup]");
+    if (*path)
+        v->groups[group].full = arena_strndup(&v->memory->strings, path, strlen(path));
+    return group;
+}
+
 static uint32_t add_thread_group(struct session *s, struct view *v, enum view_group group, uint64_t key,
                                  const struct world_thread *t)
 {
     char label[64];
-    const char *path;
     switch (group) {
     case VIEW_GROUP_PROCESS:
         snprintf(label, sizeof label, "%s/%u", t->comm, t->pid);
@@ -123,8 +130,7 @@ static uint32_t add_thread_group(struct session *s, struct view *v, enum view_gr
         snprintf(label, sizeof label, "%s/%u", t->comm, t->tid);
         return add_group(v, key, t->tid, label);
     case VIEW_GROUP_CGROUP:
-        path = world_cgroup_path(s->world, t->cgroup);
-        return add_group(v, key, t->cgroup, *path ? path : "[no cgroup]");
+        return add_cgroup(s, v, key, t->cgroup);
     default:
         return add_group(v, key, 0, t->comm);
     }

@@ -33,12 +33,13 @@ static bool is_root(const char *path)
 /* The tree indents by two columns a level: the name makes up for it, so that the numbers stand in a column. */
 static void add_cgroup(struct picker *p, const struct session_cgroup *c)
 {
-    char line[640], name[512], shorter[512];
+    char line[640], name[512], called[sizeof c->label + sizeof name], shorter[512];
     const char *slash = strrchr(c->path, '/'), *last = slash && slash[1] ? slash + 1 : c->path;
     int cols = NAME_COLS - 2 * (int)c->depth;
     cols = cols < NAME_LEAST ? NAME_LEAST : cols;
     text_clean(name, sizeof name, last, strlen(last));
-    text_elide(shorter, sizeof shorter, is_root(c->path) ? "/ (all)" : name, cols, true);
+    (void)snprintf(called, sizeof called, "%s%s%s", c->label, c->label[0] ? "  " : "", name);
+    text_elide(shorter, sizeof shorter, is_root(c->path) ? "/ (all)" : called, cols, true);
     (void)snprintf(line, sizeof line, "%s%*s %6.1f%% %9u", shorter, cols - text_width(shorter), "",
                    c->percent, c->n_procs);
     picker_add(p, &(struct picker_item){ .key = key_of(c->path), .text = line, .depth = (uint16_t)c->depth });

@@ -39,6 +39,11 @@ static struct made made(uint32_t i)
     return m;
 }
 
+/* Containers, one in a folder of the other; longer than what a zoom can hold. */
+#define OUTER "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod8d5cdf4e_5a1b_4f0e_9d3c_2b1a0f9e8d7c.slice"
+#define ONE   OUTER "/cri-containerd-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope"
+#define TWO   ONE "/two"
+
 static char folder[] = "/tmp/flametop-view-XXXXXX";
 static char path[64];
 
@@ -60,8 +65,8 @@ static void write_processes(struct perfdata_writer *w)
                                                  .ino = lib ? 12 : 11,
                                                  .path = lib ? "/no/such/libb.so" : "/no/such/liba.so",
                                              });
-    perfdata_write_cgroup(w, START_NS, 1, "/one");
-    perfdata_write_cgroup(w, START_NS, 2, "/one/two");
+    perfdata_write_cgroup(w, START_NS, 1, ONE);
+    perfdata_write_cgroup(w, START_NS, 2, TWO);
 }
 
 static void write_sample(struct perfdata_writer *w, const struct made *m)
@@ -173,8 +178,8 @@ static void groups_have_their_samples_and_names(void **state)
     assert_int_equal(samples_of_group("alpha/100"), COUNT(m.tid == 100));
     query.group = VIEW_GROUP_CGROUP;
     ask();
-    assert_int_equal(samples_of_group("/one"), COUNT(m.cgroup == 1));
-    assert_int_equal(samples_of_group("/one/two"), COUNT(m.cgroup == 2));
+    assert_int_equal(samples_of_group("pod 8d5cdf4e/0123456789ab"), COUNT(m.cgroup == 1));
+    assert_int_equal(samples_of_group("pod 8d5cdf4e/0123456789ab/two"), COUNT(m.cgroup == 2));
     query.group = VIEW_GROUP_CPU;
     ask();
     for (uint32_t cpu = 0; cpu < 4; cpu++) {
@@ -207,6 +212,23 @@ static void only_what_is_in_the_window_has_a_group(void **state)
     assert_int_equal(view.n_groups, 2);
 }
 
+static void a_cgroup_is_called_by_its_container_and_written_by_its_path(void **state)
+{
+    unsigned found = 0;
+    (void)state;
+    open_file(SAMPLES);
+    query.group = VIEW_GROUP_CGROUP;
+    ask();
+    for (uint32_t g = 0; g < view.n_groups; g++) {
+        if (view.groups[g].number == 1 || view.groups[g].number == 2)
+            assert_string_equal(view.groups[g].full, view.groups[g].number == 1 ? ONE : TWO);
+        else
+            assert_string_equal(view.groups[g].full, view.groups[g].label);
+        found += view.groups[g].number == 1 || view.groups[g].number == 2;
+    }
+    assert_int_equal(found, 2);
+}
+
 static void zooms_and_modes_can_be_combined(void **state)
 {
     (void)state;
@@ -221,7 +243,7 @@ static void zooms_and_modes_can_be_combined(void **state)
     assert_int_equal(ask(), COUNT(!strcmp(m.module, "liba.so") && m.tid == 200 && m.cpu == 3));
     zoom_to(ZOOM_CPU, 1, "");
     assert_int_equal(ask(), COUNT(m.cpu == 1));
-    zoom_to(ZOOM_CGROUP, 1, "/one");
+    zoom_to(ZOOM_CGROUP, 1, "what it is called");
     assert_int_equal(ask(), COUNT(m.cgroup == 1 || m.cgroup == 2));
     zoom_to(ZOOM_COMM, 0, "worker");
     query.mode = VIEW_MODE_KERNEL;
@@ -381,6 +403,7 @@ int main(int argc, char **argv)
         WITH_SETUP(groups_have_their_samples_and_names),
         WITH_SETUP(a_process_is_called_after_its_first_thread),
         WITH_SETUP(only_what_is_in_the_window_has_a_group),
+        WITH_SETUP(a_cgroup_is_called_by_its_container_and_written_by_its_path),
         WITH_SETUP(zooms_and_modes_can_be_combined),
         WITH_SETUP(a_function_is_found_by_filter_and_by_zoom),
         WITH_SETUP(windows_end_where_the_file_ends),
