@@ -157,7 +157,6 @@ void session_close(struct session *s)
         symbolizer_free(s->symbolizer);
     containers_free(s->containers);
     userstack_done(s); /* holds maps of the world */
-    containers_free(s->containers);
     world_free(s->world);
     stacks_free(s->stacks);
     history_free(s->history);
