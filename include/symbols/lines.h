@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Source lines and inlined functions out of DWARF. The only door to libdw; for the worker. Whatever a file says,
+/* Source lines and inlined functions out of DWARF. For the worker. Whatever a file says,
  * the work on one address is bounded by a deadline; libdw itself may crash or end the process. */
 #ifndef FLAMETOP_SYMBOLS_LINES_H
 #define FLAMETOP_SYMBOLS_LINES_H

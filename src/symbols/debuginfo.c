@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbols/debuginfo.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(Dwarf_Die) <= sizeof(struct debuginfo_entry), "an entry holds what libdw keeps of it");
+
+static Dwarf_Die *die_of(struct debuginfo_entry *entry)
+{
+    return (Dwarf_Die *)(void *)entry->words;
+}
+
+void debuginfo_close(struct debuginfo *d)
+{
+    dwarf_end(d->dwarf);
+    if (d->opened) {
+        elffile_close(&d->file);
+        close(d->fd);
+    }
+    *d = (struct debuginfo){ 0 };
+}
+
+bool debuginfo_open(struct debuginfo *d, int fd)
+{
+    *d = (struct debuginfo){ .fd = fcntl(fd, F_DUPFD_CLOEXEC, 0) };
+    if (d->fd < 0)
+        return false;
+    d->opened = elffile_open(&d->file, d->fd, NULL);
+    if (!d->opened)
+        close(d->fd);
+    else if (!(d->dwarf = dwarf_begin_elf(d->file.elf, DWARF_C_READ, NULL)))
+        debuginfo_close(d);
+    return d->dwarf != NULL;
+}
+
+size_t debuginfo_alt(const struct debuginfo *d, const char **name, const void **id)
+{
+    ssize_t n = dwelf_dwarf_gnu_debugaltlink(d->dwarf, name, id);
+
+    return n > 0 ? (size_t)n : 0;
+}
+
+void debuginfo_set_alt(struct debuginfo *d, const struct debuginfo *alt)
+{
+    dwarf_setalt(d->dwarf, alt->dwarf);
+}
+
+bool debuginfo_unit(const struct debuginfo *d, struct debuginfo_unit *unit)
+{
+    Dwarf_CU *cu = unit->next;
+    Dwarf_Half version;
+    uint8_t type;
+
+    while (!dwarf_get_units(d->dwarf, cu, &cu, &version, &type, die_of(&unit->top), NULL)) {
+        unit->next = cu;
+        if (!die_of(&unit->top)->addr ||
+            (type != DW_UT_compile && type != DW_UT_skeleton && type != DW_UT_split_compile))
+            continue;
+        unit->id = 0;
+        unit->is_skeleton =
+            !dwarf_cu_info(cu, NULL, NULL, NULL, NULL, &unit->id, NULL, NULL) && type == DW_UT_skeleton;
+        return true;
+    }
+    return false;
+}
+
+static const char *text_of(Dwarf_Die *die, unsigned name)
+{
+    Dwarf_Attribute attribute;
+
+    return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
+}
+
+static bool number_of(Dwarf_Die *die, unsigned name, uint64_t *number)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word word;
+
+    if (dwarf_formudata(dwarf_attr(die, name, &attribute), &word))
+        return false;
+    *number = word;
+    return true;
+}
+
+const char *debuginfo_folder(struct debuginfo_entry *top)
+{
+    return text_of(die_of(top), DW_AT_comp_dir);
+}
+
+const char *debuginfo_split_name(struct debuginfo_entry *top)
+{
+    const char *name = text_of(die_of(top), DW_AT_dwo_name);
+
+    return name ? name : text_of(die_of(top), DW_AT_GNU_dwo_name);
+}
+
+static struct splitranges_bytes section_bytes(const struct debuginfo *d, const char *name)
+{
+    struct elf_bytes bytes;
+
+    if (!elffile_section(&d->file, name, &bytes, NULL))
+        return (struct splitranges_bytes){ 0 };
+    return (struct splitranges_bytes){ bytes.p, bytes.n };
+}
+
+/* libdw follows a skeleton to its split unit only if it may open files itself, and has no way to be given one. */
+void debuginfo_split(const struct debuginfo *d, struct debuginfo_entry *skeleton, const struct debuginfo *split,
+                     struct splitranges *ranges)
+{
+    Dwarf_Die *die = die_of(skeleton);
+    Dwarf_Half version = 0;
+    uint8_t address_size = 0;
+    Dwarf_Addr low = 0;
+
+    dwarf_cu_info(die->cu, &version, NULL, NULL, NULL, NULL, &address_size, NULL);
+    dwarf_lowpc(die, &low);
+    *ranges = (struct splitranges){ .version = version,
+                                    .address_size = address_size,
+                                    .swap = split->file.swapped,
+                                    .low = low,
+                                    .info = section_bytes(split, ".debug_info.dwo"),
+                                    .lists = section_bytes(split, ".debug_rnglists.dwo"),
+                                    .old_lists = section_bytes(d, ".debug_ranges"),
+                                    .addresses = section_bytes(d, ".debug_addr") };
+    if (!number_of(die, DW_AT_addr_base, &ranges->addresses_base))
+        number_of(die, DW_AT_GNU_addr_base, &ranges->addresses_base);
+    number_of(die, DW_AT_GNU_ranges_base, &ranges->old_lists_base);
+}
+
+bool debuginfo_child(struct debuginfo_entry *entry, struct debuginfo_entry *child)
+{
+    return !dwarf_child(die_of(entry), die_of(child));
+}
+
+bool debuginfo_sibling(struct debuginfo_entry *entry)
+{
+    return !dwarf_siblingof(die_of(entry), die_of(entry));
+}
+
+enum debuginfo_kind debuginfo_kind(struct debuginfo_entry *entry)
+{
+    switch (dwarf_tag(die_of(entry))) {
+    case DW_TAG_subprogram:
+        return DEBUGINFO_FUNCTION;
+    case DW_TAG_inlined_subroutine:
+        return DEBUGINFO_INLINED;
+    case DW_TAG_lexical_block:
+    case DW_TAG_try_block:
+    case DW_TAG_catch_block:
+    case DW_TAG_with_stmt:
+        return DEBUGINFO_BLOCK;
+    case DW_TAG_namespace:
+    case DW_TAG_module:
+    case DW_TAG_class_type:
+    case DW_TAG_structure_type:
+    case DW_TAG_union_type:
+    case DW_TAG_enumeration_type:
+    case DW_TAG_interface_type:
+        return DEBUGINFO_HOLDER;
+    default:
+        return DEBUGINFO_OTHER;
+    }
+}
+
+bool debuginfo_range(struct debuginfo_entry *entry, struct debuginfo_ranges *ranges, uint64_t *low, uint64_t *high)
+{
+    Dwarf_Addr base = ranges->base, from, to;
+
+    ranges->at = dwarf_ranges(die_of(entry), ranges->at, &base, &from, &to);
+    if (ranges->at <= 0)
+        return false;
+    ranges->base = base;
+    *low = from;
+    *high = to;
+    return true;
+}
+
+static struct splitranges_attribute split_attribute(Dwarf_Die *die, unsigned name)
+{
+    struct splitranges_attribute a = { 0 };
+    Dwarf_Attribute attribute;
+
+    if (!dwarf_attr(die, name, &attribute))
+        return a;
+    a.form = attribute.form;
+    a.bytes = attribute.valp;
+    a.is_number = number_of(die, name, &a.number);
+    return a;
+}
+
+void debuginfo_split_range(struct debuginfo_entry *entry, const struct splitranges *unit,
+                           struct splitranges_iterator *it)
+{
+    Dwarf_Die *die = die_of(entry);
+    struct splitranges_attribute low = split_attribute(die, DW_AT_low_pc);
+    struct splitranges_attribute high = split_attribute(die, DW_AT_high_pc);
+    struct splitranges_attribute list = split_attribute(die, DW_AT_ranges);
+
+    splitranges_begin(it, unit, &low, &high, &list);
+}
+
+const char *debuginfo_name(struct debuginfo_entry *entry)
+{
+    static const unsigned attributes[] = { DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name };
+    const char *name = NULL;
+    size_t i;
+
+    for (i = 0; !name && i < sizeof attributes / sizeof *attributes; i++)
+        name = text_of(die_of(entry), attributes[i]);
+    return name;
+}
+
+void debuginfo_call(struct debuginfo_entry *entry, struct debuginfo_entry *top, const char **file, uint32_t *line)
+{
+    Dwarf_Files *files;
+    uint64_t number;
+    size_t n;
+
+    *file = NULL;
+    *line = 0;
+    if (number_of(die_of(entry), DW_AT_call_line, &number) && number <= UINT32_MAX)
+        *line = (uint32_t)number;
+    if (number_of(die_of(entry), DW_AT_call_file, &number) && !dwarf_getsrcfiles(die_of(top), &files, &n) &&
+        number < n)
+        *file = dwarf_filesrc(files, (size_t)number, NULL, NULL);
+}
+
+void debuginfo_line(struct debuginfo_entry *top, uint64_t address, const char **file, uint32_t *line)
+{
+    Dwarf_Line *found = dwarf_getsrc_die(die_of(top), address);
+    int number;
+
+    *file = found ? dwarf_linesrc(found, NULL, NULL) : NULL;
+    *line = found && !dwarf_lineno(found, &number) && number > 0 ? (uint32_t)number : 0;
+}
