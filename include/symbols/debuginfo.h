@@ -29,10 +29,10 @@ enum debuginfo_kind {
     DEBUGINFO_OTHER,
 };
 struct debuginfo_unit {
-    void *next;                 /* for debuginfo_unit(); start with zeros */
+    void *next; /* for debuginfo_unit(); start with zeros */
     struct debuginfo_entry top;
-    bool is_skeleton;           /* its entries are in another file: … */
-    uint64_t id;                /* … in the unit with this id */
+    bool is_skeleton; /* its entries are in another file: … */
+    uint64_t id;      /* … in the unit with this id */
 };
 struct debuginfo_ranges { /* start with zeros */
     ptrdiff_t at;
@@ -48,23 +48,25 @@ void debuginfo_set_alt(struct debuginfo *d, const struct debuginfo *alt); /* alt
 
 /* The next unit with code (skeletons, compiled and split ones). */
 bool debuginfo_unit(const struct debuginfo *d, struct debuginfo_unit *unit);
-const char *debuginfo_folder(struct debuginfo_entry *top); /* DW_AT_comp_dir, NULL: none */
+const char *debuginfo_folder(struct debuginfo_entry *top);     /* DW_AT_comp_dir, NULL: none */
 const char *debuginfo_split_name(struct debuginfo_entry *top); /* of a skeleton; NULL: none */
 /* What the ranges of a split unit's entries are made of; `split` is the file with its entries. */
-void debuginfo_split(const struct debuginfo *d, struct debuginfo_entry *skeleton, const struct debuginfo *split,
-                     struct splitranges *ranges);
+void debuginfo_split(const struct debuginfo *d, struct debuginfo_entry *skeleton,
+                     const struct debuginfo *split, struct splitranges *ranges);
 
 bool debuginfo_child(struct debuginfo_entry *entry, struct debuginfo_entry *child);
 bool debuginfo_sibling(struct debuginfo_entry *entry); /* entry becomes its next sibling */
 enum debuginfo_kind debuginfo_kind(struct debuginfo_entry *entry);
 /* The entry's next range of addresses; not of split units. */
-bool debuginfo_range(struct debuginfo_entry *entry, struct debuginfo_ranges *ranges, uint64_t *low, uint64_t *high);
+bool debuginfo_range(struct debuginfo_entry *entry, struct debuginfo_ranges *ranges, uint64_t *low,
+                     uint64_t *high);
 void debuginfo_split_range(struct debuginfo_entry *entry, const struct splitranges *unit,
                            struct splitranges_iterator *it);
 /* Of a function or an inlined one: linkage name where there is one; NULL: none. */
 const char *debuginfo_name(struct debuginfo_entry *entry);
 /* Where an inlined one was called; top: of the unit that has the lines. File NULL, line 0: not known. */
-void debuginfo_call(struct debuginfo_entry *entry, struct debuginfo_entry *top, const char **file, uint32_t *line);
+void debuginfo_call(struct debuginfo_entry *entry, struct debuginfo_entry *top, const char **file,
+                    uint32_t *line);
 /* The source line of an address, by the unit's line table. */
 void debuginfo_line(struct debuginfo_entry *top, uint64_t address, const char **file, uint32_t *line);
 

@@ -9,7 +9,7 @@
 
 #define LINECACHE_BATCH 512 /* offsets in a request: others wait for the worker meanwhile */
 
-struct linecache { /* of a module */
+struct linecache {   /* of a module */
     struct map rows; /* offset → struct line_row *; 0: asked for */
     struct arena arena;
     uint64_t *asked; /* waiting */

@@ -12,10 +12,10 @@
 
 #define LINES_DEPTH_MAX 64 /* inlined functions at one address; what is further out is left out */
 
-struct lines_files { /* borrowed for the call; -1: none */
-    int fd;          /* the file that was mapped: its segments turn offsets into addresses */
-    int debug_fd;    /* its separate debug file */
-    int alt_fd;      /* what several debug files share (dwz; .gnu_debugaltlink) */
+struct lines_files {  /* borrowed for the call; -1: none */
+    int fd;           /* the file that was mapped: its segments turn offsets into addresses */
+    int debug_fd;     /* its separate debug file */
+    int alt_fd;       /* what several debug files share (dwz; .gnu_debugaltlink) */
     bool without_alt; /* there is none to be had: do without its names */
 };
 enum lines_open_result {
@@ -33,11 +33,11 @@ struct lines_want {     /* another file that is needed */
 };
 
 struct lines_inlined {
-    const char *name; /* linkage name where there is one; NULL: not known */
+    const char *name;          /* linkage name where there is one; NULL: not known */
     const char *folder, *file; /* of the call, in the next function outwards; file NULL: not known */
     uint32_t line;
 };
-struct lines_place { /* strings are valid until the module is closed */
+struct lines_place {           /* strings are valid until the module is closed */
     const char *folder, *file; /* file may be relative to folder (NULL: there is none); NULL: not known */
     uint32_t line;             /* 0: not known */
     uint32_t n;                /* innermost first */
@@ -51,8 +51,8 @@ enum lines_find_result {
 
 struct lines_module;
 /* *m is set, for lines_close, with LINES_OPEN_READY. The descriptors may be closed afterwards. */
-enum lines_open_result lines_open(const struct lines_files *files, uint64_t deadline_ns, struct lines_module **m,
-                                  struct lines_want *want, struct error *e);
+enum lines_open_result lines_open(const struct lines_files *files, uint64_t deadline_ns,
+                                  struct lines_module **m, struct lines_want *want, struct error *e);
 void lines_close(struct lines_module *m);
 enum lines_find_result lines_find(struct lines_module *m, uint64_t offset, uint64_t deadline_ns,
                                   struct lines_place *place, struct lines_want *want);

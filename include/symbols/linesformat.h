@@ -45,7 +45,7 @@ struct lines_header {
     uint32_t want_folder, want_path, want_id_n;
     uint8_t want_id[20];
 };
-struct lines_row { /* file: a string, 0: not known */
+struct lines_row {                 /* file: a string, 0: not known */
     uint32_t file, line, first, n; /* inlined functions [first, first + n), innermost first */
 };
 struct lines_call { /* an inlined function, and where it was called */

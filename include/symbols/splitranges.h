@@ -17,8 +17,8 @@ struct splitranges_bytes {
 };
 struct splitranges { /* of a unit */
     unsigned version, address_size;
-    bool swap;    /* the file is of the other byte order */
-    uint64_t low; /* DW_AT_low_pc of the skeleton */
+    bool swap;                          /* the file is of the other byte order */
+    uint64_t low;                       /* DW_AT_low_pc of the skeleton */
     struct splitranges_bytes info;      /* .debug_info.dwo: attributes lie in it */
     struct splitranges_bytes lists;     /* .debug_rnglists.dwo */
     struct splitranges_bytes old_lists; /* .debug_ranges of the skeleton's file */

@@ -108,8 +108,8 @@ static struct splitranges_bytes section_bytes(const struct debuginfo *d, const c
 }
 
 /* libdw follows a skeleton to its split unit only if it may open files itself, and has no way to be given one. */
-void debuginfo_split(const struct debuginfo *d, struct debuginfo_entry *skeleton, const struct debuginfo *split,
-                     struct splitranges *ranges)
+void debuginfo_split(const struct debuginfo *d, struct debuginfo_entry *skeleton,
+                     const struct debuginfo *split, struct splitranges *ranges)
 {
     Dwarf_Die *die = die_of(skeleton);
     Dwarf_Half version = 0;
@@ -166,7 +166,8 @@ enum debuginfo_kind debuginfo_kind(struct debuginfo_entry *entry)
     }
 }
 
-bool debuginfo_range(struct debuginfo_entry *entry, struct debuginfo_ranges *ranges, uint64_t *low, uint64_t *high)
+bool debuginfo_range(struct debuginfo_entry *entry, struct debuginfo_ranges *ranges, uint64_t *low,
+                     uint64_t *high)
 {
     Dwarf_Addr base = ranges->base, from, to;
 
@@ -214,7 +215,8 @@ const char *debuginfo_name(struct debuginfo_entry *entry)
     return name;
 }
 
-void debuginfo_call(struct debuginfo_entry *entry, struct debuginfo_entry *top, const char **file, uint32_t *line)
+void debuginfo_call(struct debuginfo_entry *entry, struct debuginfo_entry *top, const char **file,
+                    uint32_t *line)
 {
     Dwarf_Files *files;
     uint64_t number;

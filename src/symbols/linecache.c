@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "base/text.h"
 
-#define BYTES_MAX    (64u << 20)       /* of all modules: beyond, nothing more is asked for */
-#define BYTES_TRIM   (BYTES_MAX / 2)   /* beyond, all goes when it may */
+#define BYTES_MAX    (64u << 20)     /* of all modules: beyond, nothing more is asked for */
+#define BYTES_TRIM   (BYTES_MAX / 2) /* beyond, all goes when it may */
 #define SPENT_MAX_NS (120 * NS_PER_SEC)
 #define GIVEN_UP_MAX 64
 #define TEXT_MAX     1024
@@ -134,7 +134,8 @@ static struct line_row *make_row(struct symbolizer *sy, struct mod *mod, const s
     struct line_row *row = arena_alloc(arena, sizeof *row);
     uint32_t i;
 
-    *row = (struct line_row){ .file = keep_text(sy, v->strings + from->file), .line = from->line, .n = from->n };
+    *row =
+        (struct line_row){ .file = keep_text(sy, v->strings + from->file), .line = from->line, .n = from->n };
     if (!row->n)
         return row;
     row->names = arena_alloc(arena, row->n * sizeof *row->names);
@@ -196,7 +197,8 @@ bool linecache_install(struct symbolizer *sy, struct mod *mod, struct outcome *o
     }
     lines_answer_free(a);
     if (a && (c->spent_ns > SPENT_MAX_NS || c->given_up > GIVEN_UP_MAX))
-        error_set(&out->trouble, ERROR_LIMIT, "its debug information takes too long to read: no inlined functions");
+        error_set(&out->trouble, ERROR_LIMIT,
+                  "its debug information takes too long to read: no inlined functions");
     if (!a || c->spent_ns > SPENT_MAX_NS || c->given_up > GIVEN_UP_MAX) {
         stop_asking(sy, c);
         return false;
@@ -231,11 +233,14 @@ static enum symbol_state tell(struct symbolizer *sy, struct linecache *c, struct
     sy->line_bytes -= bytes_of(c);
     renew(c, row);
     sy->line_bytes += bytes_of(c);
-    *out = (struct symbol_lines){ .file = row->file, .line = row->line, .n_inlines = row->n, .inlines = row->told };
+    *out = (struct symbol_lines){
+        .file = row->file, .line = row->line, .n_inlines = row->n, .inlines = row->told
+    };
     return row->n || row->file[0] ? SYMBOL_FOUND : SYMBOL_NONE;
 }
 
-static enum symbol_state look_up(struct symbolizer *sy, struct mod *mod, uint64_t offset, struct symbol_lines *out)
+static enum symbol_state look_up(struct symbolizer *sy, struct mod *mod, uint64_t offset,
+                                 struct symbol_lines *out)
 {
     struct linecache *c;
     uint64_t known;

@@ -114,7 +114,8 @@ static void add_range(struct walk *w, struct spans *spans, uint64_t low, uint64_
         w->stopped = true;
 }
 
-static void add_split_ranges(struct walk *w, struct debuginfo_entry *entry, struct spans *spans, uint32_t what)
+static void add_split_ranges(struct walk *w, struct debuginfo_entry *entry, struct spans *spans,
+                             uint32_t what)
 {
     struct splitranges_iterator it;
     struct splitranges_pair pair;
@@ -214,8 +215,8 @@ static enum lines_open_result open_parts(struct lines_module *m, const struct li
     return m->n ? LINES_OPEN_READY : LINES_OPEN_NO_DWARF;
 }
 
-enum lines_open_result lines_open(const struct lines_files *files, uint64_t deadline_ns, struct lines_module **m,
-                                  struct lines_want *want, struct error *e)
+enum lines_open_result lines_open(const struct lines_files *files, uint64_t deadline_ns,
+                                  struct lines_module **m, struct lines_want *want, struct error *e)
 {
     struct lines_module *opened = mem_zalloc(sizeof *opened);
     enum lines_open_result result = open_parts(opened, files, deadline_ns, want, e);
@@ -339,8 +340,8 @@ static bool add_inlined(struct walk *w, struct function *f, struct debuginfo_ent
     return !w->stopped;
 }
 
-static void collect_inlined(struct walk *w, struct function *f, struct debuginfo_entry *scope, uint32_t parent,
-                            unsigned depth)
+static void collect_inlined(struct walk *w, struct function *f, struct debuginfo_entry *scope,
+                            uint32_t parent, unsigned depth)
 {
     struct debuginfo_entry entry;
 
@@ -388,8 +389,9 @@ static void tell_chain(struct unit *u, struct function *f, uint32_t innermost, s
         struct inlined *item = &f->items[i];
         if (!item->told)
             tell_inlined(u, item);
-        place->inlined[place->n++] =
-            (struct lines_inlined){ .name = item->name, .folder = u->folder, .file = item->file, .line = item->line };
+        place->inlined[place->n++] = (struct lines_inlined){
+            .name = item->name, .folder = u->folder, .file = item->file, .line = item->line
+        };
     }
 }
 

@@ -19,8 +19,8 @@ static bool check_rows(const struct lines_view *v)
     uint32_t i;
 
     for (i = 0; i < h->n_rows; i++)
-        if (!is_text(v, v->rows[i].file) || v->rows[i].first > h->n_inlined || v->rows[i].n > LINES_DEPTH_MAX ||
-            v->rows[i].n > h->n_inlined - v->rows[i].first)
+        if (!is_text(v, v->rows[i].file) || v->rows[i].first > h->n_inlined ||
+            v->rows[i].n > LINES_DEPTH_MAX || v->rows[i].n > h->n_inlined - v->rows[i].first)
             return false;
     for (i = 0; i < h->n_inlined; i++)
         if (!is_text(v, v->calls[i].name) || !is_text(v, v->calls[i].file))

@@ -8,10 +8,10 @@
 #include "base/mem.h"
 #include "symbols/linesformat.h"
 
-#define SLICE_NS     (100 * NS_PER_MS)
-#define OPEN_MAX_NS  (5 * NS_PER_SEC)
-#define FIND_MAX_NS  (2 * NS_PER_SEC)
-#define HELD_MAX     (UINT64_C(256) << 20) /* memory, beyond which modules are closed */
+#define SLICE_NS    (100 * NS_PER_MS)
+#define OPEN_MAX_NS (5 * NS_PER_SEC)
+#define FIND_MAX_NS (2 * NS_PER_SEC)
+#define HELD_MAX    (UINT64_C(256) << 20) /* memory, beyond which modules are closed */
 
 struct call {
     struct lines_server *server;
@@ -178,7 +178,9 @@ static bool answer(struct call *c, struct error *e)
 bool lines_serve(struct lines_server *s, const void *payload, size_t n, const int *fds, unsigned n_fds,
                  struct buf *blob, struct error *e)
 {
-    struct call c = { .server = s, .offsets = (const char *)payload + sizeof c.ask, .fds = fds, .n_fds = n_fds };
+    struct call c = {
+        .server = s, .offsets = (const char *)payload + sizeof c.ask, .fds = fds, .n_fds = n_fds
+    };
     bool ok;
 
     if (n < sizeof c.ask)

@@ -72,7 +72,9 @@ static struct lines_answer *ask(struct question *q, uint32_t flags, const struct
     struct {
         struct lines_ask head;
         uint64_t offsets[LINECACHE_BATCH];
-    } payload = { .head = { .key = q->mod->module->id, .split_id = split_id, .flags = flags, .n = (uint32_t)c->n_batch } };
+    } payload = {
+        .head = { .key = q->mod->module->id, .split_id = split_id, .flags = flags, .n = (uint32_t)c->n_batch }
+    };
     struct worker_request r = { .kind = WORKER_LINES,
                                 .payload = &payload,
                                 .payload_n = sizeof payload.head + c->n_batch * sizeof *c->batch };
@@ -176,7 +178,8 @@ static bool is_of_no_use(const struct lines_answer *a)
 }
 
 /* Replaces `a` with what a debug file below the root gives. */
-static struct lines_answer *try_debug_root(struct question *q, const char *root, int fd, struct lines_answer *a)
+static struct lines_answer *try_debug_root(struct question *q, const char *root, int fd,
+                                           struct lines_answer *a)
 {
     const struct symbol_table *t = q->mod->table;
     uint32_t crc;

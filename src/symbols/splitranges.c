@@ -2,25 +2,25 @@
 #include "symbols/splitranges.h"
 
 enum { /* DW_FORM_…; dwarf.h is behind another door */
-    FORM_ADDR = 0x01,
-    FORM_SEC_OFFSET = 0x17,
-    FORM_ADDRX = 0x1b,
-    FORM_RNGLISTX = 0x23,
-    FORM_ADDRX1 = 0x29,
-    FORM_ADDRX2,
-    FORM_ADDRX3,
-    FORM_ADDRX4,
-    FORM_GNU_ADDR_INDEX = 0x1f01,
+       FORM_ADDR = 0x01,
+       FORM_SEC_OFFSET = 0x17,
+       FORM_ADDRX = 0x1b,
+       FORM_RNGLISTX = 0x23,
+       FORM_ADDRX1 = 0x29,
+       FORM_ADDRX2,
+       FORM_ADDRX3,
+       FORM_ADDRX4,
+       FORM_GNU_ADDR_INDEX = 0x1f01,
 };
 enum { /* DW_RLE_… */
-    LIST_END,
-    LIST_BASE_INDEX,
-    LIST_START_INDEX_END_INDEX,
-    LIST_START_INDEX_LENGTH,
-    LIST_OFFSET_PAIR,
-    LIST_BASE,
-    LIST_START_END,
-    LIST_START_LENGTH,
+       LIST_END,
+       LIST_BASE_INDEX,
+       LIST_START_INDEX_END_INDEX,
+       LIST_START_INDEX_LENGTH,
+       LIST_OFFSET_PAIR,
+       LIST_BASE,
+       LIST_START_END,
+       LIST_START_LENGTH,
 };
 #define LISTS_HEADER 12 /* of .debug_rnglists.dwo in 32-bit DWARF; its entry says where the lists begin */
 
@@ -39,7 +39,8 @@ static uint64_t read_uleb(struct cursor *c)
     return value;
 }
 
-static struct cursor cursor_at(const struct splitranges *unit, const struct splitranges_bytes *bytes, uint64_t at)
+static struct cursor cursor_at(const struct splitranges *unit, const struct splitranges_bytes *bytes,
+                               uint64_t at)
 {
     struct cursor c = cursor_of(bytes->data, bytes->size, unit->swap);
 
@@ -67,7 +68,8 @@ static bool indexed_address(const struct splitranges *unit, uint64_t index, uint
 }
 
 /* Where the attribute's value is in .debug_info.dwo. */
-static struct cursor cursor_of_attribute(const struct splitranges *unit, const struct splitranges_attribute *a)
+static struct cursor cursor_of_attribute(const struct splitranges *unit,
+                                         const struct splitranges_attribute *a)
 {
     const uint8_t *data = unit->info.data;
 

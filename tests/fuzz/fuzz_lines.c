@@ -89,7 +89,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (i = 0; i < OFFSETS; i++)
         q.offsets[i] = first_n * i / OFFSETS;
     status = open_module(&server, &q, fd, second_fd);
-    for (rounds = 0; rounds < 32 && q.ask.n && (status == LINES_DONE || status == LINES_WANTS_SPLIT); rounds++) {
+    for (rounds = 0; rounds < 32 && q.ask.n && (status == LINES_DONE || status == LINES_WANTS_SPLIT);
+         rounds++) {
         q.ask.flags = status == LINES_WANTS_SPLIT ? LINES_SPLIT : 0;
         status = ask(&server, &q, &second_fd, q.ask.flags ? 1 : 0);
     }

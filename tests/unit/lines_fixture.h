@@ -17,20 +17,20 @@
 #include "symbols/table.h"
 
 static const char lines_source[] =
-    "volatile unsigned sink;\n"                                                       /* 1 */
-    "#define INLINE static inline __attribute__((always_inline)) unsigned\n"          /* 2 */
-    "INLINE third(unsigned x) { for (unsigned i = 0; i < 7; i++) sink += x * i;\n"    /* 3 */
-    "    return sink ^ x; }\n"                                                        /* 4 */
-    "INLINE second(unsigned x) { unsigned s = 1;\n"                                   /* 5 */
-    "    while (x--) s += third(x + s);\n"                                            /* 6 */
-    "    return s; }\n"                                                               /* 7 */
-    "INLINE first(unsigned x) {\n"                                                    /* 8 */
-    "    return second(x % 9) +\n"                                                    /* 9 */
-    "        third(3); }\n"                                                           /* 10 */
-    "__attribute__((noinline)) unsigned work(unsigned n) { unsigned r = 0;\n"         /* 11 */
-    "    while (n--)\n"                                                               /* 12 */
-    "        r += first(n);\n"                                                        /* 13 */
-    "    return r; }\n"                                                               /* 14 */
+    "volatile unsigned sink;\n"                                                    /* 1 */
+    "#define INLINE static inline __attribute__((always_inline)) unsigned\n"       /* 2 */
+    "INLINE third(unsigned x) { for (unsigned i = 0; i < 7; i++) sink += x * i;\n" /* 3 */
+    "    return sink ^ x; }\n"                                                     /* 4 */
+    "INLINE second(unsigned x) { unsigned s = 1;\n"                                /* 5 */
+    "    while (x--) s += third(x + s);\n"                                         /* 6 */
+    "    return s; }\n"                                                            /* 7 */
+    "INLINE first(unsigned x) {\n"                                                 /* 8 */
+    "    return second(x % 9) +\n"                                                 /* 9 */
+    "        third(3); }\n"                                                        /* 10 */
+    "__attribute__((noinline)) unsigned work(unsigned n) { unsigned r = 0;\n"      /* 11 */
+    "    while (n--)\n"                                                            /* 12 */
+    "        r += first(n);\n"                                                     /* 13 */
+    "    return r; }\n"                                                            /* 14 */
     "int main(int argc, char **argv) { (void)argv; return (int)work((unsigned)argc); }\n";
 
 /* Where each function is called, as (callee, caller) → line. Outermost: "work". */
@@ -73,8 +73,8 @@ static inline bool lines_compile(const char *dir, const char *compiler, const ch
     f = fopen(path, "w");
     if (!f || fputs(lines_source, f) == EOF || fclose(f))
         return false;
-    return lines_run(dir, "%s -O2 -g %s -c -o %s.o inlines.c && %s -o %s %s.o", compiler, options, name, compiler,
-                     name, name);
+    return lines_run(dir, "%s -O2 -g %s -c -o %s.o inlines.c && %s -o %s %s.o", compiler, options, name,
+                     compiler, name, name);
 }
 
 static inline int lines_open_file(const char *dir, const char *name)

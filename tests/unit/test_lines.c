@@ -52,7 +52,8 @@ static void find(const char *dir, struct lines_module *m, uint64_t offset, struc
     uint64_t id;
     int fd;
 
-    while ((result = lines_find(m, offset, clock_now_ns() + LONG_ENOUGH, place, &want)) == LINES_FIND_WANTS_SPLIT) {
+    while ((result = lines_find(m, offset, clock_now_ns() + LONG_ENOUGH, place, &want)) ==
+           LINES_FIND_WANTS_SPLIT) {
         assert_string_equal(want.folder, dir);
         assert_int_equal(want.id_size, sizeof id);
         memcpy(&id, want.id, sizeof id);
@@ -74,8 +75,8 @@ static void check_place(const char *dir, const struct lines_place *place)
         char path[PATH_MAX];
         assert_non_null(in->name);
         assert_non_null(in->file);
-        snprintf(path, sizeof path, "%s%s%s", in->file[0] == '/' ? "" : in->folder, in->file[0] == '/' ? "" : "/",
-                 in->file);
+        snprintf(path, sizeof path, "%s%s%s", in->file[0] == '/' ? "" : in->folder,
+                 in->file[0] == '/' ? "" : "/", in->file);
         assert_int_equal(in->line, lines_call_line(in->name, caller));
         assert_true(!strncmp(path, dir, strlen(dir)) && !strcmp(strrchr(path, '/'), "/inlines.c"));
     }
@@ -146,7 +147,8 @@ static void a_separate_debug_file_is_used(void **state)
     int fd, debug_fd;
 
     if (!lines_compile(dir, "cc", "", "program") ||
-        !lines_run(dir, "objcopy --only-keep-debug program program.debug && cp program plain && strip -g plain"))
+        !lines_run(dir,
+                   "objcopy --only-keep-debug program program.debug && cp program plain && strip -g plain"))
         skip();
     fd = lines_open_file(dir, "plain");
     debug_fd = lines_open_file(dir, "program.debug");
@@ -170,7 +172,8 @@ static void a_debug_file_of_another_build_is_refused(void **state)
         skip();
     files.fd = lines_open_file(dir, "program");
     files.debug_fd = lines_open_file(dir, "other");
-    assert_int_equal(lines_open(&files, clock_now_ns() + LONG_ENOUGH, &m, &want, NULL), LINES_OPEN_OTHER_BUILD);
+    assert_int_equal(lines_open(&files, clock_now_ns() + LONG_ENOUGH, &m, &want, NULL),
+                     LINES_OPEN_OTHER_BUILD);
     close(files.fd);
     close(files.debug_fd);
 }
@@ -183,8 +186,9 @@ static void the_file_shared_by_dwz_is_asked_for_and_used(void **state)
     struct lines_want want;
 
     if (!lines_compile(dir, "cc", "-gdwarf-4", "program") ||
-        !lines_run(dir, "objcopy --only-keep-debug program a.debug && cp a.debug b.debug && "
-                        "dwz -m %s/common -M %s/common a.debug b.debug && strip -g program",
+        !lines_run(dir,
+                   "objcopy --only-keep-debug program a.debug && cp a.debug b.debug && "
+                   "dwz -m %s/common -M %s/common a.debug b.debug && strip -g program",
                    dir, dir))
         skip();
     files.fd = lines_open_file(dir, "program");
@@ -192,7 +196,8 @@ static void the_file_shared_by_dwz_is_asked_for_and_used(void **state)
     assert_int_equal(lines_open(&files, clock_now_ns() + LONG_ENOUGH, &m, &want, NULL), LINES_OPEN_WANTS_ALT);
     assert_true(!strncmp(want.path, dir, strlen(dir)) && want.id_size == 20);
     files.alt_fd = files.debug_fd;
-    assert_int_equal(lines_open(&files, clock_now_ns() + LONG_ENOUGH, &m, &want, NULL), LINES_OPEN_OTHER_BUILD);
+    assert_int_equal(lines_open(&files, clock_now_ns() + LONG_ENOUGH, &m, &want, NULL),
+                     LINES_OPEN_OTHER_BUILD);
     files.alt_fd = lines_open_file(dir, "common");
     m = open_module(files.fd, files.debug_fd, files.alt_fd);
     check_work(dir, files.fd, m);
@@ -219,7 +224,8 @@ static void without_its_split_file_a_unit_tells_lines_only(void **state)
     fd = lines_open_file(dir, "program");
     m = open_module(fd, -1, -1);
     assert_true(lines_find_work(fd, &start, &size));
-    assert_int_equal(lines_find(m, start, clock_now_ns() + LONG_ENOUGH, &place, &want), LINES_FIND_WANTS_SPLIT);
+    assert_int_equal(lines_find(m, start, clock_now_ns() + LONG_ENOUGH, &place, &want),
+                     LINES_FIND_WANTS_SPLIT);
     memcpy(&id, want.id, sizeof id);
     lines_give_split(m, id, -1);
     assert_int_equal(lines_find(m, start, clock_now_ns() + LONG_ENOUGH, &place, &want), LINES_FIND_DONE);
@@ -252,8 +258,9 @@ static void what_takes_too_long_is_given_up(void **state)
     int fd;
 
     /* A unit with enough entries that the clock is looked at. */
-    if (!lines_compile(*state, "cc", "-include stdlib.h -include signal.h -include pthread.h "
-                                      "-fno-eliminate-unused-debug-types -fno-eliminate-unused-debug-symbols",
+    if (!lines_compile(*state, "cc",
+                       "-include stdlib.h -include signal.h -include pthread.h "
+                       "-fno-eliminate-unused-debug-types -fno-eliminate-unused-debug-symbols",
                        "program"))
         skip();
     fd = lines_open_file(*state, "program");

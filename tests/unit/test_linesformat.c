@@ -15,7 +15,8 @@ static struct lines_place example(void)
 {
     struct lines_place place = { .folder = "/src", .file = "lib/a.c", .line = 7, .n = 2 };
 
-    place.inlined[0] = (struct lines_inlined){ .name = "inner", .folder = "/src", .file = "/abs/b.h", .line = 3 };
+    place.inlined[0] =
+        (struct lines_inlined){ .name = "inner", .folder = "/src", .file = "/abs/b.h", .line = 3 };
     place.inlined[1] = (struct lines_inlined){ .name = NULL, .file = NULL, .line = 0 };
     return place;
 }
