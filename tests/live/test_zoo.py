@@ -52,9 +52,11 @@ def say(what, verdict, worst=True):
             print("#       " + line, flush=True)
 
 
-def check(truth, argv, options=("-K",), perf_options=DWARF, named=None, whole=0.5, cut=False, target=None):
+def check(truth, argv, options=("-K",), perf_options=DWARF, named=None, whole=0.5, cut=False, target=None,
+          from_file=True):
     """Profiles argv until there are enough samples, and holds them against the truth. whole: the least share of
-    samples that must have gone their whole path; cut: stacks may end early, if they say so."""
+    samples that must have gone their whole path; cut: stacks may end early, if they say so. from_file: flametop
+    reads perf's file too, and the same samples are compared; otherwise samples of the same seconds are."""
     target = target or beside.Target(*argv)
     perf_data = m.path("perf.data") if perf_options else None
     try:
@@ -68,8 +70,9 @@ def check(truth, argv, options=("-K",), perf_options=DWARF, named=None, whole=0.
         if perf_options:
             theirs = zoo.Verdict(truth, beside.as_perf_reads(perf_data, truth.inlines, named))
             say("perf", theirs)
-            mine = zoo.Verdict(truth, beside.as_flametop_reads(perf_data))
-            say("flametop, perf's file", mine)
+            if from_file:
+                mine = zoo.Verdict(truth, beside.as_flametop_reads(perf_data))
+                say("flametop, perf's file", mine)
     finally:
         target.stop()
     assert live.samples >= ENOUGH, "only %d samples" % live.samples
@@ -83,6 +86,10 @@ def check(truth, argv, options=("-K",), perf_options=DWARF, named=None, whole=0.
                                                                                                  mine.samples)
         lacking = zoo.missing(mine, theirs)
         assert not lacking, "perf finds in more samples of its file than flametop: %s" % lacking
+    for frame, count in theirs.found.items() if theirs else ():
+        mine_live, theirs_live = live.share(live.found[frame]), theirs.share(count)
+        assert mine_live > theirs_live - 0.05, "%s: perf finds it in %.3f of its samples, flametop in %.3f" % (
+            frame, theirs_live, mine_live)
     return live
 
 
