@@ -5,14 +5,24 @@
 
 #include "base/cursor.h"
 
-#define ARM64_VA    48           /* bits of an address of user space; wider ones must be asked for page by page */
+#define ARM64_VA    48 /* bits of an address of user space; wider ones must be asked for page by page */
 #define ARM64_UPPER (1ull << 55) /* tells the two halves of the address space apart, never signed */
 
 static const struct unwind_abi abi_x86_64 = {
-    .sp = 7, .fp = 6, .pc = 16, .ra = 16, .n_saved = 5, .saved = { 3, 12, 13, 14, 15 },
+    .sp = 7,
+    .fp = 6,
+    .pc = 16,
+    .ra = 16,
+    .n_saved = 5,
+    .saved = { 3, 12, 13, 14, 15 },
 };
 static const struct unwind_abi abi_arm64 = {
-    .sp = 31, .fp = 29, .pc = 32, .ra = 30, .n_saved = 10, .saved = { 19, 20, 21, 22, 23, 24, 25, 26, 27, 28 },
+    .sp = 31,
+    .fp = 29,
+    .pc = 32,
+    .ra = 30,
+    .n_saved = 10,
+    .saved = { 19, 20, 21, 22, 23, 24, 25, 26, 27, 28 },
 };
 
 /* From perf's number (asm/perf_regs.h) to DWARF's; -1: a register that no call-frame information speaks of. */
@@ -67,7 +77,8 @@ uint64_t unwind_arch_regs_mask(enum unwind_arch a)
     return mask;
 }
 
-bool unwind_arch_take_regs(enum unwind_arch a, const void *regs, uint64_t mask, bool swap, struct unwind_regs *out)
+bool unwind_arch_take_regs(enum unwind_arch a, const void *regs, uint64_t mask, bool swap,
+                           struct unwind_regs *out)
 {
     const struct unwind_abi *abi = unwind_arch_abi(a);
     struct cursor c = cursor_of(regs, (size_t)__builtin_popcountll(mask) * 8, swap);

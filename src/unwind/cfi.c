@@ -12,9 +12,9 @@
 #define FROM_DEBUG    0x80000000u
 
 struct function {
-    uint64_t start;    /* offset in the module */
+    uint64_t start; /* offset in the module */
     uint32_t size;
-    uint32_t fde;      /* where it lies in its section; FROM_DEBUG */
+    uint32_t fde; /* where it lies in its section; FROM_DEBUG */
 };
 
 struct compiler {

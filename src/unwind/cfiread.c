@@ -121,7 +121,8 @@ static bool read_pointer(const struct cfi_reader *r, struct cursor *c, uint8_t e
 }
 
 /* What follows "z": letters, each with its piece of the data. An unknown one ends it; the length leads on. */
-static void read_augmentation(const struct cfi_reader *r, struct cfi_cie *cie, const char *letters, struct cursor *c)
+static void read_augmentation(const struct cfi_reader *r, struct cfi_cie *cie, const char *letters,
+                              struct cursor *c)
 {
     uint64_t ignored;
 
@@ -188,7 +189,8 @@ static bool read_cie(const struct cfi_reader *r, const struct head *h, struct cf
     cie->code_align = dwarf_uleb(&c);
     cie->data_align = dwarf_sleb(&c);
     cie->ra = (unsigned)(version == 1 ? cursor_u8(&c) : dwarf_uleb(&c));
-    if (*letters == 'z' ? !read_sized_augmentation(r, cie, letters + 1, &c) : (*letters && strcmp(letters, "eh")))
+    if (*letters == 'z' ? !read_sized_augmentation(r, cie, letters + 1, &c)
+                        : (*letters && strcmp(letters, "eh")))
         return false;
     cie->run = position(r, &c);
     cie->end = h->end;
@@ -254,7 +256,8 @@ bool cfi_read(struct cfi_reader *r, size_t *at, struct cfi_fde *out, bool *is_fd
     *is_fde = false;
     if (!r->section->bytes || !r->abi || *at >= r->section->size || !read_head(r, *at, &h))
         return false;
-    *at = h.end; /* an empty entry ends the section for C's start-up files, but linkers leave some in the middle */
+    /* An empty entry ends the section for C's start-up files, but linkers leave some in the middle. */
+    *at = h.end;
     if (has_body(r, &h) && !is_cie(r, &h))
         *is_fde = read_fde(r, &h, out);
     return true;

@@ -6,7 +6,7 @@
 #include "unwind/dwarf.h"
 #include "unwind/general.h"
 
-#define LR                  30    /* arm64: where a call leaves the return address */
+#define LR                  30 /* arm64: where a call leaves the return address */
 #define GENERAL_RULES_BYTES 8192
 
 /* "register + offset", and perhaps a look at the memory there. */
@@ -43,7 +43,8 @@ static bool put(int64_t value, int32_t *out)
     return *out == value;
 }
 
-static bool put_cfa(const struct unwind_abi *abi, bool signal, const struct cfi_rule *cfa, struct unwind_entry *out)
+static bool put_cfa(const struct unwind_abi *abi, bool signal, const struct cfi_rule *cfa,
+                    struct unwind_entry *out)
 {
     int64_t offset;
 
@@ -123,7 +124,8 @@ static bool sp_is_cfa(const struct cfi_rule *sp)
     return sp->kind == CFI_UNSPECIFIED || sp->kind == CFI_SAME || (sp->kind == CFI_VAL_OFFSET && !sp->value);
 }
 
-static bool put_simple(const struct unwind_abi *abi, bool signal, const struct cfi_state *s, struct unwind_entry *out)
+static bool put_simple(const struct unwind_abi *abi, bool signal, const struct cfi_state *s,
+                       struct unwind_entry *out)
 {
     return put_cfa(abi, signal, &s->cfa, out) && put_ra(abi, &s->regs[abi->ra], out) &&
            sp_is_cfa(&s->regs[abi->sp]) && put_fp(abi, s, out) && put_saved(abi, s, out);
@@ -137,7 +139,8 @@ static bool is_kernel_signal(const struct unwind_abi *abi, bool signal, const st
 
     if (!signal || abi->ra == LR)
         return signal;
-    return s->cfa.kind == CFI_VAL_EXPRESSION && is_register_plus(&s->cfa, abi->sp, true, &offset) && offset == 160;
+    return s->cfa.kind == CFI_VAL_EXPRESSION && is_register_plus(&s->cfa, abi->sp, true, &offset) &&
+           offset == 160;
 }
 
 struct writer {
@@ -206,7 +209,8 @@ static bool has_rule(const struct unwind_abi *abi, const struct cfi_state *s, un
     return s->regs[reg].kind != CFI_UNSPECIFIED && (reg != abi->sp || !sp_is_cfa(&s->regs[reg]));
 }
 
-static bool put_general(struct rowbuild *b, const struct unwind_abi *abi, bool signal, const struct cfi_state *s, struct unwind_entry *out)
+static bool put_general(struct rowbuild *b, const struct unwind_abi *abi, bool signal,
+                        const struct cfi_state *s, struct unwind_entry *out)
 {
     struct writer w;
     uint32_t at;

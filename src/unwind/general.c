@@ -137,7 +137,8 @@ static bool apply_all(struct step *s, struct cursor *c)
 }
 
 bool unwind_general_step(const struct unwind_rows *t, uint32_t at, enum unwind_arch arch,
-                         const struct unwind_memory *m, struct unwind_regs *regs, bool *signal, uint64_t *missing)
+                         const struct unwind_memory *m, struct unwind_regs *regs, bool *signal,
+                         uint64_t *missing)
 {
     const struct unwind_abi *abi = unwind_arch_abi(arch);
     struct step s = { .m = m, .old = *regs, .regs = regs };

@@ -135,7 +135,8 @@ bool rowbuild_rules(struct rowbuild *b, const uint8_t *bytes, size_t n, uint32_t
     uint64_t hash = map_hash_bytes(bytes, n, 0), known;
     uint8_t *general;
 
-    if (map_get(&b->by_rules, hash, &known) && known + n <= b->general_size && !memcmp(b->general + known, bytes, n)) {
+    if (map_get(&b->by_rules, hash, &known) && known + n <= b->general_size &&
+        !memcmp(b->general + known, bytes, n)) {
         *at = (uint32_t)known;
         return true;
     }
@@ -188,8 +189,8 @@ static void write_parts(const struct rowbuild *b, const struct unwind_rows_heade
         memcpy(rows + b->n, b->general, b->general_size);
 }
 
-bool rowbuild_finish(struct rowbuild *b, enum unwind_arch arch, const uint8_t *build_id, unsigned build_id_size,
-                     void **blob, size_t *size, struct error *e)
+bool rowbuild_finish(struct rowbuild *b, enum unwind_arch arch, const uint8_t *build_id,
+                     unsigned build_id_size, void **blob, size_t *size, struct error *e)
 {
     struct unwind_rows_header h = {
         .magic = UNWIND_ROWS_MAGIC,

@@ -14,7 +14,8 @@ bool unwind_rows_view(struct unwind_rows *t, const void *blob, size_t size, stru
     *t = (struct unwind_rows){ 0 };
     if (size < sizeof *h || (uintptr_t)blob % 8 || h->magic != UNWIND_ROWS_MAGIC ||
         h->version != UNWIND_ROWS_VERSION || h->size != size || h->build_id_size > sizeof h->build_id ||
-        h->index_shift >= 32 || unwind_rows_size(h) != size) /* below 2^39: each part has a u32 for its number */
+        h->index_shift >= 32 ||
+        unwind_rows_size(h) != size) /* below 2^39: each part has a u32 for its number */
         return error_set(e, ERROR_FORMAT, "the unwind table is not in the form that this version makes");
     t->header = h;
     t->index = (const void *)(h + 1);
@@ -84,7 +85,8 @@ bool unwind_rows_find(const struct unwind_rows *t, uint64_t offset, struct unwin
 
 enum unwind_arch unwind_rows_arch(const struct unwind_rows *t)
 {
-    return t->header && t->header->arch <= UNWIND_ARCH_ARM64 ? (enum unwind_arch)t->header->arch : UNWIND_ARCH_NONE;
+    return t->header && t->header->arch <= UNWIND_ARCH_ARM64 ? (enum unwind_arch)t->header->arch
+                                                             : UNWIND_ARCH_NONE;
 }
 
 static bool ends_function(const struct unwind_rows *t, uint32_t row)
@@ -103,7 +105,8 @@ bool unwind_rows_function(const struct unwind_rows *t, uint64_t offset, uint64_t
         return false;
     for (first = n - 1; first && n - first < FUNCTION_ROWS_MAX && !ends_function(t, first); first--)
         ;
-    for (next = n; next < t->header->n_rows && next - n < FUNCTION_ROWS_MAX && !ends_function(t, next); next++)
+    for (next = n; next < t->header->n_rows && next - n < FUNCTION_ROWS_MAX && !ends_function(t, next);
+         next++)
         ;
     if (!(t->rows[first] & UNWIND_ROW_FUNCTION) || next == t->header->n_rows || t->pcs[next] <= t->pcs[first])
         return false;

@@ -6,7 +6,7 @@
 #define X86_LINK     8
 #define X86_REGS     40
 #define X86_SEGMENTS 184
-#define X86_UC_FLAGS 7      /* all that are defined */
+#define X86_UC_FLAGS 7 /* all that are defined */
 #define X86_USER_CS  0x33
 static const uint8_t x86_order[] = { 8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16 };
 
@@ -37,7 +37,8 @@ static bool take_words(const struct unwind_memory *m, uint64_t at, const uint8_t
     return true;
 }
 
-bool unwind_signal_take(enum unwind_arch arch, const struct unwind_memory *m, uint64_t sp, struct unwind_regs *out)
+bool unwind_signal_take(enum unwind_arch arch, const struct unwind_memory *m, uint64_t sp,
+                        struct unwind_regs *out)
 {
     const struct unwind_abi *abi = unwind_arch_abi(arch);
     struct unwind_regs regs = { 0 };
@@ -56,8 +57,9 @@ static bool x86_is(const struct unwind_memory *m, uint64_t sp)
 {
     uint64_t flags, link, segments;
 
-    return unwind_memory_word(m, sp, &flags) && flags <= X86_UC_FLAGS && unwind_memory_word(m, sp + X86_LINK, &link) &&
-           !link && unwind_memory_word(m, sp + X86_SEGMENTS, &segments) && (segments & 0xffffffff) == X86_USER_CS;
+    return unwind_memory_word(m, sp, &flags) && flags <= X86_UC_FLAGS &&
+           unwind_memory_word(m, sp + X86_LINK, &link) && !link &&
+           unwind_memory_word(m, sp + X86_SEGMENTS, &segments) && (segments & 0xffffffff) == X86_USER_CS;
 }
 
 static bool arm64_is(const struct unwind_memory *m, uint64_t sp)

@@ -14,11 +14,11 @@ struct walk {
     const struct unwind_abi *abi;
     struct unwind_memory m;
     struct unwind_regs regs;
-    bool exact;    /* regs.pc is one, not a return address */
-    bool all;      /* all saved registers are followed, not only what most steps need */
+    bool exact;     /* regs.pc is one, not a return address */
+    bool all;       /* all saved registers are followed, not only what most steps need */
     bool wants_all; /* … and must be: once more from the start */
-    bool by_fp;    /* the last step was one by frame pointer */
-    bool weak_sp;  /* arm64: and so sp is only a lower bound */
+    bool by_fp;     /* the last step was one by frame pointer */
+    bool weak_sp;   /* arm64: and so sp is only a lower bound */
     bool elsewhere; /* a signal frame led to another stack, of which there is no dump */
     enum unwind_end end;
 };
@@ -280,7 +280,8 @@ static bool go_up(struct walk *w, const struct unwind_source *src, const struct 
     return w->regs.pc || stop(w, UNWIND_ROOT);
 }
 
-static uint32_t walk(struct walk *w, const struct unwind_source *src, struct unwind_frame *frames, uint32_t cap)
+static uint32_t walk(struct walk *w, const struct unwind_source *src, struct unwind_frame *frames,
+                     uint32_t cap)
 {
     for (uint32_t n = 0; n < cap; n++) {
         struct unwind_place place = { 0 };
@@ -309,8 +310,8 @@ static struct walk start(const struct unwind_input *in, bool all)
     };
 }
 
-uint32_t unwind_walk(const struct unwind_input *in, const struct unwind_source *src, struct unwind_frame *frames,
-                     uint32_t cap, enum unwind_end *end)
+uint32_t unwind_walk(const struct unwind_input *in, const struct unwind_source *src,
+                     struct unwind_frame *frames, uint32_t cap, enum unwind_end *end)
 {
     struct walk w = start(in, false);
     uint32_t n = 0;
