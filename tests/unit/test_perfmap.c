@@ -96,6 +96,66 @@ static void a_huge_line_is_one_cut_name(void **state)
     mem_free(text);
 }
 
+static struct table_builder read_file(int fd)
+{
+    struct table_builder b = { 0 };
+
+    assert_true(perfmap_read(fd, &b, NULL));
+    return b;
+}
+
+/* Lines of all lengths lie across the pieces in which it is read. */
+static void a_map_read_in_pieces_has_every_line(void **state)
+{
+    char path[] = "/tmp/flametop-test-XXXXXX";
+    int fd = mkstemp(path), i, n = 20000;
+    struct table_builder b;
+    struct table t;
+    void *blob;
+    size_t size;
+    FILE *f;
+
+    (void)state;
+    assert_true(fd >= 0);
+    unlink(path);
+    f = fdopen(dup(fd), "w");
+    for (i = 0; i < n; i++)
+        fprintf(f, "%x 10 f%d %.*s\n", 0x1000 + 0x10 * i, i, i % 60, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+    fprintf(f, "%x 10 half", 0x1000 + 0x10 * n);
+    assert_int_equal(fclose(f), 0);
+    b = read_file(fd);
+    assert_int_equal(b.n, n);
+    assert_false(b.header.flags & TABLE_CUT);
+    assert_true(table_build(&b, TABLE_REPLACED, &blob, &size, NULL));
+    assert_true(table_view(&t, blob, size, NULL));
+    for (i = 0; i < n; i++)
+        assert_int_equal(atoi(name_at(&t, 0x1000 + 0x10 * (uint64_t)i) + 1), i);
+    table_builder_done(&b);
+    mem_free(blob);
+    close(fd);
+}
+
+/* 2 GB, of which nothing is on the disk but the lines at both ends. */
+static void of_a_huge_map_both_ends_are_read(void **state)
+{
+    static const char first[] = "1000 10 first\n", last[] = "\n2000 10 last\n";
+    char path[] = "/tmp/flametop-test-XXXXXX";
+    int fd = mkstemp(path);
+    struct table_builder b;
+    off_t size = (off_t)2 << 30;
+
+    (void)state;
+    assert_true(fd >= 0);
+    unlink(path);
+    assert_int_equal(pwrite(fd, first, sizeof first - 1, 0), sizeof first - 1);
+    assert_int_equal(pwrite(fd, last, sizeof last - 1, size), sizeof last - 1);
+    b = read_file(fd);
+    assert_int_equal(b.n, 2);
+    assert_true(b.header.flags & TABLE_CUT);
+    table_builder_done(&b);
+    close(fd);
+}
+
 static const char *map_path(void)
 {
     static char path[64];
@@ -181,6 +241,27 @@ static void the_map_of_another_user_is_not_read(void **state)
     write_map("1000 10 f\n");
     assert_int_equal(chown(map_path(), 12345, 12345), 0);
     assert_int_equal(open_map(&e), -1);
+    assert_int_equal(e.class, ERROR_PERMISSION);
+}
+
+static void a_map_that_was_left_must_be_ours(void **state)
+{
+    struct error e = { 0 };
+    int fd;
+
+    (void)state;
+    assert_int_equal(perfmap_open_left((uint32_t)getpid(), &e), -1);
+    assert_int_equal(e.class, ERROR_MISSING);
+    write_map("1000 10 f\n");
+    fd = perfmap_open_left((uint32_t)getpid(), &e);
+    assert_true(fd >= 0);
+    close(fd);
+    if (geteuid()) {
+        print_message("needs root, to give a file to another user\n");
+        skip();
+    }
+    assert_int_equal(chown(map_path(), 12345, 12345), 0);
+    assert_int_equal(perfmap_open_left((uint32_t)getpid(), &e), -1);
     assert_int_equal(e.class, ERROR_PERMISSION);
 }
 
@@ -292,6 +373,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_fifo_neither_blocks_nor_opens, remove_map, remove_map),
         cmocka_unit_test_setup_teardown(a_link_is_not_followed, remove_map, remove_map),
         cmocka_unit_test_setup_teardown(the_map_of_another_user_is_not_read, remove_map, remove_map),
+        cmocka_unit_test(a_map_read_in_pieces_has_every_line),
+        cmocka_unit_test(of_a_huge_map_both_ends_are_read),
+        cmocka_unit_test_setup_teardown(a_map_that_was_left_must_be_ours, remove_map, remove_map),
         cmocka_unit_test(a_process_that_is_gone_says_so),
         cmocka_unit_test(nothing_leads_out_of_the_root),
         cmocka_unit_test(debug_files_are_looked_for_where_gdb_does),

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "jitdump_maker.h"
+#include "symbols/jitdump.h"
+
+struct reading {
+    struct table t;
+    void *blob;
+};
+
+static int file_of(const void *bytes, size_t n)
+{
+    int fd = memfd_create("jit", MFD_CLOEXEC);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, n), (ssize_t)n);
+    return fd;
+}
+
+static struct reading read_dump(const struct jitdump_maker *m)
+{
+    struct table_builder b = { 0 };
+    struct error e = { 0 };
+    struct reading r;
+    size_t size;
+    int fd = file_of(m->b.data, m->b.len);
+
+    assert_true(jitdump_is_one(fd));
+    if (!jitdump_read(fd, &b, &e))
+        fail_msg("%s", e.text);
+    assert_true(table_build(&b, TABLE_REPLACED, &r.blob, &size, NULL));
+    assert_true(table_view(&r.t, r.blob, size, NULL));
+    table_builder_done(&b);
+    close(fd);
+    return r;
+}
+
+static const char *name_at(const struct reading *r, uint64_t address)
+{
+    struct table_entry entry;
+
+    return table_find(&r->t, address, &entry) ? entry.name : "-";
+}
+
+static void done(struct jitdump_maker *m, struct reading *r)
+{
+    buf_done(&m->b);
+    mem_free(r->blob);
+}
+
+static void check_all_kinds(bool swap)
+{
+    struct jitdump_maker m = { .swap = swap };
+    struct reading r;
+
+    maker_header(&m, 1);
+    maker_other(&m, 2, 40); /* lines */
+    maker_other(&m, 4, 300); /* unwinding */
+    maker_load(&m, 0x7f0000001000, 0x40, 1, "JS:*hot /srv/app.js:1:2", 0x40);
+    maker_other(&m, 99, 8);
+    maker_load(&m, 0x7f0000002000, 0x80, 2, "void java.lang.Object.<init>()", 0);
+    maker_other(&m, 3, 0);
+    r = read_dump(&m);
+    assert_int_equal(r.t.header->n, 2);
+    assert_string_equal(name_at(&r, 0x7f000000103f), "JS:*hot /srv/app.js:1:2");
+    assert_string_equal(name_at(&r, 0x7f0000001040), "-");
+    assert_string_equal(name_at(&r, 0x7f0000002000), "void java.lang.Object.<init>()");
+    assert_false(r.t.header->flags & TABLE_CUT);
+    done(&m, &r);
+}
+
+static void code_that_was_loaded_has_its_name(void **state)
+{
+    (void)state;
+    check_all_kinds(false);
+}
+
+static void the_other_byte_order_is_understood(void **state)
+{
+    (void)state;
+    check_all_kinds(true);
+}
+
+static void code_that_moved_has_its_name_in_both_places(void **state)
+{
+    struct jitdump_maker m = { 0 };
+    struct reading r;
+
+    (void)state;
+    maker_header(&m, 1);
+    maker_load(&m, 0x1000, 0x40, 7, "moves", 0x40);
+    maker_load(&m, 0x2000, 0x40, 8, "stays", 0x9000);
+    maker_move(&m, 0x1000, 0x5000, 0x40, 7);
+    maker_move(&m, 0x1000, 0x6000, 0x40, 99); /* nobody */
+    r = read_dump(&m);
+    assert_string_equal(name_at(&r, 0x5010), "moves");
+    assert_string_equal(name_at(&r, 0x1010), "moves");
+    assert_string_equal(name_at(&r, 0x2010), "stays");
+    assert_string_equal(name_at(&r, 0x6010), "-");
+    done(&m, &r);
+}
+
+static void later_code_takes_the_place(void **state)
+{
+    struct jitdump_maker m = { 0 };
+    struct reading r;
+
+    (void)state;
+    maker_header(&m, 1);
+    maker_load(&m, 0x1000, 0x100, 1, "old", 0);
+    maker_load(&m, 0x1080, 0x100, 2, "new", 0);
+    r = read_dump(&m);
+    assert_string_equal(name_at(&r, 0x1080), "new");
+    assert_string_equal(name_at(&r, 0x1000), "-");
+    done(&m, &r);
+}
+
+static void a_record_still_being_written_waits(void **state)
+{
+    struct jitdump_maker m = { 0 };
+    struct reading r;
+
+    (void)state;
+    maker_header(&m, 1);
+    maker_load(&m, 0x1000, 0x40, 1, "whole", 0x40);
+    maker_load(&m, 0x2000, 0x40, 2, "half", 0x40);
+    m.b.len -= 0x20;
+    r = read_dump(&m);
+    assert_int_equal(r.t.header->n, 1);
+    assert_false(r.t.header->flags & TABLE_CUT);
+    done(&m, &r);
+}
+
+static void a_record_of_no_size_ends_it(void **state)
+{
+    struct jitdump_maker m = { 0 };
+    struct reading r;
+
+    (void)state;
+    maker_header(&m, 1);
+    maker_load(&m, 0x1000, 0x40, 1, "whole", 0x40);
+    maker_load(&m, 0x2000, 0x40, 2, "small", 0x40);
+    maker_size(&m, 15);
+    maker_load(&m, 0x3000, 0x40, 3, "behind", 0x40);
+    r = read_dump(&m);
+    assert_int_equal(r.t.header->n, 1);
+    assert_true(r.t.header->flags & TABLE_CUT);
+    done(&m, &r);
+}
+
+static void a_record_past_the_end_is_not_read(void **state)
+{
+    struct jitdump_maker m = { 0 };
+    struct reading r;
+
+    (void)state;
+    maker_header(&m, 1);
+    maker_load(&m, 0x1000, 0x40, 1, "large", 0x40);
+    maker_size(&m, UINT32_MAX);
+    r = read_dump(&m);
+    assert_int_equal(r.t.header->n, 0);
+    done(&m, &r);
+}
+
+static void rubbish_in_records_is_skipped(void **state)
+{
+    struct jitdump_maker m = { 0 };
+    struct reading r;
+
+    (void)state;
+    maker_header(&m, 1);
+    maker_other(&m, 0, 39);                                         /* a load without all of its head */
+    maker_other(&m, 1, 47);                                         /* a move */
+    maker_load(&m, UINT64_MAX - 4, 0x40, 1, "wraps", 0);
+    maker_load(&m, 0x1000, 0, 2, "empty", 0);
+    maker_load(&m, 0x1000, 0x10, 3, "", 0x20);
+    maker_load(&m, 0x2000, 0x10, 4, "unended", 0);
+    m.b.data[m.b.len - 1] = 'x';
+    maker_load(&m, 0x3000, 0x10, 5, "good", 0);
+    r = read_dump(&m);
+    assert_int_equal(r.t.header->n, 2);
+    assert_string_equal(name_at(&r, 0x2000), "unendedx");
+    assert_string_equal(name_at(&r, 0x3000), "good");
+    done(&m, &r);
+}
+
+static void a_dump_larger_than_what_is_at_hand_is_read(void **state)
+{
+    struct jitdump_maker m = { 0 };
+    struct reading r;
+    char name[32];
+    int i;
+
+    (void)state;
+    maker_header(&m, 1);
+    for (i = 0; i < 3000; i++) {
+        snprintf(name, sizeof name, "function_%d", i);
+        maker_load(&m, 0x10000 + 0x100 * (uint64_t)i, 0x100, (uint64_t)i, name, (size_t)(i * 7 % 500));
+    }
+    r = read_dump(&m);
+    assert_int_equal(r.t.header->n, 3000);
+    for (i = 0; i < 3000; i++) {
+        snprintf(name, sizeof name, "function_%d", i);
+        assert_string_equal(name_at(&r, 0x10000 + 0x100 * (uint64_t)i + 0x80), name);
+    }
+    done(&m, &r);
+}
+
+static void check_refused(const struct jitdump_maker *m)
+{
+    struct table_builder b = { 0 };
+    struct error e = { 0 };
+    int fd = file_of(m->b.data, m->b.len);
+
+    assert_false(jitdump_read(fd, &b, &e));
+    assert_int_equal(e.class, ERROR_FORMAT);
+    table_builder_done(&b);
+    close(fd);
+}
+
+static void what_is_no_dump_is_refused(void **state)
+{
+    struct jitdump_maker m = { 0 }, later = { 0 };
+
+    (void)state;
+    maker_header(&m, 1);
+    m.b.len = 39;
+    check_refused(&m);
+    buf_clear(&m.b);
+    buf_puts(&m.b, "7f0010000000 40 this is a perf map\n7f0010000000 40 and a line\n");
+    check_refused(&m);
+    maker_header(&later, 2);
+    check_refused(&later);
+    buf_done(&m.b);
+    buf_done(&later.b);
+}
+
+static void only_its_name_makes_a_mapping_a_dump(void **state)
+{
+    uint32_t number = 0;
+
+    (void)state;
+    assert_true(jitdump_is_name("/root/.debug/jit/x/jit-123.dump", &number));
+    assert_int_equal(number, 123);
+    assert_true(jitdump_is_name("/tmp/jit-7.dump (deleted)", &number));
+    assert_int_equal(number, 7);
+    assert_false(jitdump_is_name("/tmp/jit-7.dumps", &number));
+    assert_false(jitdump_is_name("/tmp/jit-.dump", &number));
+    assert_false(jitdump_is_name("/tmp/jit-7.dump/x", &number));
+    assert_false(jitdump_is_name("jit-7.dump", &number));
+    assert_false(jitdump_is_name("//anon", &number));
+}
+
+/* ---- finding it ---- */
+
+struct place {
+    char dir[64], path[96];
+    void *page;
+};
+
+static int make_place(void **state)
+{
+    struct place *p = mem_zalloc(sizeof *p);
+    struct jitdump_maker m = { 0 };
+    int fd;
+
+    strcpy(p->dir, "/tmp/flametop-test-XXXXXX");
+    if (!mkdtemp(p->dir))
+        return -1;
+    snprintf(p->path, sizeof p->path, "%s/jit-%d.dump", p->dir, (int)getpid());
+    fd = open(p->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    maker_header(&m, 1);
+    if (fd < 0 || write(fd, m.b.data, m.b.len) != (ssize_t)m.b.len)
+        return -1;
+    p->page = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+    close(fd);
+    buf_done(&m.b);
+    *state = p;
+    return p->page == MAP_FAILED ? -1 : 0;
+}
+
+static int remove_place(void **state)
+{
+    struct place *p = *state;
+
+    munmap(p->page, 4096);
+    unlink(p->path);
+    rmdir(p->dir);
+    mem_free(p);
+    return 0;
+}
+
+static void the_dump_is_found_by_its_mapping(void **state)
+{
+    struct error e = { 0 };
+    int fd = jitdump_open((uint32_t)getpid(), &e);
+
+    (void)state;
+    if (fd < 0)
+        fail_msg("%s", e.text);
+    assert_true(jitdump_is_one(fd));
+    close(fd);
+}
+
+static void another_file_in_its_place_is_not_read(void **state)
+{
+    struct place *p = *state;
+    struct error e = { 0 };
+    char wrong[16] = "";
+    int fd;
+
+    assert_int_equal(unlink(p->path), 0);
+    fd = open(p->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    assert_int_equal(write(fd, "something else", 14), 14);
+    close(fd);
+    fd = jitdump_open((uint32_t)getpid(), &e);
+    if (fd >= 0) { /* by way of the mapping the old one is still to be had */
+        assert_true(read(fd, wrong, sizeof wrong - 1) > 0);
+        assert_string_not_equal(wrong, "something else");
+        close(fd);
+    }
+}
+
+static void the_dump_of_another_user_is_not_read(void **state)
+{
+    struct place *p = *state;
+    struct error e = { 0 };
+
+    if (geteuid()) {
+        print_message("needs root, to give a file to another user\n");
+        skip();
+    }
+    assert_int_equal(chown(p->path, 12345, 12345), 0);
+    assert_int_equal(jitdump_open((uint32_t)getpid(), &e), -1);
+    assert_int_equal(e.class, ERROR_PERMISSION);
+}
+
+static void a_process_without_a_dump_says_so(void **state)
+{
+    struct error e = { 0 };
+
+    (void)state;
+    assert_int_equal(jitdump_open((uint32_t)getpid(), &e), -1);
+    assert_int_equal(e.class, ERROR_MISSING);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(code_that_was_loaded_has_its_name),
+        cmocka_unit_test(the_other_byte_order_is_understood),
+        cmocka_unit_test(code_that_moved_has_its_name_in_both_places),
+        cmocka_unit_test(later_code_takes_the_place),
+        cmocka_unit_test(a_record_still_being_written_waits),
+        cmocka_unit_test(a_record_of_no_size_ends_it),
+        cmocka_unit_test(a_record_past_the_end_is_not_read),
+        cmocka_unit_test(rubbish_in_records_is_skipped),
+        cmocka_unit_test(a_dump_larger_than_what_is_at_hand_is_read),
+        cmocka_unit_test(what_is_no_dump_is_refused),
+        cmocka_unit_test(only_its_name_makes_a_mapping_a_dump),
+        cmocka_unit_test_setup_teardown(the_dump_is_found_by_its_mapping, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(another_file_in_its_place_is_not_read, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(the_dump_of_another_user_is_not_read, make_place, remove_place),
+        cmocka_unit_test(a_process_without_a_dump_says_so),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
