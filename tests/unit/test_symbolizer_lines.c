@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Source lines by way of the symbolizer: this program is its worker, too. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <signal.h>
+
+#include "base/clock.h"
+#include "lines_fixture.h"
+#include "symbols/symbolizer.h"
+
+#define LONG_ENOUGH (60 * NS_PER_SEC)
+#define MODULE_ID   (MODULE_ID_FIRST + 1)
+
+struct setup {
+    struct symbolizer *sy;
+    pthread_t thread;
+    char dir[64];
+    struct module *module;
+    uint64_t start, size; /* of `work` */
+};
+
+static void *run(void *sy)
+{
+    symbolizer_run(sy);
+    return NULL;
+}
+
+static int set_up(void **state)
+{
+    struct setup *s = mem_zalloc(sizeof *s);
+    struct symbolizer_config cfg = { .live = true };
+
+    strcpy(s->dir, "/tmp/flametop-test-XXXXXX");
+    s->sy = symbolizer_new(&cfg, NULL);
+    if (!mkdtemp(s->dir) || !s->sy || pthread_create(&s->thread, NULL, run, s->sy))
+        return -1;
+    *state = s;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct setup *s = *state;
+
+    symbolizer_stop(s->sy);
+    pthread_join(s->thread, NULL);
+    symbolizer_free(s->sy);
+    module_put(s->module);
+    lines_run(s->dir, "rm -rf %s", s->dir);
+    mem_free(s);
+    return 0;
+}
+
+/* Compiles, does what the command says to the program, and makes it the module. */
+static bool make(struct setup *s, const char *options, const char *command)
+{
+    struct module like = { .id = MODULE_ID, .kind = MODULE_FILE, .name = "program" };
+    char path[128];
+    int fd;
+
+    if (!lines_compile(s->dir, "cc", options, "program"))
+        return false;
+    fd = lines_open_file(s->dir, "program");
+    assert_true(lines_find_work(fd, &s->start, &s->size));
+    close(fd);
+    if (!lines_run(s->dir, "%s", command))
+        return false;
+    snprintf(path, sizeof path, "%s/program", s->dir);
+    like.path = path;
+    s->module = module_new(&like);
+    return true;
+}
+
+static void check(const struct symbol_lines *lines)
+{
+    uint32_t i;
+
+    for (i = 0; i < lines->n_inlines; i++) {
+        const char *caller = i + 1 < lines->n_inlines ? lines->inlines[i + 1].name : "work";
+        assert_int_equal(lines->inlines[i].line, lines_call_line(lines->inlines[i].name, caller));
+        assert_non_null(strstr(lines->inlines[i].file, "/inlines.c"));
+        assert_true(lines->inlines[i].key != 0);
+    }
+    assert_non_null(strstr(lines->file, "/inlines.c"));
+}
+
+/* How many of the addresses of `work` have something inlined. */
+static unsigned look_at_all(struct setup *s, enum symbol_state expected)
+{
+    struct symbol_lines lines;
+    unsigned n = 0;
+    uint64_t at;
+
+    for (at = s->start; at < s->start + s->size; at++) {
+        assert_int_equal(symbolizer_lines(s->sy, s->module, at, &lines), expected);
+        if (expected == SYMBOL_FOUND)
+            check(&lines);
+        n += lines.n_inlines > 0;
+    }
+    return n;
+}
+
+static void look_and_settle(struct setup *s)
+{
+    uint32_t before = symbolizer_generation(s->sy);
+
+    look_at_all(s, SYMBOL_PENDING);
+    assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
+    assert_true(symbolizer_generation(s->sy) != before);
+}
+
+static void lines_come_in_the_background(void **state)
+{
+    struct setup *s = *state;
+
+    if (!make(s, "", "true"))
+        skip();
+    look_and_settle(s);
+    assert_true(look_at_all(s, SYMBOL_FOUND) > 5);
+}
+
+static void a_separate_debug_file_is_found_by_its_link(void **state)
+{
+    struct setup *s = *state;
+
+    if (!make(s, "",
+              "objcopy --only-keep-debug program program.debug && strip -g program && "
+              "objcopy --add-gnu-debuglink=program.debug program"))
+        skip();
+    look_and_settle(s);
+    assert_true(look_at_all(s, SYMBOL_FOUND) > 5);
+}
+
+static void split_units_are_found_where_they_were_compiled(void **state)
+{
+    struct setup *s = *state;
+
+    if (!make(s, "-gsplit-dwarf", "true"))
+        skip();
+    look_and_settle(s);
+    assert_true(look_at_all(s, SYMBOL_FOUND) > 5);
+}
+
+static void split_units_are_found_beside_the_module(void **state)
+{
+    struct setup *s = *state;
+
+    if (!make(s, "-gsplit-dwarf -fdebug-prefix-map=/tmp=/nowhere", "true"))
+        skip();
+    look_and_settle(s);
+    assert_true(look_at_all(s, SYMBOL_FOUND) > 5);
+}
+
+static void the_file_shared_by_dwz_is_found(void **state)
+{
+    struct setup *s = *state;
+
+    if (!make(s, "-gdwarf-4",
+              "objcopy --only-keep-debug program program.debug && cp program.debug b.debug && "
+              "dwz -m common -M common program.debug b.debug && strip -g program && "
+              "objcopy --add-gnu-debuglink=program.debug program"))
+        skip();
+    look_and_settle(s);
+    assert_true(look_at_all(s, SYMBOL_FOUND) > 5);
+}
+
+static void a_module_without_debug_information_has_no_lines(void **state)
+{
+    struct setup *s = *state;
+    char trouble[256];
+
+    if (!make(s, "-g0", "true"))
+        skip();
+    look_and_settle(s);
+    assert_int_equal(look_at_all(s, SYMBOL_NONE), 0);
+    symbolizer_trouble(s->sy, s->module, trouble, sizeof trouble);
+    assert_string_equal(trouble, "");
+}
+
+static void memory_is_no_module(void **state)
+{
+    struct setup *s = *state;
+    struct module like = { .id = MODULE_ID, .kind = MODULE_JIT, .path = "//anon" };
+    struct symbol_lines lines;
+
+    s->module = module_new(&like);
+    assert_int_equal(symbolizer_lines(s->sy, s->module, 0x1000, &lines), SYMBOL_NONE);
+}
+
+static void what_was_trimmed_is_asked_for_again(void **state)
+{
+    struct setup *s = *state;
+    uint8_t keep[MODULE_ID + 1] = { 0 };
+
+    if (!make(s, "", "true"))
+        skip();
+    look_and_settle(s);
+    symbolizer_trim(s->sy, keep, sizeof keep);
+    look_and_settle(s);
+    keep[MODULE_ID] = 1;
+    symbolizer_trim(s->sy, keep, sizeof keep);
+    assert_true(look_at_all(s, SYMBOL_FOUND) > 5);
+}
+
+/* The children of this process: the worker. */
+static void kill_workers(void)
+{
+    char command[64];
+
+    snprintf(command, sizeof command, "kill -9 $(pgrep -P %d flametop-worker)", (int)getpid());
+    lines_run("/", "%s", command);
+}
+
+static void a_worker_that_was_killed_costs_nothing(void **state)
+{
+    struct setup *s = *state;
+    struct symbol_lines lines;
+    uint64_t at;
+    int i;
+
+    if (!make(s, "", "true"))
+        skip();
+    for (i = 0; i < 4; i++) { /* a module is blamed for more in a row */
+        for (at = s->start + (uint64_t)i; at < s->start + s->size; at += 4)
+            symbolizer_lines(s->sy, s->module, at, &lines);
+        kill_workers();
+    }
+    assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
+    assert_true(look_at_all(s, SYMBOL_FOUND) > 5);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(lines_come_in_the_background, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_separate_debug_file_is_found_by_its_link, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(split_units_are_found_where_they_were_compiled, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(split_units_are_found_beside_the_module, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_file_shared_by_dwz_is_found, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_module_without_debug_information_has_no_lines, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(memory_is_no_module, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_was_trimmed_is_asked_for_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_worker_that_was_killed_costs_nothing, set_up, tear_down),
+    };
+
+    if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
+        symbol_worker_main(3);
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
