@@ -71,6 +71,8 @@ struct perfdata {
     size_t build_ids_cap;
     uint8_t *tracing;
     size_t tracing_size;
+    char *jit_names;
+    size_t jit_names_size;
     struct arena strings;
 
     uint64_t setup_end; /* pipe mode: records before it were applied by perfdata_open */

@@ -41,6 +41,9 @@ enum format_feature {
     FORMAT_CLOCKID = 23,
     FORMAT_DIR_FORMAT = 24,
     FORMAT_CLOCK_DATA = 29,
+    /* Ours: names of code made at run time (symbols/jittext.h). perf leaves out what it does not know; its own numbers
+     * count up from 1, those of simpleperf from 128. */
+    FORMAT_JIT_NAMES = 240,
 };
 
 /* Records of perf itself (tools/lib/perf/include/perf/event.h). */

@@ -42,6 +42,8 @@ uint32_t perfdata_build_ids(const struct perfdata *p, const struct perfdata_buil
 const struct perfdata_info *perfdata_info(const struct perfdata *p);
 /* The formats of tracepoints as the file holds them (trace-cmd.dat.v6(5)); NULL: none. */
 const void *perfdata_tracing(const struct perfdata *p, size_t *size);
+/* Names of code made at run time, as flametop kept them (FORMAT_JIT_NAMES); NULL: none. */
+const char *perfdata_jit_names(const struct perfdata *p, size_t *size);
 /* All records in time order, perf's own ones too; a record without a time stays behind the one before it in
  * the file, and what perf made up about things that were there before (time 0) comes first. Sets r->source
  * to the event's index; decompresses PERF_RECORD_COMPRESSED when zstd is built in; a sample that read a

@@ -26,7 +26,7 @@ struct perfdata_writer {
     uint64_t data_start;
     uint64_t first_ns, last_ns; /* of the samples */
     bool sampled;
-    struct buf build_ids, cmdline, tracing; /* sections; cmdline behind its count */
+    struct buf build_ids, cmdline, tracing, jit_names; /* sections; cmdline behind its count */
     uint32_t cmdline_n;
     struct perfdata_info *host; /* NULL: this machine */
     struct buf record;          /* the one being made */

@@ -60,6 +60,7 @@ void perfdata_write_cmdline(struct perfdata_writer *w, int argc, const char *con
 struct perfdata_info;
 void perfdata_write_host(struct perfdata_writer *w, const struct perfdata_info *info);
 void perfdata_write_tracing(struct perfdata_writer *w, const void *bytes, size_t size);
+void perfdata_write_jit_names(struct perfdata_writer *w, const char *text, size_t size); /* symbols/jittext.h; copied */
 /* Writes the header and feature sections, syncs and renames into place. Frees w in any case. */
 bool perfdata_writer_commit(struct perfdata_writer *w, uint64_t *size_bytes, struct error *e);
 void perfdata_writer_abort(struct perfdata_writer *w);

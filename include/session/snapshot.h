@@ -40,9 +40,20 @@ struct snapshot {
     struct map pid_image, pid_maps; /* pid → image whose maps were last written, and how many of them */
     uint8_t *thread_told;
     struct map address;             /* (image, frame) → address */
+    struct jit_kept *jit;           /* snapshot_jit.c */
+    uint32_t n_jit;
+    size_t jit_cap;
+    struct map pid_jit;             /* pid → the last one of it, + 1 */
+    uint8_t *frame_jit;             /* NULL: no such code */
 };
 
 struct module *snapshot_module(const struct snapshot *sn, uint32_t id); /* held; NULL if it had gone */
+/* Names of code made at run time are kept with the file: its process will be gone, or call it otherwise. */
+void snapshot_jit_begin(struct snapshot *sn);
+void snapshot_jit_sample(struct snapshot *sn, const struct sample *sample); /* in the order of their times */
+void snapshot_jit_write(struct snapshot *sn);
+void snapshot_jit_done(struct snapshot *sn);
+
 bool snapshot_write(struct snapshot *sn, const char *path, struct error *e);
 
 #endif

@@ -74,6 +74,9 @@ struct user_stacks {
 struct jit_names {
     struct map followed; /* ids of JIT modules that were sampled */
     uint32_t frames_seen;
+    struct jit_epoch *epochs; /* that came with a file */
+    uint32_t n_epochs, next_epoch;
+    size_t epochs_cap;
 };
 
 struct session_event {
@@ -176,6 +179,9 @@ void userstack_done(struct session *s);
  * from now on belong to another module where code got other names. */
 void jit_follow(struct session *s, bool now);
 void jit_renew(struct session *s);
+/* Over a file: what names it brings, and whether those that its processes tell of today may be used. */
+void jit_open(struct session *s, struct symbolizer_config *cfg);
+void jit_advance(struct session *s, uint64_t time_ns); /* to the names that code has at that time */
 void jit_forget_frames(struct session *s); /* they have other numbers */
 void jit_done(struct session *s);
 /* bounds.c */

@@ -117,6 +117,17 @@ static void keep_tracing(struct perfdata *p, struct cursor *c)
     p->tracing_size = n;
 }
 
+static void keep_jit_names(struct perfdata *p, struct cursor *c)
+{
+    size_t n = cursor_left(c);
+    char *copy = p->jit_names ? NULL : mem_try_array(n, 1);
+    if (!copy)
+        return;
+    memcpy(copy, cursor_bytes(c, n), n);
+    p->jit_names = copy;
+    p->jit_names_size = n;
+}
+
 void feature_apply(struct perfdata *p, unsigned feature, const uint8_t *bytes, size_t n)
 {
     struct cursor c = cursor_of(bytes, n, p->swap);
@@ -158,6 +169,9 @@ void feature_apply(struct perfdata *p, unsigned feature, const uint8_t *bytes, s
     case FORMAT_SAMPLE_TIME:
         info->sample_first_ns = cursor_u64(&c);
         info->sample_last_ns = cursor_u64(&c);
+        break;
+    case FORMAT_JIT_NAMES:
+        keep_jit_names(p, &c);
         break;
     default:
         if (feature >= FEATURE_KNOWN_END)

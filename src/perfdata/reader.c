@@ -28,7 +28,7 @@ void perfdata_close(struct perfdata *p)
     intern_free(p->cgroup_names);
     damage_done(p);
     void *owned[] = { p->events,    p->layouts, p->event_class, p->id_places,
-                      p->build_ids, p->tracing, p->plain,       p->runs };
+                      p->build_ids, p->tracing, p->jit_names, p->plain,       p->runs };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
     mem_free(p);
@@ -55,6 +55,12 @@ const void *perfdata_tracing(const struct perfdata *p, size_t *size)
 {
     *size = p->tracing_size;
     return p->tracing;
+}
+
+const char *perfdata_jit_names(const struct perfdata *p, size_t *size)
+{
+    *size = p->jit_names_size;
+    return p->jit_names;
 }
 
 bool perfdata_each(struct perfdata *p, perfdata_record_fn *fn, void *ctx, double *progress, struct error *e)

@@ -51,6 +51,9 @@ static void section_of(const struct perfdata_writer *w, enum format_feature feat
     case FORMAT_BUILD_ID:
         buf_add(out, w->build_ids.data, w->build_ids.len);
         break;
+    case FORMAT_JIT_NAMES:
+        buf_add(out, w->jit_names.data, w->jit_names.len);
+        break;
     case FORMAT_EVENT_DESC:
         event_desc(w, out);
         break;
@@ -69,6 +72,7 @@ static void write_sections(struct perfdata_writer *w, struct format_header *h)
         FORMAT_TRACING_DATA, FORMAT_BUILD_ID,   FORMAT_HOSTNAME,    FORMAT_OSRELEASE, FORMAT_VERSION,
         FORMAT_ARCH,         FORMAT_NRCPUS,     FORMAT_CPUDESC,     FORMAT_CPUID,     FORMAT_TOTAL_MEM,
         FORMAT_CMDLINE,      FORMAT_EVENT_DESC, FORMAT_SAMPLE_TIME, FORMAT_CLOCKID,   FORMAT_CLOCK_DATA,
+        FORMAT_JIT_NAMES,
     };
     enum { N = sizeof features / sizeof *features };
     struct buf sections = { 0 };

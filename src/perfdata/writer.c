@@ -94,6 +94,7 @@ static void writer_free(struct perfdata_writer *w)
     buf_done(&w->build_ids);
     buf_done(&w->cmdline);
     buf_done(&w->tracing);
+    buf_done(&w->jit_names);
     buf_done(&w->record);
     mem_free(w->events);
     mem_free(w->host);
@@ -363,4 +364,10 @@ void perfdata_write_tracing(struct perfdata_writer *w, const void *bytes, size_t
 {
     buf_clear(&w->tracing);
     buf_add(&w->tracing, bytes, size);
+}
+
+void perfdata_write_jit_names(struct perfdata_writer *w, const char *text, size_t size)
+{
+    buf_clear(&w->jit_names);
+    buf_add(&w->jit_names, text, size);
 }

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Follows the names that JITs give to their code while it is sampled. */
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "base/clock.h"
 #include "base/mem.h"
 #include "session/state.h"
 
@@ -85,4 +91,54 @@ void jit_forget_frames(struct session *s)
 void jit_done(struct session *s)
 {
     map_done(&s->jit.followed);
+    mem_free(s->jit.epochs);
+}
+
+/* ---- over a file ---- */
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec t;
+    return clock_gettime(clock, &t) ? 0 : (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+/* When it was recorded, by CLOCK_BOOTTIME, if that was on this machine since it was booted; else 0. Samples are stamped
+ * with the time since then, and what is written before it was booted is not of this boot. */
+static uint64_t recorded_here(const struct session *s)
+{
+    const struct perfdata_info *info = perfdata_info(s->file);
+    uint64_t now_ns = clock_ns(CLOCK_REALTIME), up_ns = clock_ns(CLOCK_BOOTTIME);
+    uint64_t asleep_ns = up_ns - clock_ns(CLOCK_MONOTONIC);
+    struct utsname u;
+    struct stat st;
+    if (uname(&u) || strcmp(u.nodename, info->hostname) || strcmp(u.release, info->release) || stat(s->cfg.input, &st))
+        return 0;
+    uint64_t written_ns = (uint64_t)st.st_mtim.tv_sec * NS_PER_SEC + (uint64_t)st.st_mtim.tv_nsec;
+    uint64_t age_ns = now_ns > written_ns ? now_ns - written_ns : 0;
+    if (age_ns >= up_ns || info->sample_last_ns > up_ns)
+        return 0;
+    uint64_t end_ns = up_ns - age_ns, last_ns = info->sample_last_ns + asleep_ns + NS_PER_SEC;
+    return info->sample_last_ns && last_ns < end_ns ? last_ns : end_ns;
+}
+
+void jit_open(struct session *s, struct symbolizer_config *cfg)
+{
+    struct jit_names *j = &s->jit;
+    struct jit_epoch epoch;
+    size_t n;
+    const char *text = perfdata_jit_names(s->file, &n);
+    while (text && jittext_next(&text, &n, &epoch)) {
+        MEM_GROW(j->epochs, j->epochs_cap, j->n_epochs + 1);
+        j->epochs[j->n_epochs++] = epoch;
+    }
+    cfg->epochs = j->epochs;
+    cfg->n_epochs = j->n_epochs;
+    cfg->recorded_ns = recorded_here(s);
+}
+
+void jit_advance(struct session *s, uint64_t time_ns)
+{
+    struct jit_names *j = &s->jit;
+    for (; j->next_epoch < j->n_epochs && j->epochs[j->next_epoch].from_ns <= time_ns; j->next_epoch++)
+        world_set_jit_epoch(s->world, j->epochs[j->next_epoch].pid, j->next_epoch + 1);
 }

@@ -62,6 +62,7 @@ static bool on_record(void *ctx, const struct record *r)
 {
     struct load *l = ctx;
     struct session *s = l->s;
+    jit_advance(s, r->id.time_ns);
     if (r->type == PERF_RECORD_SAMPLE && r->source >= s->n_events)
         s->file_left_out++;
     else

@@ -55,6 +55,8 @@ static bool open_names(struct session *s, struct error *e)
             cfg.kernel_build_id_size = ids[i].size;
         }
     }
+    if (s->file)
+        jit_open(s, &cfg);
     s->symbolizer = symbolizer_new(&cfg, e);
     return s->symbolizer && (s->resolver_runs = session_start_thread(&s->resolver, resolver_main, s, e));
 }

@@ -112,6 +112,7 @@ static void snapshot_copy(struct snapshot *sn)
 {
     struct session *s = sn->s;
     pthread_mutex_lock(&s->lock);
+    jit_follow(s, true);
     sn->n_threads = world_thread_count(s->world);
     uint8_t *pass = mem_array(sn->n_threads + 1, 1);
     sn->scan = select_samples(s, sn->q, pass);
@@ -190,6 +191,7 @@ static void snapshot_done(struct snapshot *sn)
     map_done(&sn->pid_maps);
     map_done(&sn->address);
     buf_done(&sn->raw);
+    snapshot_jit_done(sn);
     void *owned[] = { sn->samples, sn->parent, sn->frame,      sn->frame_module, sn->frame_offset,
                       sn->threads, sn->images, sn->thread_told };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)

@@ -225,6 +225,7 @@ static void write_records(struct snapshot *sn)
             introduce(sn, sn->samples[i].time_ns, sn->samples[i].thread);
         write_maps_until(sn, sn->samples[i].time_ns, sn->samples[i].thread);
         write_sample(sn, &sn->samples[i], 0);
+        snapshot_jit_sample(sn, &sn->samples[i]);
     }
     if (sn->lost && sn->n_samples)
         perfdata_write_lost(sn->w, sn->samples[sn->n_samples - 1].time_ns, 0, sn->lost);
@@ -244,7 +245,9 @@ bool snapshot_write(struct snapshot *sn, const char *path, struct error *e)
     if (tracing)
         perfdata_write_tracing(sn->w, tracing, size);
     qsort(sn->samples, sn->n_samples, sizeof *sn->samples, by_time);
+    snapshot_jit_begin(sn);
     write_records(sn);
+    snapshot_jit_write(sn);
     write_build_ids(sn);
     return perfdata_writer_commit(sn->w, NULL, e);
 }

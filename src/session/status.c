@@ -42,6 +42,9 @@ static void status_notes(struct session *s, struct session_status *out)
     out->pending_modules = names.pending;
     if (names.kernel_hidden && !s->running_scope.no_kernel)
         add_note(out, "kernel addresses are hidden: no kernel names", names.kernel_note);
+    if (names.jit_of_now)
+        add_note(out, "names of code made at run time are those of its processes now, or that they left",
+                 "what changed its place since is called wrongly");
     if (s->frozen_ns && history_first_ns(s->history) > s->clear_ns && history_dropped(s->history))
         add_note(out, "the oldest samples have left the history", "--history SIZE keeps more");
 }

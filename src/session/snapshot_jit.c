@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A snapshot's names of code made at run time, of what was sampled, in the order in which the code had them. */
+#include "base/mem.h"
+#include "perfdata/writer.h"
+#include "session/snapshot.h"
+
+struct jit_kept { /* names that the code of a process had at one time */
+    uint32_t pid, image, epoch;
+    struct map told; /* frames */
+    struct buf text;
+};
+
+void snapshot_jit_begin(struct snapshot *sn)
+{
+    for (uint32_t i = 1; i < sn->n_frames; i++) {
+        const struct module *m = snapshot_module(sn, sn->frame_module[i]);
+        if (!m || m->kind != MODULE_JIT)
+            continue;
+        if (!sn->frame_jit)
+            sn->frame_jit = mem_array(sn->n_frames, 1);
+        sn->frame_jit[i] = 1;
+    }
+}
+
+/* Code in several places of a process may have come to other names one after the other: the latest counts. */
+static struct jit_kept *kept_of(struct snapshot *sn, const struct sample *sample, uint32_t epoch)
+{
+    const struct world_thread *t = &sn->threads[sample->thread];
+    uint64_t *last = map_at(&sn->pid_jit, t->pid, 0, NULL);
+    struct jit_kept *k = *last ? &sn->jit[*last - 1] : NULL;
+    if (k && k->image == t->image && k->epoch >= epoch)
+        return k;
+    MEM_GROW(sn->jit, sn->jit_cap, sn->n_jit + 1);
+    k = &sn->jit[sn->n_jit++];
+    *last = sn->n_jit;
+    *k = (struct jit_kept){ .pid = t->pid, .image = t->image, .epoch = epoch };
+    jittext_begin(&k->text, t->pid, sample->time_ns);
+    return k;
+}
+
+static void tell(struct snapshot *sn, struct jit_kept *k, uint32_t frame, struct module *m)
+{
+    struct symbol symbol;
+    bool created;
+    map_at(&k->told, frame, 0, &created);
+    if (!created)
+        return;
+    symbolizer_lookup(sn->s->symbolizer, m, sn->frame_offset[frame], &symbol);
+    if (symbol.state == SYMBOL_FOUND && symbol.size)
+        jittext_add(&k->text, symbol.start, symbol.size, symbol.name);
+}
+
+void snapshot_jit_sample(struct snapshot *sn, const struct sample *sample)
+{
+    struct jit_kept *k = NULL;
+    uint32_t epoch = 0, node;
+    for (node = sn->frame_jit ? sample->stack : 0; node; node = sn->parent[node])
+        if (sn->frame_jit[sn->frame[node]]) {
+            struct module *m = snapshot_module(sn, sn->frame_module[sn->frame[node]]);
+            epoch = m->epoch > epoch ? m->epoch : epoch;
+            k = kept_of(sn, sample, epoch);
+        }
+    for (node = k ? sample->stack : 0; node; node = sn->parent[node])
+        if (sn->frame_jit[sn->frame[node]])
+            tell(sn, k, sn->frame[node], snapshot_module(sn, sn->frame_module[sn->frame[node]]));
+}
+
+void snapshot_jit_write(struct snapshot *sn)
+{
+    struct buf all = { 0 };
+    for (uint32_t i = 0; i < sn->n_jit; i++)
+        buf_add(&all, sn->jit[i].text.data, sn->jit[i].text.len);
+    perfdata_write_jit_names(sn->w, buf_str(&all), all.len);
+    buf_done(&all);
+}
+
+void snapshot_jit_done(struct snapshot *sn)
+{
+    for (uint32_t i = 0; i < sn->n_jit; i++) {
+        map_done(&sn->jit[i].told);
+        buf_done(&sn->jit[i].text);
+    }
+    map_done(&sn->pid_jit);
+    mem_free(sn->jit);
+    mem_free(sn->frame_jit);
+}
