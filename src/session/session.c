@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "session/listing.h"
 #include "session/state.h"
 
 #define FILE_BUDGET_BYTES (UINT64_C(16) << 30) /* a file is bounded by its own size */
@@ -136,6 +137,8 @@ void session_close(struct session *s)
 {
     if (!s)
         return;
+    for (int i = 0; i < SESSION_LISTS; i++)
+        listing_leave(s->listings[i]);
     if (!end_collector(s)) { /* it may wake up any time: all of it stays */
         command_end(s);
         return;

@@ -15,7 +15,8 @@
 #define START_TICK_NS  (250 * NS_PER_MS)
 #define FIRST_TICK_NS  (120 * NS_PER_MS) /* … and most often until there is something on it */
 #define KEYS_PER_FRAME 64
-#define WHEEL_ROWS     3 /* per notch */
+#define WHEEL_ROWS     3  /* per notch */
+#define WAITING_MS     20 /* between looks at whether a dialog has what it waits for */
 
 static const struct view_ops *current_view(const struct app *a)
 {
@@ -175,14 +176,25 @@ static void hold_what_ended(struct app *a)
     session_get_status(a->session, &a->status);
 }
 
+static unsigned tick_dialog(struct app *a)
+{
+    const struct dialog_ops *ops = a->dialog ? a->dialog->ops : NULL;
+    return ops && ops->tick && ops->tick(a->dialog, a) ? APP_REDRAW : APP_HANDLED;
+}
+
+static bool dialog_waits(const struct app *a)
+{
+    const struct dialog_ops *ops = a->dialog ? a->dialog->ops : NULL;
+    return ops && ops->waits && ops->waits(a->dialog);
+}
+
 static unsigned tick(struct app *a, uint64_t now_ns)
 {
     session_get_status(a->session, &a->status);
     hold_what_ended(a);
     if (a->message[0] && now_ns >= a->message_until_ns)
         a->message[0] = '\0';
-    if (a->dialog && a->dialog->ops->tick)
-        a->dialog->ops->tick(a->dialog, a);
+    (void)tick_dialog(a);
     bool stale = session_generation(a->session) != a->answer.generation || current_view(a)->no_query;
     return APP_REDRAW | (stale ? APP_QUERY : 0);
 }
@@ -230,6 +242,12 @@ static unsigned take_events(struct app *a, int timeout_ms)
     return flags;
 }
 
+static int time_left_ms(const struct app *a, uint64_t next_ns)
+{
+    uint64_t now = clock_now_ns(), left = now < next_ns ? (next_ns - now + NS_PER_MS - 1) / NS_PER_MS : 0;
+    return left > WAITING_MS && dialog_waits(a) ? WAITING_MS : (int)left;
+}
+
 static void run(struct app *a)
 {
     uint64_t start = clock_now_ns(), next = start;
@@ -247,8 +265,9 @@ static void run(struct app *a)
             next = now + interval_ns(a, now - start);
         if (flags & (APP_QUERY | APP_REDRAW))
             app_screen_draw(a);
-        now = clock_now_ns();
-        flags = take_events(a, now < next ? (int)((next - now + NS_PER_MS - 1) / NS_PER_MS) : 0);
+        flags = take_events(a, time_left_ms(a, next));
+        if (dialog_waits(a))
+            flags |= tick_dialog(a);
     }
 }
 
