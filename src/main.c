@@ -110,6 +110,10 @@ static int run_screen(struct session *s, struct options *o, struct error *e)
     for (; n < export_table_n && n < 16; n++)
         exporters[n] = (struct ui_exporter){ export_table[n]->name, export_table[n]->help, export_table[n]->suffix,
                                              export_table[n], run_exporter };
+    char config[1024];
+    o->ui.config_path = config_own_path(o, config, sizeof config);
+    o->ui.config_model = config_model_path(o);
+    o->ui.show_idle = o->show_idle;
     o->ui.exporters = exporters;
     o->ui.n_exporters = n;
     int status = ui_run(s, &o->ui, e);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "ui/app_screen.h"
+#include "ui/columns.h"
 #include "ui/dialog.h"
 #include "ui/view.h"
 #include "ui/window.h"
@@ -300,6 +301,8 @@ static struct app *app_new(struct session *s, const struct ui_config *cfg, struc
     a->delay_s = cfg->delay_s > 0 ? cfg->delay_s : 1;
     a->query.window_ns = cfg->window_ns;
     a->query.group = cfg->group;
+    a->query.show_idle = cfg->show_idle;
+    a->columns_hidden = cfg->columns ? columns_hidden_but(cfg->columns) : 0;
     a->views = view_table;
     a->n_views = view_table_n;
     a->view = a->previous_view = view_index(cfg->view);
