@@ -157,6 +157,7 @@ void session_close(struct session *s)
     world_free(s->world);
     stacks_free(s->stacks);
     history_free(s->history);
+    box_done(&s->box);
     mem_free(s->places);
     mem_free(s->thread_scope);
     scope_done(&s->cfg.scope);
@@ -191,7 +192,7 @@ void session_freeze(struct session *s, bool on)
 {
     pthread_mutex_lock(&s->lock);
     if (!s->file) {
-        /* not "now": what happened in the last tenth of a second is still in the rings */
+        /* not "now": what happened in the last quarter of a second is still in the rings */
         s->frozen_ns = !on ? 0 : s->drained_ns > s->clear_ns ? s->drained_ns : s->clear_ns;
         history_pin(s->history, on ? s->clear_ns : 0, s->frozen_ns);
         s->generation++;
