@@ -175,8 +175,9 @@ static bool check_folder(const char *path, struct error *e)
     if (!known)
         error_sys(e, errno, "cannot look at %s", folder);
     else if (!ours)
-        error_set(e, ERROR_PERMISSION, "%s belongs to user %u, not to you: not written; name another by XDG_CONFIG_HOME",
-                  folder, (unsigned)st.st_uid);
+        error_set(e, ERROR_PERMISSION,
+                  "%s belongs to user %u, not to you: not written; name another by XDG_CONFIG_HOME", folder,
+                  (unsigned)st.st_uid);
     mem_free(folder);
     return ours;
 }
@@ -190,8 +191,8 @@ static bool write_text(const char *path, const struct buf *text, struct error *e
     return outfile_commit(&o, e);
 }
 
-static bool edit_file(char *path, const char *model, const char *section, const struct ini_pair *pairs, size_t n,
-                      struct error *e)
+static bool edit_file(char *path, const char *model, const char *section, const struct ini_pair *pairs,
+                      size_t n, struct error *e)
 {
     struct buf old = { 0 }, text = { 0 };
     struct check check = { .pairs = pairs, .n = n };
@@ -209,8 +210,8 @@ static bool edit_file(char *path, const char *model, const char *section, const 
     return good;
 }
 
-bool ini_write(const char *path, const char *model, const char *section, const struct ini_pair *pairs, size_t n,
-               struct error *e)
+bool ini_write(const char *path, const char *model, const char *section, const struct ini_pair *pairs,
+               size_t n, struct error *e)
 {
     if (path[0] != '/')
         return error_set(e, ERROR_ARGUMENT, "%s: settings are written to a full path only", path);

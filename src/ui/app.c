@@ -126,7 +126,8 @@ static unsigned handle_wheel(struct app *a, uint32_t key)
 static unsigned click_view(struct app *a, int row, int col, bool twice)
 {
     const struct view_ops *ops = current_view(a);
-    return ops->click && a->states[a->view] ? ops->click(a->states[a->view], a, row, col, twice) : APP_HANDLED;
+    return ops->click && a->states[a->view] ? ops->click(a->states[a->view], a, row, col, twice)
+                                            : APP_HANDLED;
 }
 
 static unsigned click_dialog(struct app *a, int row, int col, bool twice)

@@ -224,9 +224,9 @@ static void setup_draw_bar(struct dialog *d, struct app *a, struct area bar)
         return;
     }
     draw_fill(bar, 0, 0, -1, STYLE_KEY_LABEL);
-    int col = draw_printf(bar, 0, 0, STYLE_KEY_LABEL, "Left/Right change  %s closes  %s saves",
-                          keymap_first(a->keymap, ACTION_BACK, leave),
-                          keymap_first(a->keymap, ACTION_WRITE, save));
+    int col =
+        draw_printf(bar, 0, 0, STYLE_KEY_LABEL, "Left/Right change  %s closes  %s saves",
+                    keymap_first(a->keymap, ACTION_BACK, leave), keymap_first(a->keymap, ACTION_WRITE, save));
     if (a->cfg->config_path) {
         col += draw_text(bar, 0, col, STYLE_KEY_LABEL, " in ");
         draw_elided(bar, 0, col, bar.cols - col, STYLE_KEY_LABEL, a->cfg->config_path, true);
