@@ -57,6 +57,9 @@ bool document_generate(const char *format, struct buf *out, struct error *e);
 int batch_run(struct session *s, const struct options *o, struct error *e);
 /* config.c */
 bool config_read(struct options *o, struct error *e);
+/* Where settings are saved, and the system's config, which is read no more once there is a user's; NULL: none. */
+const char *config_own_path(const struct options *o, char *path, size_t cap);
+const char *config_model_path(const struct options *o);
 /* features.c */
 void features_print(struct buf *out); /* --version */
 

@@ -59,6 +59,18 @@ static bool user_config(char *path, size_t cap)
     return home && *home == '/' && (size_t)snprintf(path, cap, "%s/.config/flametop/config", home) < cap;
 }
 
+const char *config_own_path(const struct options *o, char *path, size_t cap)
+{
+    if (o->config_path)
+        return o->config_path[0] == '/' ? o->config_path : NULL;
+    return user_config(path, cap) ? path : NULL;
+}
+
+const char *config_model_path(const struct options *o)
+{
+    return o->config_path ? NULL : FLAMETOP_SYSCONF_DIR "/config";
+}
+
 bool config_read(struct options *o, struct error *e)
 {
     char path[1024];

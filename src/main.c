@@ -8,6 +8,7 @@
  *   batch.c        what runs without a screen: -b, --duration, -i into a pipe
  *   document.c     the manual and the completions, from the tables
  *   features.c     --version
+ *   servers.c      --debuginfod: who is asked
  *   ui/            the screens: term (curses), app (loop), widgets, one file per view
  *   export/        what is shown as a file: perf.data, folded, report
  *   session/       owns all below: source and switches, collector, bounds, queries with names, snapshots
@@ -110,6 +111,9 @@ static int run_screen(struct session *s, struct options *o, struct error *e)
     for (; n < export_table_n && n < 16; n++)
         exporters[n] = (struct ui_exporter){ export_table[n]->name, export_table[n]->help, export_table[n]->suffix,
                                              export_table[n], run_exporter };
+    char config[1024];
+    o->ui.config_path = config_own_path(o, config, sizeof config);
+    o->ui.config_model = config_model_path(o);
     o->ui.exporters = exporters;
     o->ui.n_exporters = n;
     int status = ui_run(s, &o->ui, e);
@@ -167,6 +171,8 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
         symbol_worker_main(3);
+    if (argc == 3 && !strcmp(argv[1], SYMBOL_FETCH_ARG))
+        symbol_fetch_main(argv[2]);
     signal(SIGPIPE, SIG_IGN); /* a reader that left and a file that may not grow are errors of write(2) */
     signal(SIGXFSZ, SIG_IGN);
     struct options o;

@@ -195,6 +195,9 @@ bool options_set(struct options *o, enum option_id id, const char *value, struct
     case OPTION_SORT:
         o->ui.sort = value;
         return true;
+    case OPTION_COLUMNS:
+        o->ui.columns = value;
+        return true;
     case OPTION_VIEW:
         o->ui.view = value;
         return true;

@@ -6,7 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
+
 struct box {
+    int stat_fd, vmstat_fd; /* stay open; -1: not open */
+    struct buf text;
+    uint32_t cpus;          /* online */
     uint64_t user, system, idle, iowait, total; /* jiffies at the last look */
     uint64_t switches, faults;
     uint64_t time_ns;
@@ -16,6 +21,7 @@ struct box {
 
 void box_init(struct box *b);
 void box_look(struct box *b, uint64_t now_ns); /* missing files leave the values unknown */
+void box_done(struct box *b);
 
 /* How busy each CPU is: share of the time since the look before that it did not idle. Zero-initialised at first. */
 struct box_cpu {

@@ -104,8 +104,6 @@ struct session_process {
     double percent;     /* of the samples in it that are not idle */
     uint64_t cpu_ticks; /* utime + stime since its start: order among those without samples */
 };
-/* All processes there are, by share, then CPU time; the caller frees with mem_free. */
-uint32_t session_processes(struct session *s, struct session_process **out);
 struct session_cgroup {
     char path[512];
     char label[128]; /* "docker web": of the folder of a container, else "" */
@@ -113,7 +111,22 @@ struct session_cgroup {
     uint64_t samples; /* in it and below, last 10 seconds */
     double percent;
 };
-uint32_t session_cgroups(struct session *s, struct session_cgroup **out, struct error *e); /* depth first */
+enum session_list {
+    SESSION_LIST_PROCESSES, /* by share, then CPU time */
+    SESSION_LIST_CGROUPS,   /* depth first */
+    SESSION_LISTS
+};
+struct session_listing { /* zero-initialised: empty */
+    struct session_process *processes;
+    struct session_cgroup *cgroups;
+    uint32_t n;
+    struct error error; /* nothing could be read: why */
+};
+/* Has a list made by a thread of its own, since /proc may take long or hang. While one is on its way: nothing. */
+void session_list_start(struct session *s, enum session_list kind);
+/* Takes the list, in place of the one before, once it is whole. False: it is not yet, or was not asked for. */
+bool session_list_take(struct session *s, enum session_list kind, struct session_listing *out);
+void session_listing_done(struct session_listing *l);
 
 /* Waits until names are there or the time is over (batch, exports). */
 void session_settle(struct session *s, uint64_t timeout_ns);

@@ -143,6 +143,8 @@ struct session {
     char said[200];
     int wake_fd;                 /* eventfd: stop, or a switch */
 
+    struct listing *listings[SESSION_LISTS]; /* made, or on their way; the screen's thread only */
+
     char *const *command;        /* NULL: none */
     pid_t command_pid;
     int command_pipe;            /* its output, drained into the log; -1: none */

@@ -24,6 +24,10 @@ struct picker_config {
     uint16_t open_depth; /* tree: levels that are open at first */
     uint64_t current;    /* key where the cursor starts, 0: the first */
     uint32_t refresh_ms; /* not 0: fill again so often, tags and cursor stay */
+    /* NULL, or: fill would have to wait for what another thread makes. Asks for it every refresh_ms, and fills when
+     * it was taken. Until the first time the picker says that it waits. */
+    void (*ask)(void *ctx, struct app *a);
+    bool (*take_answer)(void *ctx, struct app *a);
     int cols;            /* wanted width, 0: as wide as the longest line */
     void (*fill)(void *ctx, struct app *a, struct picker *p); /* calls picker_add per item */
     /* Enter: keys of what is tagged, or of the row under the cursor. The picker is closed already. */

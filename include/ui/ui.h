@@ -22,11 +22,15 @@ struct ui_config {
     const char *theme; /* name or path; NULL: default */
     const char *view;  /* name; NULL: the first */
     const char *sort;  /* column names of the functions table, "self" or "total,self"; NULL: the default */
+    const char *columns;     /* names of those that the functions table shows; NULL: all */
+    const char *config_path; /* where setup saves; NULL: there is no place */
+    const char *config_model; /* what a file that setup makes begins with; NULL: nothing */
     bool no_color, no_unicode, mouse;
+    bool show_idle;
     double delay_s;     /* between redraws; 0: 1 */
     uint64_t window_ns; /* 0: since start */
     enum view_group group;
-    bool show_idle, no_inlines; /* as in struct view_query */
+    bool no_inlines; /* as in struct view_query */
     const struct key_binding *keys; /* from the config */
     size_t n_keys;
     const struct ui_exporter *exporters;

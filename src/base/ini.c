@@ -121,18 +121,24 @@ static bool read_text(int fd, const char *path, struct buf *b, struct error *e)
     return true;
 }
 
-bool ini_read(const char *path, ini_handler *handler, void *ctx, struct error *e)
+bool ini_read_file(const char *path, struct buf *text, struct error *e)
 {
     /* A link is followed: people keep their settings elsewhere and link them. The file itself is checked. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    struct buf b = { 0 };
     bool ok;
 
     if (fd < 0)
         return error_sys(e, errno, "cannot open %s", path);
-    ok = check_owner(fd, path, e) && read_text(fd, path, &b, e) &&
-         ini_read_text(path, buf_str(&b), handler, ctx, e);
+    ok = check_owner(fd, path, e) && read_text(fd, path, text, e);
     close(fd);
-    buf_done(&b);
+    return ok;
+}
+
+bool ini_read(const char *path, ini_handler *handler, void *ctx, struct error *e)
+{
+    struct buf text = { 0 };
+    bool ok = ini_read_file(path, &text, e) && ini_read_text(path, buf_str(&text), handler, ctx, e);
+
+    buf_done(&text);
     return ok;
 }

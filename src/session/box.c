@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "session/box.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -14,6 +15,8 @@
 void box_init(struct box *b)
 {
     memset(b, 0, sizeof *b);
+    b->stat_fd = b->vmstat_fd = -1;
+    b->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN); /* until the first look */
     b->user_percent = b->system_percent = b->idle_percent = b->iowait_percent = -1;
     b->switches_per_sec = b->faults_per_sec = -1;
 }
@@ -55,25 +58,50 @@ static double box_rate(uint64_t before, uint64_t now, uint64_t interval_ns)
     return now >= before ? (double)(now - before) * NS_PER_SEC / interval_ns : 0;
 }
 
+static void box_count_cpus(struct box *b)
+{
+    uint32_t n = 0;
+    for (const char *p = buf_str(&b->text); (p = strstr(p, "\ncpu")); p++)
+        n++;
+    b->cpus = n ? n : b->cpus;
+}
+
+/* To open a file of procfs costs more than to read it. */
+static bool box_read(struct box *b, int *fd, const char *path)
+{
+    if (*fd < 0)
+        *fd = open(path, O_RDONLY | O_CLOEXEC);
+    return *fd >= 0 && lseek(*fd, 0, SEEK_SET) == 0 && file_read_fd(*fd, path, 1 << 20, &b->text, NULL);
+}
+
 void box_look(struct box *b, uint64_t now_ns)
 {
-    struct buf text = { 0 };
     uint64_t interval_ns = b->time_ns && now_ns > b->time_ns ? now_ns - b->time_ns : 0;
-    if (file_read("/proc/stat", 1 << 20, &text, NULL)) {
-        box_look_cpu(b, &text);
-        uint64_t switches = box_value(buf_str(&text), "ctxt");
+    if (box_read(b, &b->stat_fd, "/proc/stat")) {
+        box_look_cpu(b, &b->text);
+        box_count_cpus(b);
+        uint64_t switches = box_value(buf_str(&b->text), "ctxt");
         if (interval_ns && switches)
             b->switches_per_sec = box_rate(b->switches, switches, interval_ns);
         b->switches = switches;
     }
-    if (file_read("/proc/vmstat", 1 << 18, &text, NULL)) {
-        uint64_t faults = box_value(buf_str(&text), "pgfault");
+    if (box_read(b, &b->vmstat_fd, "/proc/vmstat")) {
+        uint64_t faults = box_value(buf_str(&b->text), "pgfault");
         if (interval_ns && faults)
             b->faults_per_sec = box_rate(b->faults, faults, interval_ns);
         b->faults = faults;
     }
     b->time_ns = now_ns;
-    buf_done(&text);
+}
+
+void box_done(struct box *b)
+{
+    if (b->stat_fd >= 0)
+        close(b->stat_fd);
+    if (b->vmstat_fd >= 0)
+        close(b->vmstat_fd);
+    buf_done(&b->text);
+    box_init(b);
 }
 
 static bool parse_cpu(const char *line, struct box_cpu *out)

@@ -11,7 +11,9 @@
 #include "base/mem.h"
 #include "session/state.h"
 
-#define COLLECT_INTERVAL_MS 100
+#define COLLECT_INTERVAL_MS 250 /* rings wake us before they are full: this is how old samples get that are few */
+#define PROMPT_INTERVAL_MS  100 /* while somebody waits for the first of them, or for a command to end */
+#define PROMPT_NS           (3 * NS_PER_SEC)
 #define FLOOD_INTERVAL_MS   4  /* a command that prints all the time */
 #define DRAIN_SLACK_NS      (10 * NS_PER_MS) /* what is older than this when a drain begins comes out of it */
 #define CHAIN_MAX 1024 /* kernel.perf_event_max_stack is 127 by default; files may hold more */
@@ -433,6 +435,14 @@ static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
     *p = (struct pulse){ now_ns + NS_PER_SEC, cpu_ns, now_ns };
 }
 
+static int wait_ms(const struct session *s)
+{
+    bool prompt = (s->command_pid && s->command_status < 0) || clock_now_ns() - s->start_ns < PROMPT_NS;
+    if (s->command_floods)
+        return FLOOD_INTERVAL_MS;
+    return prompt ? PROMPT_INTERVAL_MS : COLLECT_INTERVAL_MS;
+}
+
 void *collector_main(void *session)
 {
     struct session *s = session;
@@ -449,7 +459,7 @@ void *collector_main(void *session)
         struct pollfd fds[] = { { .fd = s->wake_fd, .events = POLLIN },
                                 { .fd = fd, .events = POLLIN },
                                 { .fd = s->command_floods ? -1 : s->command_pipe, .events = POLLIN } };
-        poll(fds, sizeof fds / sizeof *fds, s->command_floods ? FLOOD_INTERVAL_MS : COLLECT_INTERVAL_MS);
+        poll(fds, sizeof fds / sizeof *fds, wait_ms(s));
         if (fds[0].revents & POLLIN) {
             uint64_t n;
             if (read(s->wake_fd, &n, sizeof n) < 0)

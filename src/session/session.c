@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "session/listing.h"
 #include "session/state.h"
 
 #define FILE_BUDGET_BYTES (UINT64_C(16) << 30) /* a file is bounded by its own size */
@@ -23,6 +24,13 @@ static void *resolver_main(void *session)
 {
     struct session *s = session;
     symbolizer_run(s->symbolizer);
+    return NULL;
+}
+
+static void *fetcher_main(void *session)
+{
+    struct session *s = session;
+    symbolizer_fetch(s->symbolizer);
     return NULL;
 }
 
@@ -44,6 +52,7 @@ static bool open_names(struct session *s, struct error *e)
         .symfs = s->cfg.symfs,
         .kallsyms = s->cfg.kallsyms,
         .keep_tables = !s->cfg.no_cache,
+        .debuginfod = s->cfg.debuginfod,
     };
     const struct perfdata_build_id *ids;
     uint32_t n = s->file ? perfdata_build_ids(s->file, &ids) : 0;
@@ -58,7 +67,10 @@ static bool open_names(struct session *s, struct error *e)
     if (s->file)
         jit_open(s, &cfg);
     s->symbolizer = symbolizer_new(&cfg, e);
-    return s->symbolizer && (s->resolver_runs = session_start_thread(&s->resolver, resolver_main, s, e));
+    if (!s->symbolizer || !(s->resolver_runs = session_start_thread(&s->resolver, resolver_main, s, e)))
+        return false;
+    s->fetcher_runs = cfg.debuginfod && session_start_thread(&s->fetcher, fetcher_main, s, e);
+    return s->fetcher_runs || !cfg.debuginfod;
 }
 
 static bool open_command(struct session *s, struct error *e)
@@ -141,6 +153,8 @@ void session_close(struct session *s)
 {
     if (!s)
         return;
+    for (int i = 0; i < SESSION_LISTS; i++)
+        listing_leave(s->listings[i]);
     if (!end_collector(s)) { /* it may wake up any time: all of it stays */
         command_end(s);
         return;
@@ -150,6 +164,8 @@ void session_close(struct session *s)
         symbolizer_stop(s->symbolizer);
         pthread_join(s->resolver, NULL);
     }
+    if (s->fetcher_runs)
+        pthread_join(s->fetcher, NULL);
     command_end(s);
     if (s->live)
         live_close(s->live);
@@ -163,6 +179,7 @@ void session_close(struct session *s)
     stacks_free(s->stacks);
     history_free(s->history);
     jit_done(s);
+    box_done(&s->box);
     mem_free(s->places);
     mem_free(s->thread_scope);
     scope_done(&s->cfg.scope);
@@ -197,7 +214,7 @@ void session_freeze(struct session *s, bool on)
 {
     pthread_mutex_lock(&s->lock);
     if (!s->file) {
-        /* not "now": what happened in the last tenth of a second is still in the rings */
+        /* not "now": what happened in the last quarter of a second is still in the rings */
         s->frozen_ns = !on ? 0 : s->drained_ns > s->clear_ns ? s->drained_ns : s->clear_ns;
         history_pin(s->history, on ? s->clear_ns : 0, s->frozen_ns);
         s->generation++;
@@ -227,6 +244,13 @@ void session_settle(struct session *s, uint64_t timeout_ns)
     pthread_mutex_lock(&s->lock);
     userstack_retry(s, true);
     pthread_mutex_unlock(&s->lock);
+}
+
+void session_settle_fetches(struct session *s, uint64_t timeout_ns, bool (*stop)(void))
+{
+    uint64_t end_ns = clock_now_ns() + timeout_ns;
+    while (clock_now_ns() < end_ns && !(stop && stop()) && !symbolizer_settle_fetches(s->symbolizer, 100 * NS_PER_MS))
+        ;
 }
 
 void session_wait(struct session *s, uint64_t ns, bool (*stop)(void))

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -61,7 +60,7 @@ static void status_machine(struct session *s, struct session_status *out)
     } else if (uname(&u) == 0) {
         text_clean(out->host, sizeof out->host, u.nodename, strlen(u.nodename));
         text_clean(out->release, sizeof out->release, u.release, strlen(u.release));
-        out->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+        out->cpus = s->box.cpus;
     }
 }
 

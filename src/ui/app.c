@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "ui/app_screen.h"
+#include "ui/columns.h"
 #include "ui/dialog.h"
 #include "ui/view.h"
 #include "ui/window.h"
@@ -15,7 +16,8 @@
 #define START_TICK_NS  (250 * NS_PER_MS)
 #define FIRST_TICK_NS  (120 * NS_PER_MS) /* … and most often until there is something on it */
 #define KEYS_PER_FRAME 64
-#define WHEEL_ROWS     3 /* per notch */
+#define WHEEL_ROWS     3  /* per notch */
+#define WAITING_MS     20 /* between looks at whether a dialog has what it waits for */
 
 static const struct view_ops *current_view(const struct app *a)
 {
@@ -124,7 +126,8 @@ static unsigned handle_wheel(struct app *a, uint32_t key)
 static unsigned click_view(struct app *a, int row, int col, bool twice)
 {
     const struct view_ops *ops = current_view(a);
-    return ops->click && a->states[a->view] ? ops->click(a->states[a->view], a, row, col, twice) : APP_HANDLED;
+    return ops->click && a->states[a->view] ? ops->click(a->states[a->view], a, row, col, twice)
+                                            : APP_HANDLED;
 }
 
 static unsigned click_dialog(struct app *a, int row, int col, bool twice)
@@ -175,6 +178,18 @@ static void hold_what_ended(struct app *a)
     session_get_status(a->session, &a->status);
 }
 
+static unsigned tick_dialog(struct app *a)
+{
+    const struct dialog_ops *ops = a->dialog ? a->dialog->ops : NULL;
+    return ops && ops->tick && ops->tick(a->dialog, a) ? APP_REDRAW : APP_HANDLED;
+}
+
+static bool dialog_waits(const struct app *a)
+{
+    const struct dialog_ops *ops = a->dialog ? a->dialog->ops : NULL;
+    return ops && ops->waits && ops->waits(a->dialog);
+}
+
 static unsigned tick(struct app *a, uint64_t now_ns)
 {
     session_get_status(a->session, &a->status);
@@ -184,8 +199,7 @@ static unsigned tick(struct app *a, uint64_t now_ns)
     if (a->said_number != a->status.said_number)
         (void)app_message(a, "%s", a->status.said);
     a->said_number = a->status.said_number;
-    if (a->dialog && a->dialog->ops->tick)
-        a->dialog->ops->tick(a->dialog, a);
+    (void)tick_dialog(a);
     bool stale = session_generation(a->session) != a->answer.generation || current_view(a)->no_query;
     return APP_REDRAW | (stale ? APP_QUERY : 0);
 }
@@ -233,6 +247,12 @@ static unsigned take_events(struct app *a, int timeout_ms)
     return flags;
 }
 
+static int time_left_ms(const struct app *a, uint64_t next_ns)
+{
+    uint64_t now = clock_now_ns(), left = now < next_ns ? (next_ns - now + NS_PER_MS - 1) / NS_PER_MS : 0;
+    return left > WAITING_MS && dialog_waits(a) ? WAITING_MS : (int)left;
+}
+
 static void run(struct app *a)
 {
     uint64_t start = clock_now_ns(), next = start;
@@ -250,8 +270,9 @@ static void run(struct app *a)
             next = now + interval_ns(a, now - start);
         if (flags & (APP_QUERY | APP_REDRAW))
             app_screen_draw(a);
-        now = clock_now_ns();
-        flags = take_events(a, now < next ? (int)((next - now + NS_PER_MS - 1) / NS_PER_MS) : 0);
+        flags = take_events(a, time_left_ms(a, next));
+        if (dialog_waits(a))
+            flags |= tick_dialog(a);
     }
 }
 
@@ -286,6 +307,7 @@ static struct app *app_new(struct session *s, const struct ui_config *cfg, struc
     a->query.group = cfg->group;
     a->query.show_idle = cfg->show_idle;
     a->query.no_inlines = cfg->no_inlines;
+    a->columns_hidden = cfg->columns ? columns_hidden_but(cfg->columns) : 0;
     a->views = view_table;
     a->n_views = view_table_n;
     a->view = a->previous_view = view_index(cfg->view);

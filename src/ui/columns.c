@@ -25,10 +25,28 @@ bool column_find(const char *name, enum column *c, struct error *e)
     char safe[64];
     text_clean(safe, sizeof safe, name, strlen(name));
     int near = text_nearest(safe, names, COLUMN_COUNT);
-    error_set(e, ERROR_ARGUMENT, "unknown sort key \"%s\"", safe);
+    error_set(e, ERROR_ARGUMENT, "unknown column \"%s\"", safe);
     if (near >= 0)
         return error_hint(e, "did you mean \"%s\"?", names[near]);
     return error_hint(e, "there are self, total, samples, trend, comm, module, function");
+}
+
+uint32_t columns_hidden_but(const char *list)
+{
+    enum column columns[COLUMN_COUNT];
+    uint32_t n, hidden = (1u << COLUMN_FUNCTION) - 1;
+    if (!columns_parse(list, columns, &n, NULL))
+        return 0;
+    for (uint32_t i = 0; i < n; i++)
+        hidden &= ~(1u << columns[i]);
+    return hidden;
+}
+
+void columns_shown(uint32_t hidden, struct buf *list)
+{
+    for (int i = 0; i < COLUMN_COUNT; i++)
+        if (i == COLUMN_FUNCTION || !(hidden & 1u << i))
+            buf_printf(list, "%s%s", list->len ? "," : "", column_table[i].name);
 }
 
 bool columns_parse(const char *list, enum column *columns, uint32_t *n, struct error *e)
@@ -43,5 +61,5 @@ bool columns_parse(const char *list, enum column *columns, uint32_t *n, struct e
     }
     return *n ||
            error_set(e, ERROR_ARGUMENT,
-                     "no sort key was given; there are self, total, samples, trend, comm, module, function");
+                     "no column was given; there are self, total, samples, trend, comm, module, function");
 }

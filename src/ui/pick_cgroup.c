@@ -15,11 +15,6 @@
 #define COLS       (NAME_COLS + 24)
 #define DEPTH_MAX  64
 
-struct cgroup_picker {
-    struct session_cgroup *list;
-    uint32_t n;
-};
-
 static uint64_t key_of(const char *path)
 {
     return map_hash_bytes(path, strlen(path), 0) | 1;
@@ -57,24 +52,38 @@ static void sum_processes(struct session_cgroup *list, uint32_t n)
     }
 }
 
+static void ask(void *ctx, struct app *a)
+{
+    (void)ctx;
+    session_list_start(a->session, SESSION_LIST_CGROUPS);
+}
+
+static bool take_answer(void *ctx, struct app *a)
+{
+    struct session_listing *list = ctx;
+    if (!session_list_take(a->session, SESSION_LIST_CGROUPS, list))
+        return false;
+    sum_processes(list->cgroups, list->n);
+    return true;
+}
+
 static void fill(void *ctx, struct app *a, struct picker *p)
 {
-    struct cgroup_picker *g = ctx;
-    mem_free(g->list);
-    g->n = session_cgroups(a->session, &g->list, NULL);
-    sum_processes(g->list, g->n);
-    for (uint32_t i = 0; i < g->n; i++)
-        add_cgroup(p, &g->list[i]);
+    const struct session_listing *list = ctx;
+    for (uint32_t i = 0; i < list->n; i++)
+        add_cgroup(p, &list->cgroups[i]);
+    if (list->error.class != ERROR_NONE)
+        (void)app_error(a, &list->error);
 }
 
 static unsigned take(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
 {
-    const struct cgroup_picker *g = ctx;
+    const struct session_listing *list = ctx;
     struct scope scope;
     struct error e = { 0 };
     const char *path = NULL;
-    for (uint32_t i = 0; i < g->n && n && !path; i++)
-        path = key_of(g->list[i].path) == keys[0] ? g->list[i].path : NULL;
+    for (uint32_t i = 0; i < list->n && n && !path; i++)
+        path = key_of(list->cgroups[i].path) == keys[0] ? list->cgroups[i].path : NULL;
     if (!path)
         return app_message(a, "that cgroup is gone");
     if (is_root(path)) { /* CPUs, kernel only and user only stay; lists are borrowed, app_set_scope copies */
@@ -94,9 +103,8 @@ static unsigned take(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
 
 static void destroy(void *ctx)
 {
-    struct cgroup_picker *g = ctx;
-    mem_free(g->list);
-    mem_free(g);
+    session_listing_done(ctx);
+    mem_free(ctx);
 }
 
 unsigned pick_cgroup(struct app *a)
@@ -115,8 +123,10 @@ unsigned pick_cgroup(struct app *a)
                                     .current = key_of(scope->kind == SCOPE_CGROUP ? scope->cgroup : "/"),
                                     .refresh_ms = REFRESH_MS,
                                     .cols = COLS,
+                                    .ask = ask,
+                                    .take_answer = take_answer,
                                     .fill = fill,
                                     .take = take,
                                     .destroy = destroy,
-                                    .ctx = mem_zalloc(sizeof(struct cgroup_picker)) });
+                                    .ctx = mem_zalloc(sizeof(struct session_listing)) });
 }

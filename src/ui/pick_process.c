@@ -25,15 +25,31 @@ static void add_process(struct picker *p, const struct session_process *at)
     picker_add(p, &(struct picker_item){ .key = at->pid, .text = text });
 }
 
+static void ask(void *ctx, struct app *a)
+{
+    (void)ctx;
+    session_list_start(a->session, SESSION_LIST_PROCESSES);
+}
+
+static bool take_answer(void *ctx, struct app *a)
+{
+    return session_list_take(a->session, SESSION_LIST_PROCESSES, ctx);
+}
+
 static void fill(void *ctx, struct app *a, struct picker *p)
 {
-    struct session_process *list;
-    uint32_t n = session_processes(a->session, &list);
-    (void)ctx;
+    const struct session_listing *list = ctx;
     picker_add(p, &(struct picker_item){ .key = KEY_ALL, .text = "    all processes" });
-    for (uint32_t i = 0; i < n; i++)
-        add_process(p, &list[i]);
-    mem_free(list);
+    for (uint32_t i = 0; i < list->n; i++)
+        add_process(p, &list->processes[i]);
+    if (list->error.class != ERROR_NONE)
+        (void)app_error(a, &list->error);
+}
+
+static void destroy(void *ctx)
+{
+    session_listing_done(ctx);
+    mem_free(ctx);
 }
 
 static bool has_all(const uint64_t *keys, uint32_t n)
@@ -91,6 +107,10 @@ unsigned pick_process(struct app *a)
                                                 .current = current_key(a),
                                                 .refresh_ms = REFRESH_MS,
                                                 .cols = COLS - 4,
+                                                .ask = ask,
+                                                .take_answer = take_answer,
                                                 .fill = fill,
-                                                .take = take });
+                                                .take = take,
+                                                .destroy = destroy,
+                                                .ctx = mem_zalloc(sizeof(struct session_listing)) });
 }

@@ -34,7 +34,8 @@ struct picker {
     struct prompt filter;
     struct tree tree;
     struct area rows; /* of the last picture, from the corner of the dialog's area */
-    uint64_t filled_ns;
+    uint64_t filled_ns; /* or asked for what to fill in */
+    bool filled;
 };
 
 /* --- items as a tree: node numbers are item numbers + 1 --- */
@@ -142,7 +143,22 @@ static void fill(struct picker *p, struct app *a)
     p->cfg.fill(p->cfg.ctx, a, p);
     link_items(p);
     apply_filter(p);
+    p->filled = true;
+    const struct item *current = p->cfg.current ? find_item(p, p->cfg.current) : NULL;
+    if (current && !p->tree.list.moved && !p->filter.len)
+        tree_reveal(&p->tree, (uint32_t)(current - p->items) + 1, &model, p);
+    p->cfg.current = 0;
+}
+
+/* Asks, or fills at once. */
+static bool refresh(struct picker *p, struct app *a)
+{
     p->filled_ns = clock_now_ns();
+    if (p->cfg.ask)
+        p->cfg.ask(p->cfg.ctx, a);
+    else
+        fill(p, a);
+    return !p->cfg.ask;
 }
 
 /* --- keys --- */
@@ -326,7 +342,7 @@ static void picker_draw(struct dialog *d, struct app *a, struct area area)
         draw_item(p, rows, row, &p->tree.rows[i], i == p->tree.list.cursor);
     }
     if (p->n == 0)
-        draw_text(rows, 0, 0, STYLE_DIM, "nothing there");
+        draw_text(rows, 0, 0, STYLE_DIM, p->filled ? "nothing there" : "reading ...");
     draw_bottom(p, in, in.rows - 1);
 }
 
@@ -335,11 +351,19 @@ static void picker_draw_bar(struct dialog *d, struct app *a, struct area bar)
     footer_draw_picker(a, bar, ((const struct picker *)d)->cfg.multiple);
 }
 
-static void picker_tick(struct dialog *d, struct app *a)
+static bool picker_tick(struct dialog *d, struct app *a)
 {
     struct picker *p = (struct picker *)d;
-    if (p->cfg.refresh_ms && clock_now_ns() - p->filled_ns >= p->cfg.refresh_ms * NS_PER_MS)
+    bool answered = p->cfg.ask && p->cfg.take_answer(p->cfg.ctx, a);
+    bool due = p->cfg.refresh_ms && clock_now_ns() - p->filled_ns >= p->cfg.refresh_ms * NS_PER_MS;
+    if (answered)
         fill(p, a);
+    return (due && refresh(p, a)) || answered;
+}
+
+static bool picker_waits(const struct dialog *d)
+{
+    return !((const struct picker *)d)->filled;
 }
 
 static void picker_destroy(struct dialog *d)
@@ -363,6 +387,7 @@ unsigned picker_open(struct app *a, const struct picker_config *cfg)
                                            .draw = picker_draw,
                                            .draw_bar = picker_draw_bar,
                                            .tick = picker_tick,
+                                           .waits = picker_waits,
                                            .click = picker_click,
                                            .destroy = picker_destroy };
     struct picker *p = mem_zalloc(sizeof *p);
@@ -371,10 +396,7 @@ unsigned picker_open(struct app *a, const struct picker_config *cfg)
     p->cfg.title = mem_strdup(cfg->title);
     p->cfg.head = cfg->head ? mem_strdup(cfg->head) : NULL;
     p->cfg.hint = cfg->hint ? mem_strdup(cfg->hint) : NULL;
-    fill(p, a);
-    const struct item *current = cfg->current ? find_item(p, cfg->current) : NULL;
-    if (current)
-        tree_reveal(&p->tree, (uint32_t)(current - p->items) + 1, &model, p);
+    (void)refresh(p, a);
     dialog_push(a, &p->dialog);
     return APP_REDRAW;
 }

@@ -8,9 +8,10 @@
 #include "ui/dialog.h"
 #include "ui/list.h"
 #include "ui/menus.h"
+#include "ui/setup.h"
 #include "ui/window.h"
 
-/* One row per setting; a change is live at once. */
+/* One row per setting; a change is live at once, and kept when it is saved. */
 
 struct setup {
     struct dialog dialog;
@@ -163,6 +164,8 @@ static unsigned setup_key(struct dialog *d, struct app *a, uint32_t key)
     case ACTION_RIGHT:
     case ACTION_DRILL:
         return change(u, a, 1);
+    case ACTION_WRITE:
+        return setup_save(a);
     case ACTION_BACK:
     case ACTION_SETUP:
     case ACTION_QUIT:
@@ -214,16 +217,20 @@ static void setup_draw(struct dialog *d, struct app *a, struct area area)
 
 static void setup_draw_bar(struct dialog *d, struct app *a, struct area bar)
 {
-    char key[16];
+    char save[16], leave[16];
     (void)d;
     if (a->message[0]) {
         footer_draw(a, bar);
         return;
     }
     draw_fill(bar, 0, 0, -1, STYLE_KEY_LABEL);
-    draw_printf(bar, 0, 0, STYLE_KEY_LABEL,
-                "Up/Down choose   Left/Right change   %s closes (kept until you quit)",
-                keymap_first(a->keymap, ACTION_BACK, key));
+    int col =
+        draw_printf(bar, 0, 0, STYLE_KEY_LABEL, "Left/Right change  %s closes  %s saves",
+                    keymap_first(a->keymap, ACTION_BACK, leave), keymap_first(a->keymap, ACTION_WRITE, save));
+    if (a->cfg->config_path) {
+        col += draw_text(bar, 0, col, STYLE_KEY_LABEL, " in ");
+        draw_elided(bar, 0, col, bar.cols - col, STYLE_KEY_LABEL, a->cfg->config_path, true);
+    }
 }
 
 static void setup_destroy(struct dialog *d)

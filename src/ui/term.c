@@ -108,11 +108,14 @@ static const struct {
     int code;
     uint32_t key;
 } function_keys[] = {
-    { KEY_UP, TK_UP },         { KEY_DOWN, TK_DOWN },     { KEY_LEFT, TK_LEFT },     { KEY_RIGHT, TK_RIGHT },
-    { KEY_PPAGE, TK_PGUP },    { KEY_NPAGE, TK_PGDN },    { KEY_HOME, TK_HOME },     { KEY_FIND, TK_HOME },
-    { KEY_END, TK_END },       { KEY_SELECT, TK_END },    { KEY_IC, TK_INSERT },     { KEY_DC, TK_DELETE },
-    { KEY_ENTER, TK_ENTER },   { KEY_BTAB, TK_SHIFT_TAB }, { KEY_MOUSE, TK_MOUSE },
-    { KEY_BACKSPACE, TK_BACKSPACE },
+    { KEY_UP, TK_UP },       { KEY_DOWN, TK_DOWN },
+    { KEY_LEFT, TK_LEFT },   { KEY_RIGHT, TK_RIGHT },
+    { KEY_PPAGE, TK_PGUP },  { KEY_NPAGE, TK_PGDN },
+    { KEY_HOME, TK_HOME },   { KEY_FIND, TK_HOME },
+    { KEY_END, TK_END },     { KEY_SELECT, TK_END },
+    { KEY_IC, TK_INSERT },   { KEY_DC, TK_DELETE },
+    { KEY_ENTER, TK_ENTER }, { KEY_BTAB, TK_SHIFT_TAB },
+    { KEY_MOUSE, TK_MOUSE }, { KEY_BACKSPACE, TK_BACKSPACE },
 };
 #define N_FUNCTION_KEYS (sizeof function_keys / sizeof *function_keys)
 

@@ -6,16 +6,16 @@
 #define DOUBLE_NS (400 * NS_PER_MS)
 
 const struct term_sequence term_sequences[] = {
-    { "\033[A", TK_UP },     { "\033OA", TK_UP },     { "\033[B", TK_DOWN },   { "\033OB", TK_DOWN },
-    { "\033[C", TK_RIGHT },  { "\033OC", TK_RIGHT },  { "\033[D", TK_LEFT },   { "\033OD", TK_LEFT },
-    { "\033[H", TK_HOME },   { "\033OH", TK_HOME },   { "\033[1~", TK_HOME },  { "\033[7~", TK_HOME },
-    { "\033[F", TK_END },    { "\033OF", TK_END },    { "\033[4~", TK_END },   { "\033[8~", TK_END },
-    { "\033[5~", TK_PGUP },  { "\033[6~", TK_PGDN },  { "\033[3~", TK_DELETE }, { "\033[2~", TK_INSERT },
-    { "\033[Z", TK_SHIFT_TAB }, { "\033OP", TK_F1 },  { "\033OQ", TK_F2 },     { "\033OR", TK_F3 },
-    { "\033OS", TK_F4 },     { "\033[11~", TK_F1 },   { "\033[12~", TK_F2 },   { "\033[13~", TK_F3 },
-    { "\033[14~", TK_F4 },   { "\033[[A", TK_F1 },    { "\033[[B", TK_F2 },    { "\033[[C", TK_F3 },
-    { "\033[[D", TK_F4 },    { "\033[[E", TK_F5 },    { "\033[15~", TK_F5 },   { "\033[17~", TK_F6 },
-    { "\033[18~", TK_F7 },   { "\033[19~", TK_F8 },   { "\033[20~", TK_F9 },   { "\033[21~", TK_F10 },
+    { "\033[A", TK_UP },        { "\033OA", TK_UP },    { "\033[B", TK_DOWN },    { "\033OB", TK_DOWN },
+    { "\033[C", TK_RIGHT },     { "\033OC", TK_RIGHT }, { "\033[D", TK_LEFT },    { "\033OD", TK_LEFT },
+    { "\033[H", TK_HOME },      { "\033OH", TK_HOME },  { "\033[1~", TK_HOME },   { "\033[7~", TK_HOME },
+    { "\033[F", TK_END },       { "\033OF", TK_END },   { "\033[4~", TK_END },    { "\033[8~", TK_END },
+    { "\033[5~", TK_PGUP },     { "\033[6~", TK_PGDN }, { "\033[3~", TK_DELETE }, { "\033[2~", TK_INSERT },
+    { "\033[Z", TK_SHIFT_TAB }, { "\033OP", TK_F1 },    { "\033OQ", TK_F2 },      { "\033OR", TK_F3 },
+    { "\033OS", TK_F4 },        { "\033[11~", TK_F1 },  { "\033[12~", TK_F2 },    { "\033[13~", TK_F3 },
+    { "\033[14~", TK_F4 },      { "\033[[A", TK_F1 },   { "\033[[B", TK_F2 },     { "\033[[C", TK_F3 },
+    { "\033[[D", TK_F4 },       { "\033[[E", TK_F5 },   { "\033[15~", TK_F5 },    { "\033[17~", TK_F6 },
+    { "\033[18~", TK_F7 },      { "\033[19~", TK_F8 },  { "\033[20~", TK_F9 },    { "\033[21~", TK_F10 },
 };
 const size_t term_sequences_n = sizeof term_sequences / sizeof *term_sequences;
 

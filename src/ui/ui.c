@@ -56,7 +56,7 @@ bool ui_check(const struct ui_config *cfg, struct error *e)
     bool good = km != NULL;
     keymap_free(km);
     return good && theme_load(&theme, cfg->theme, e) && (!cfg->view || check_view(cfg->view, e)) &&
-           (!cfg->sort || check_sort(cfg->sort, e));
+           (!cfg->sort || check_sort(cfg->sort, e)) && (!cfg->columns || check_sort(cfg->columns, e));
 }
 
 void ui_keys_document(struct buf *out, enum action_format format)

@@ -84,8 +84,8 @@ static void draw(void *view, struct app *a, struct area area)
 static void describe(void *view, struct app *a, char *dst, size_t cap)
 {
     const struct table *t = view;
-    (void)snprintf(dst, cap, "by %s, %s first%s", group_title(a->query.group), column_table[t->rows.sort[0]].name,
-                   t->rows.upwards ? " (reversed)" : "");
+    (void)snprintf(dst, cap, "by %s, %s first%s", group_title(a->query.group),
+                   column_table[t->rows.sort[0]].name, t->rows.upwards ? " (reversed)" : "");
 }
 
 /* --- keys --- */

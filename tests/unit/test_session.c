@@ -244,11 +244,14 @@ static void a_target_that_ends_is_told(void **state)
 
 static void processes_are_listed_by_their_share(void **state)
 {
-    struct session_process *list;
+    struct session_listing got = { 0 };
     (void)state;
     open_on(session_test_spin);
     WAIT_UNTIL(ask() >= 20);
-    uint32_t n = session_processes(session, &list);
+    session_list_start(session, SESSION_LIST_PROCESSES);
+    WAIT_UNTIL(got.n || session_list_take(session, SESSION_LIST_PROCESSES, &got));
+    const struct session_process *list = got.processes;
+    uint32_t n = got.n;
     assert_true(n >= 2);
     assert_int_equal(list[0].pid, children[0]);
     assert_true(list[0].samples > 0 && list[0].percent > 99);
@@ -257,18 +260,22 @@ static void processes_are_listed_by_their_share(void **state)
     for (uint32_t i = 0; i < n; i++)
         self |= list[i].pid == (uint32_t)getpid();
     assert_true(self);
-    free(list);
+    assert_false(session_list_take(session, SESSION_LIST_PROCESSES, &got)); /* once is enough */
+    session_listing_done(&got);
 }
 
 static void cgroups_are_a_tree_with_the_samples_below(void **state)
 {
-    struct session_cgroup *list;
+    struct session_listing got = { 0 };
     (void)state;
     open_on(session_test_spin);
     WAIT_UNTIL(ask() >= 20);
-    uint32_t n = session_cgroups(session, &list, &error);
+    session_list_start(session, SESSION_LIST_CGROUPS);
+    WAIT_UNTIL(got.n || got.error.class || session_list_take(session, SESSION_LIST_CGROUPS, &got));
+    const struct session_cgroup *list = got.cgroups;
+    uint32_t n = got.n;
     if (!n) {
-        print_message("skipped: %s\n", error.text);
+        print_message("skipped: %s\n", got.error.text);
         skip();
     }
     assert_string_equal(list[0].path, "/");
@@ -277,7 +284,19 @@ static void cgroups_are_a_tree_with_the_samples_below(void **state)
         assert_true(list[i].depth > 0 && list[i].depth <= list[i - 1].depth + 1);
         assert_true(list[i].samples <= list[0].samples);
     }
-    free(list);
+    session_listing_done(&got);
+}
+
+static void lists_that_nobody_takes_do_no_harm(void **state)
+{
+    (void)state;
+    open_on(session_test_spin);
+    for (int i = 0; i < 50; i++) {
+        session_list_start(session, SESSION_LIST_PROCESSES);
+        session_list_start(session, SESSION_LIST_CGROUPS);
+    }
+    session_close(session); /* while they are on their way */
+    session = NULL;
 }
 
 static void a_window_ends_now_though_nothing_runs(void **state)
@@ -711,6 +730,7 @@ int main(int argc, char **argv)
         WITH_SETUP(a_target_that_ends_is_told),
         WITH_SETUP(processes_are_listed_by_their_share),
         WITH_SETUP(cgroups_are_a_tree_with_the_samples_below),
+        WITH_SETUP(lists_that_nobody_takes_do_no_harm),
         WITH_SETUP(a_window_ends_now_though_nothing_runs),
         WITH_SETUP(leaving_does_not_wait_for_a_collector_that_hangs),
         WITH_SETUP(events_that_were_named_can_be_switched_through),

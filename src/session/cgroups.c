@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The cgroups that there are, depth first, with the share of the last seconds' samples in each and below it. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "session/listing.h"
+
+#define CGROUPS_MAX 20000
+#define CGROUP_DEPTH_MAX 32
+
+struct cgroup_walk {
+    struct session_cgroup *list;
+    size_t cap;
+    uint32_t n;
+    const struct map *sums; /* by cgroup id, v2 */
+    uint64_t all;
+    size_t root_len;
+};
+
+static uint32_t count_procs(const char *dir)
+{
+    struct buf text = { 0 };
+    char path[700];
+    uint32_t n = 0;
+    snprintf(path, sizeof path, "%s/cgroup.procs", dir);
+    if (file_read(path, 1 << 22, &text, NULL))
+        for (size_t i = 0; i < text.len; i++)
+            n += text.data[i] == '\n';
+    buf_done(&text);
+    return n;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_folder(const struct dirent *d)
+{
+    return d->d_type == DT_DIR && d->d_name[0] != '.';
+}
+
+/* Depth first; returns the samples of the cgroup and all below it. The depth is bounded, so recursion is. */
+static uint64_t walk_cgroup(struct cgroup_walk *w, const char *dir, uint32_t depth)
+{
+    struct stat st;
+    struct dirent **names;
+    uint64_t samples = 0;
+    if (w->n == CGROUPS_MAX || depth > CGROUP_DEPTH_MAX || stat(dir, &st) < 0)
+        return 0;
+    uint32_t self = w->n++;
+    MEM_GROW(w->list, w->cap, w->n);
+    struct session_cgroup *c = &w->list[self];
+    *c = (struct session_cgroup){ .depth = depth, .n_procs = count_procs(dir) };
+    snprintf(c->path, sizeof c->path, "%s", dir[w->root_len] ? dir + w->root_len : "/");
+    map_get(w->sums, st.st_ino, &samples);
+    int n = scandir(dir, &names, is_folder, by_name);
+    for (int i = 0; i < n; i++) {
+        char below[600];
+        if ((size_t)snprintf(below, sizeof below, "%s/%s", dir, names[i]->d_name) < sizeof below)
+            samples += walk_cgroup(w, below, depth + 1);
+        free(names[i]);
+    }
+    if (n >= 0)
+        free(names);
+    w->list[self].samples = samples;
+    w->list[self].percent = w->all ? 100.0 * (double)samples / (double)w->all : 0;
+    return samples;
+}
+
+void listing_read_cgroups(struct listing *l)
+{
+    char root[512];
+    bool v2;
+    if (!scope_cgroup_root(root, sizeof root, &v2, &l->result.error))
+        return;
+    struct cgroup_walk w = { .sums = &l->samples, .all = l->all, .root_len = strlen(root) };
+    walk_cgroup(&w, root, 0);
+    if (!w.n)
+        error_sys(&l->result.error, errno, "cannot read the cgroups in %s", root);
+    l->result.cgroups = w.list;
+    l->result.n = w.n;
+}

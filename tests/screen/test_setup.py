@@ -1,0 +1,90 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Setup (F2), and what it saves."""
+import os
+import stat
+import tempfile
+
+from ptyscreen import Screen, run
+
+
+def started(home, args=(), size=(100, 30), **env):
+    s = Screen([*args], size=size, env={"XDG_CONFIG_HOME": home, "HOME": home, **env})
+    s.wait(r"^ SELF%|no samples|^SELF%")
+    s.send("f2")
+    s.wait(r"Redraw every")
+    return s
+
+
+def config(home):
+    with open(os.path.join(home, "flametop", "config"), encoding="utf-8") as file:
+        return file.read()
+
+
+def quit_now(s):
+    s.send("esc", "q")
+    assert s.wait_end() == 0
+
+
+def saves():
+    """w saves what was changed, in a file that is only ours, and the next start has it"""
+    with tempfile.TemporaryDirectory() as home:
+        with started(home) as s:
+            s.wait(r"w saves in .*flametop/config")
+            s.send("down", "right")
+            s.wait(r"Redraw every +< 2 s >")
+            s.send("down", "right")
+            s.wait(r"Time window +< 5min >")
+            s.send("down", "down", "down", "down", "down", "down", " ")
+            s.wait(r"Column SAMPLES +\[ \]")
+            s.send("w")
+            s.wait(r"saved in .*flametop/config")
+            quit_now(s)
+        path = os.path.join(home, "flametop", "config")
+        assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+        text = config(home)
+        for line in ("[options]", "delay = 2", "window = 300", "theme = default", "columns = self,total,trend,comm,module,function"):
+            assert line in text.split("\n"), text
+        with started(home) as s:
+            s.wait(r"Redraw every +< 2 s >")
+            s.wait(r"Time window +< 5min >")
+            s.wait(r"Column SAMPLES +\[ \]")
+            s.send("esc")
+            s.wait(r"SELF%.*TREND")
+            assert "SAMPLES" not in s.text(), s.text()
+            quit_now(s)
+
+
+def keeps():
+    """what a person wrote into the file stays, and what cannot be saved is said"""
+    with tempfile.TemporaryDirectory() as home:
+        os.mkdir(os.path.join(home, "flametop"))
+        mine = "# my settings\n[options]\nmouse = yes\ndelay = 3 ; slow line\n\n[keys]\nfreeze = z F7\n"
+        path = os.path.join(home, "flametop", "config")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(mine)
+        os.chmod(path, 0o600)
+        with started(home) as s:
+            s.wait(r"Redraw every +< 3 s >")
+            s.send("w")
+            s.wait(r"saved in")
+            text = config(home).split("\n")
+            assert all(line in text for line in mine.strip().split("\n") if "delay" not in line), text
+            assert "delay = 3 ; slow line" in text and text.index("theme = default") < text.index("[keys]"), text
+            os.chmod(path, 0o666)
+            s.send("w")
+            s.wait(r"may be written to by others")
+            quit_now(s)
+
+
+def nowhere():
+    """without a home there is no place to save to, and it says so"""
+    with tempfile.TemporaryDirectory() as home:
+        with started("", HOME="") as s:
+            s.send("w")
+            s.wait(r"no place to save to")
+            quit_now(s)
+        assert os.listdir(home) == []
+
+
+run(saves, keeps, nowhere)

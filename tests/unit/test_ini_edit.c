@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/ini_edit.h"
+
+static const struct ini_pair pairs[] = { { "theme", "light" }, { "delay", "2" } };
+static char folder[64], path[128];
+
+static int setup(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/flametop-ini-XXXXXX");
+    if (!mkdtemp(folder))
+        return 1;
+    snprintf(path, sizeof path, "%s/a/flametop/config", folder);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    char command[160];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static void assert_edited(const char *text, const char *expected)
+{
+    struct buf out = { 0 };
+    ini_edit(&out, text, "options", pairs, 2);
+    assert_string_equal(buf_str(&out), expected);
+    buf_done(&out);
+}
+
+static void assert_file(const char *expected)
+{
+    struct buf text = { 0 };
+    struct error e = { 0 };
+    assert_true(file_read(path, 65536, &text, &e));
+    assert_string_equal(buf_str(&text), expected);
+    buf_done(&text);
+}
+
+static void put_file(const char *text)
+{
+    char command[200];
+    snprintf(command, sizeof command, "mkdir -p %s/a/flametop", folder);
+    assert_int_equal(system(command), 0);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    chmod(path, 0600);
+}
+
+static void an_empty_text_becomes_a_section(void **state)
+{
+    (void)state;
+    assert_edited("", "[options]\ntheme = light\ndelay = 2\n");
+}
+
+static void values_are_replaced_where_they_stand(void **state)
+{
+    (void)state;
+    assert_edited("# mine\n[options]\n  theme=solarized\nevent = cycles\ndelay : 5 ; slow line\n",
+                  "# mine\n[options]\ntheme = light\nevent = cycles\ndelay = 2 ; slow line\n");
+    assert_edited("theme = mono\ndelay = 1\n", "theme = light\ndelay = 2\n");
+}
+
+static void what_is_missing_goes_to_the_end_of_the_section(void **state)
+{
+    (void)state;
+    assert_edited("[options]\nfreq = 199\n\n[keys]\nfreeze = z\n",
+                  "[options]\nfreq = 199\ntheme = light\ndelay = 2\n\n[keys]\nfreeze = z\n");
+    assert_edited("[keys]\nfreeze = z", "[keys]\nfreeze = z\n\n[options]\ntheme = light\ndelay = 2\n");
+    assert_edited("[options]\n", "[options]\ntheme = light\ndelay = 2\n");
+}
+
+static void other_sections_and_comments_are_left_alone(void **state)
+{
+    (void)state;
+    assert_edited("[keys]\ntheme = F9\n[options]\n# theme = mono\n; delay = 3\nthemes = x\ntheme = mono\ndelay=9\n",
+                  "[keys]\ntheme = F9\n[options]\n# theme = mono\n; delay = 3\nthemes = x\ntheme = light\ndelay = 2\n");
+}
+
+static void editing_twice_is_editing_once(void **state)
+{
+    struct buf once = { 0 }, twice = { 0 };
+    (void)state;
+    ini_edit(&once, "\n\n# x\r\n[options]\r\n\ntheme=1\n\n", "options", pairs, 2);
+    ini_edit(&twice, buf_str(&once), "options", pairs, 2);
+    assert_string_equal(buf_str(&once), buf_str(&twice));
+    buf_done(&once);
+    buf_done(&twice);
+}
+
+static void a_file_is_made_with_its_folders_and_only_ours(void **state)
+{
+    struct error e = { 0 };
+    struct stat st;
+    (void)state;
+    assert_true(ini_write(path, NULL, "options", pairs, 2, &e));
+    assert_file("[options]\ntheme = light\ndelay = 2\n");
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    *strrchr(path, '/') = '\0';
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+}
+
+static void a_file_that_is_there_keeps_its_other_lines(void **state)
+{
+    struct error e = { 0 };
+    (void)state;
+    put_file("# hello\n[options]\nmouse = yes\ndelay = 1\n");
+    assert_true(ini_write(path, NULL, "options", pairs, 2, &e));
+    assert_file("# hello\n[options]\nmouse = yes\ndelay = 2\ntheme = light\n");
+}
+
+static void a_new_file_begins_with_what_its_model_says(void **state)
+{
+    char model[128];
+    struct error e = { 0 };
+    (void)state;
+    snprintf(model, sizeof model, "%s/model", folder);
+    assert_true(ini_write(path, model, "options", pairs, 2, &e)); /* there is none */
+    assert_int_equal(unlink(path), 0);
+    put_file("# all users\n[options]\nfreq = 49\n");
+    assert_int_equal(rename(path, model), 0);
+    assert_true(ini_write(path, model, "options", pairs, 2, &e));
+    assert_file("# all users\n[options]\nfreq = 49\ntheme = light\ndelay = 2\n");
+}
+
+static void a_link_is_followed_to_the_file(void **state)
+{
+    char target[128];
+    struct error e = { 0 };
+    struct stat st;
+    (void)state;
+    put_file("x = 1\n");
+    snprintf(target, sizeof target, "%s/elsewhere", folder);
+    assert_int_equal(rename(path, target), 0);
+    assert_int_equal(symlink(target, path), 0);
+    assert_true(ini_write(path, NULL, "options", pairs, 2, &e));
+    assert_int_equal(lstat(path, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_file("x = 1\n\n[options]\ntheme = light\ndelay = 2\n");
+}
+
+static void what_could_not_be_read_again_is_not_written(void **state)
+{
+    static const struct ini_pair bad[] = { { "theme", "a ; b" } }, broken[] = { { "theme", "a\n[keys" } };
+    struct error e = { 0 };
+    (void)state;
+    put_file("[options]\ntheme = mono\n");
+    assert_false(ini_write(path, NULL, "options", bad, 1, &e));
+    assert_false(ini_write(path, NULL, "options", broken, 1, &e));
+    assert_false(ini_write("relative/config", NULL, "options", pairs, 2, &e));
+    assert_file("[options]\ntheme = mono\n");
+    put_file("[options]\nno setting at all\n");
+    assert_false(ini_write(path, NULL, "options", pairs, 2, &e));
+    assert_file("[options]\nno setting at all\n");
+    assert_int_equal(chmod(path, 0666), 0);
+    assert_false(ini_write(path, NULL, "options", pairs, 2, &e));
+    assert_non_null(strstr(e.text, "others"));
+}
+
+static void a_folder_of_somebody_else_is_left_alone(void **state)
+{
+    struct error e = { 0 };
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    put_file("");
+    *strrchr(path, '/') = '\0';
+    assert_int_equal(chown(path, 65534, 65534), 0);
+    path[strlen(path)] = '/';
+    assert_false(ini_write(path, NULL, "options", pairs, 2, &e));
+    assert_non_null(strstr(e.text, "65534"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_empty_text_becomes_a_section),
+        TEST(values_are_replaced_where_they_stand),
+        TEST(what_is_missing_goes_to_the_end_of_the_section),
+        TEST(other_sections_and_comments_are_left_alone),
+        TEST(editing_twice_is_editing_once),
+        TEST(a_file_is_made_with_its_folders_and_only_ours),
+        TEST(a_file_that_is_there_keeps_its_other_lines),
+        TEST(a_new_file_begins_with_what_its_model_says),
+        TEST(a_link_is_followed_to_the_file),
+        TEST(what_could_not_be_read_again_is_not_written),
+        TEST(a_folder_of_somebody_else_is_left_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
