@@ -20,6 +20,7 @@
 #define FIXTURE_STEP_NS  UINT64_C(10000000)
 #define FIXTURE_KERNEL   UINT64_C(0xffffffff81000000)
 #define FIXTURE_TEXT     UINT64_C(0x400000)
+#define FIXTURE_JIT      "= 64 1\n1000 10 hot\n"
 
 static char fixture_dir[64];
 
@@ -128,6 +129,7 @@ static inline bool fixture_write(const char *path, const struct perf_event_attr 
     perfdata_write_exit(w, t, 101, 100, 101, 100);
     perfdata_write_build_id(w, "[kernel.kallsyms]", true, id, 20);
     perfdata_write_build_id(w, "/usr/bin/parent", false, id + 1, 16);
+    perfdata_write_jit_names(w, FIXTURE_JIT, strlen(FIXTURE_JIT));
     return perfdata_writer_commit(w, NULL, e);
 }
 

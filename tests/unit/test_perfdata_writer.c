@@ -37,6 +37,20 @@ static void what_is_written_is_read_back(void **state)
     buf_done(&damage);
 }
 
+static void names_of_jit_code_are_kept(void **state)
+{
+    struct error e = { 0 };
+    size_t n;
+    (void)state;
+    assert_true(fixture_write(fixture_path("a"), NULL, &e));
+    struct perfdata *p = perfdata_open(fixture_path("a"), &e);
+    assert_non_null(p);
+    const char *text = perfdata_jit_names(p, &n);
+    assert_int_equal(n, strlen(FIXTURE_JIT));
+    assert_memory_equal(text, FIXTURE_JIT, n);
+    perfdata_close(p);
+}
+
 static bool check_sideband(void *ctx, const struct record *r)
 {
     uint32_t *seen = ctx;
@@ -315,6 +329,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(names_of_jit_code_are_kept),
         cmocka_unit_test(side_band_records_keep_their_fields),
         cmocka_unit_test(the_header_tells_of_events_machine_and_modules),
         cmocka_unit_test(facts_of_another_machine_replace_ours),

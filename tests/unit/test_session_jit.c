@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Code made at run time that gets another name while it is sampled. */
+#include "session_fixture.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "symbols/symbolizer.h"
+
+#if defined(__x86_64__)
+static const unsigned char endless[] = { 0xeb, 0xfe };
+#elif defined(__aarch64__)
+static const uint32_t endless[] = { 0x14000000 };
+#else
+static const unsigned char endless[] = { 0 };
+#define NO_CODE
+#endif
+
+static void *page;
+static char map_path[64], data_path[64];
+
+/* A function of a page of its own, which the child runs for ever. */
+static void run_page(void)
+{
+    void (*code)(void);
+
+    memcpy(&code, &page, sizeof code);
+    code();
+}
+
+static void add_to_map(const char *name)
+{
+    char line[96];
+    int fd = open(map_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+
+    assert_true(fd >= 0);
+    snprintf(line, sizeof line, "%llx 10 %s\n", (unsigned long long)(uintptr_t)page, name);
+    assert_int_equal(write(fd, line, strlen(line)), (ssize_t)strlen(line));
+    close(fd);
+}
+
+static int begin(void **state)
+{
+    page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return -1;
+    memcpy(page, endless, sizeof endless);
+    __builtin___clear_cache(page, (char *)page + sizeof endless);
+    snprintf(data_path, sizeof data_path, "/tmp/flametop-test-%d.data", (int)getpid());
+    return set_up(state);
+}
+
+static int end(void **state)
+{
+    unlink(map_path);
+    unlink(data_path);
+    munmap(page, 4096);
+    return tear_down(state);
+}
+
+static void open_on_page(void)
+{
+#ifdef NO_CODE
+    skip();
+#endif
+    pid_t child = start_child(run_page);
+
+    snprintf(map_path, sizeof map_path, "/tmp/perf-%d.map", (int)child);
+    unlink(map_path);
+    add_to_map("before");
+    scope_to(&cfg.scope, child);
+    open_or_skip();
+}
+
+static uint64_t samples_in(const char *name)
+{
+    uint32_t func = function_named(name);
+    uint64_t samples = 0;
+
+    for (uint32_t i = 0; i < view.result.n_entries && func; i++)
+        if (passes_function(&view.result.entries[i], func))
+            samples += view.result.entries[i].count;
+    return samples;
+}
+
+static uint64_t asked(const char *name)
+{
+    ask();
+    return samples_in(name);
+}
+
+static void sample_under_both_names(uint64_t *before)
+{
+    open_on_page();
+    WAIT_UNTIL(asked("before") > 50);
+    add_to_map("after");
+    WAIT_UNTIL(asked("after") > 50);
+    *before = samples_in("before");
+    assert_true(*before > 50);
+}
+
+static void samples_keep_the_name_of_their_time(void **state)
+{
+    uint64_t before, after;
+
+    (void)state;
+    sample_under_both_names(&before);
+    after = samples_in("after");
+    WAIT_UNTIL(asked("after") > after + 100);
+    assert_int_equal(samples_in("before"), before);
+}
+
+/* So many that maps were read again meanwhile, however busy the machine is. */
+static void wait_for_samples(uint64_t more)
+{
+    session_get_status(session, &status);
+    more += status.samples;
+    for (int i = 0; i < 2400 && status.samples < more; i++) {
+        pause_ms(50);
+        session_get_status(session, &status);
+    }
+    assert_true(status.samples >= more);
+}
+
+static void a_map_is_read_without_anybody_looking(void **state)
+{
+    (void)state;
+    open_on_page();
+    wait_for_samples(1500);
+    add_to_map("after");
+    wait_for_samples(3000);
+    session_settle(session, 60 * NS_PER_SEC);
+    assert_true(asked("before") > 0);
+    assert_true(samples_in("after") > 0);
+}
+
+static void a_written_profile_keeps_both(void **state)
+{
+    uint64_t before, after, written;
+    struct session_config from_file = { .input = data_path, .history_bytes = 16 << 20 };
+
+    (void)state;
+    sample_under_both_names(&before);
+    session_stop(session);
+    before = asked("before");
+    after = samples_in("after");
+    if (!session_write(session, &query, data_path, &written, &error))
+        fail_msg("%s", error.text);
+    assert_true(written >= before + after);
+    session_close(session);
+    end_child(0);
+    unlink(map_path);
+    scope_init(&from_file.scope);
+    session = session_open(&from_file, &error);
+    if (!session)
+        fail_msg("%s", error.text);
+    session_wait(session, 60 * NS_PER_SEC, NULL);
+    session_settle(session, 60 * NS_PER_SEC);
+    ask();
+    session_settle(session, 60 * NS_PER_SEC);
+    assert_int_equal(asked("before"), before);
+    assert_int_equal(samples_in("after"), after);
+}
+
+#define ON_A_PAGE(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        ON_A_PAGE(samples_keep_the_name_of_their_time),
+        ON_A_PAGE(a_map_is_read_without_anybody_looking),
+        ON_A_PAGE(a_written_profile_keeps_both),
+    };
+
+    if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
+        symbol_worker_main(3);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
