@@ -29,6 +29,7 @@ struct options {
     bool window_named;
     uint64_t iterations; /* 0: without end */
     double duration_s;   /* 0: none */
+    char *servers;       /* owned: of debuginfod */
     const char *output, *export_format, *list_glob, *generate, *config_path;
     struct key_binding *keys; /* owned, with its strings */
     size_t n_keys, keys_cap;
@@ -55,6 +56,8 @@ void options_help(struct buf *out); /* --help */
 bool document_generate(const char *format, struct buf *out, struct error *e);
 /* batch.c */
 int batch_run(struct session *s, const struct options *o, struct error *e);
+/* servers.c: NULL or yes: those of the environment or the system; no: none. */
+bool options_set_debuginfod(struct options *o, const char *value, struct error *e);
 /* config.c */
 bool config_read(struct options *o, struct error *e);
 /* Where settings are saved, and the system's config, which is read no more once there is a user's; NULL: none. */

@@ -11,7 +11,8 @@
 #include "export/export.h"
 #include "options.h"
 
-#define BATCH_ROWS 40
+#define BATCH_ROWS    40
+#define FETCH_WAIT_NS (300 * NS_PER_SEC)
 
 static volatile sig_atomic_t batch_signal;
 
@@ -81,6 +82,15 @@ static bool run_frames(struct session *s, const struct options *o, struct error 
     return ok;
 }
 
+/* Nobody watches them come: what is asked for is waited for. */
+static void fetch_names(struct session *s, const struct view_query *q)
+{
+    struct view v = { 0 };
+    export_query(s, q, &v);
+    session_settle_fetches(s, FETCH_WAIT_NS, stopped);
+    view_done(&v);
+}
+
 /* Writes everything that was sampled, the idle loop too, as perf record does. */
 static bool write_output(struct session *s, const struct options *o, struct error *e)
 {
@@ -93,6 +103,8 @@ static bool write_output(struct session *s, const struct options *o, struct erro
         q.window_ns = 0;
     if (x == &export_perfdata)
         q.show_idle = true;
+    else if (o->session.debuginfod)
+        fetch_names(s, &q);
     if (!export_run(x, s, &q, path, e))
         return false;
     if (strcmp(path, "-")) {

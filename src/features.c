@@ -40,6 +40,11 @@ static const struct feature features[] = {
 #else
     { "zstd", "compressed perf.data", false },
 #endif
+#ifdef HAVE_DEBUGINFOD
+    { "debuginfod", "debug files from servers, with --debuginfod", true },
+#else
+    { "debuginfod", "debug files from servers, with --debuginfod", false },
+#endif
 #ifdef HAVE_LZMA
     { "lzma", "mini-debug-info", true },
 #else

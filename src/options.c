@@ -220,6 +220,8 @@ bool options_set(struct options *o, enum option_id id, const char *value, struct
         return set_flag(&o->ui.mouse, id, value, e);
     case OPTION_NO_CACHE:
         return set_flag(&o->session.no_cache, id, value, e);
+    case OPTION_DEBUGINFOD:
+        return options_set_debuginfod(o, value, e);
     case OPTION_BATCH:
         o->mode = RUN_BATCH;
         return true;
@@ -441,6 +443,7 @@ void options_done(struct options *o)
         mem_free(o->strings[i]);
     mem_free(o->strings);
     mem_free(o->keys);
+    mem_free(o->servers);
     scope_done(&o->session.scope);
 }
 

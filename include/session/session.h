@@ -30,6 +30,7 @@ struct session_config {
     const char *input;    /* perf.data to open instead of sampling, or NULL */
     const char *symfs, *kallsyms;
     bool no_cache;        /* symbol and unwind tables are not kept on disk */
+    const char *debuginfod; /* servers that are asked for debug files, separated by blanks; NULL: none */
 };
 
 struct session;
@@ -62,6 +63,7 @@ struct session_status {
     double user_percent, system_percent, idle_percent, iowait_percent; /* of all CPUs, from /proc/stat; < 0: unknown */
     double switches_per_sec, faults_per_sec, ipc; /* < 0: unknown */
     uint32_t pending_modules;
+    char fetching[128];         /* "debuginfod: libfoo.so 3.2M of 14M"; "": nothing is under way */
     struct live_note notes[LIVE_NOTES_MAX + 4]; /* DEGRADED, worst first */
     uint32_t n_notes;
     bool targets_gone;          /* what was measured has ended */
@@ -130,6 +132,8 @@ void session_listing_done(struct session_listing *l);
 
 /* Waits until names are there or the time is over (batch, exports). */
 void session_settle(struct session *s, uint64_t timeout_ns);
+/* The same for debug files that are being fetched; their names are then to be settled. stop: as of session_wait. */
+void session_settle_fetches(struct session *s, uint64_t timeout_ns, bool (*stop)(void));
 /* Ends sampling, with everything that is still in the rings taken in. */
 void session_stop(struct session *s);
 /* Waits until the command has ended, the targets are gone, stop() says true, or the time is over. */

@@ -135,8 +135,8 @@ struct session {
     atomic_uint_fast64_t generation;
     atomic_bool stop, loaded;
     double load_progress;
-    pthread_t collector, resolver;
-    bool collector_runs, resolver_runs;
+    pthread_t collector, resolver, fetcher;
+    bool collector_runs, resolver_runs, fetcher_runs;
     pthread_t ask;
     bool ask_started, asking;    /* asking: under lock */
     uint32_t ask_pid, said_number;

@@ -112,6 +112,7 @@ struct symbolizer {
     uint32_t line_epoch; /* changes when it has forgotten all */
     struct worker worker; /* the resolver's */
     struct cache *cache;  /* the resolver's; NULL: none */
+    struct fetcher *fetch; /* symbols/fetch.h; NULL: no debuginfod */
     unsigned cache_version;
     bool keep_tables;
 };

@@ -51,6 +51,9 @@ struct symbolizer_config {
     uint32_t n_epochs;
     bool keep_tables;        /* on disk, for the next start (symbols/cache.h) */
     const char *worker_path; /* program to run as the worker; NULL: /proc/self/exe */
+    /* URLs of debuginfod servers, separated by blanks, which symbolizer_fetch asks; NULL: none are asked. */
+    const char *debuginfod;
+    uint64_t fetch_silence_ns; /* so long without a byte from them a fetch is given up; 0: 20 seconds */
 };
 
 struct symbolizer;
@@ -58,6 +61,10 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *cfg, struct er
 /* The body of the resolver thread: opens files, talks to the worker (and starts it anew when it dies, at most
  * a bounded number of times per module), until symbolizer_stop. */
 void symbolizer_run(struct symbolizer *sy);
+/* The body of another thread, where there are debuginfod servers: fetches the debug files of modules whose names were
+ * asked for and are not all on this machine, until symbolizer_stop. */
+void symbolizer_fetch(struct symbolizer *sy);
+bool symbolizer_can_fetch(void); /* this build can */
 void symbolizer_stop(struct symbolizer *sy);
 void symbolizer_free(struct symbolizer *sy);
 
@@ -66,6 +73,8 @@ void symbolizer_lookup(struct symbolizer *sy, struct module *m, uint64_t offset,
 uint32_t symbolizer_generation(const struct symbolizer *sy); /* changes when new names have come */
 /* Waits until nothing is pending, or the time is over; true if nothing is pending (for batch and export). */
 bool symbolizer_settle(struct symbolizer *sy, uint64_t timeout_ns);
+/* The same for debuginfod alone, which symbolizer_settle does not wait for. Names that came are then to be settled. */
+bool symbolizer_settle_fetches(struct symbolizer *sy, uint64_t timeout_ns);
 /* Forgets modules without a mark and, when names take too much memory, all names: every struct symbol from
  * before is invalid. keep[id]: a byte per module id. */
 void symbolizer_trim(struct symbolizer *sy, const uint8_t *keep, uint32_t n_keep);
@@ -123,6 +132,7 @@ struct symbolizer_stats {
     bool jit_of_now;       /* names of a file's code come from what its processes tell today */
     bool kernel_hidden;    /* kptr_restrict: /proc/kallsyms has only zeros for us */
     char kernel_note[160]; /* how to mend it, or "" */
+    char fetching[128];    /* "debuginfod: libfoo.so 3.2M of 14M (2 more)"; "" */
 };
 void symbolizer_stats(struct symbolizer *sy, struct symbolizer_stats *out);
 
@@ -130,5 +140,8 @@ void symbolizer_stats(struct symbolizer *sy, struct symbolizer_stats *out);
 void symbol_worker_main(int fd) __attribute__((noreturn));
 /* argv[1] by which main knows that it is the worker; the socket is then descriptor 3. */
 #define SYMBOL_WORKER_ARG "--symbol-worker"
+/* The same for the process that fetches the debug file with this build-id; it answers on descriptor 3. */
+void symbol_fetch_main(const char *id) __attribute__((noreturn));
+#define SYMBOL_FETCH_ARG "--debuginfod-fetch"
 
 #endif

@@ -83,5 +83,6 @@ void worker_end(struct worker *w);
 
 /* The worker's side: gives up all that it does not need; never fails (what the system does not offer is left). */
 void sandbox_enter(void);
+void sandbox_drop_capabilities(void); /* no more than that; the user stays */
 
 #endif

@@ -130,8 +130,9 @@ static void say_names(struct session *s, struct doctor_row *row, const struct mo
         char package[128];
         bool known = symbolizer_package(s->symbolizer, (struct module *)(uintptr_t)m, package, sizeof package) ==
                      SYMBOL_FOUND;
-        snprintf(row->mend, sizeof row->mend, "install its debug symbols (Debian: %s)",
-                 known ? package : "the package's -dbgsym");
+        snprintf(row->mend, sizeof row->mend, "install its debug symbols (Debian: %s)%s",
+                 known ? package : "the package's -dbgsym",
+                 symbolizer_can_fetch() && !s->cfg.debuginfod ? ", or start with --debuginfod" : "");
     }
 }
 

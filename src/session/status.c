@@ -39,6 +39,7 @@ static void status_notes(struct session *s, struct session_status *out)
     struct symbolizer_stats names;
     symbolizer_stats(s->symbolizer, &names);
     out->pending_modules = names.pending;
+    snprintf(out->fetching, sizeof out->fetching, "%s", names.fetching);
     if (names.kernel_hidden && !s->running_scope.no_kernel)
         add_note(out, "kernel addresses are hidden: no kernel names", names.kernel_note);
     if (names.jit_of_now)

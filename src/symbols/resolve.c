@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "symbols/debugfile.h"
 #include "symbols/elfid.h"
+#include "symbols/fetch.h"
 #include "symbols/machine.h"
 #include "symbols/state.h"
 
@@ -122,6 +123,24 @@ static void try_debug_root(struct symbolizer *sy, const char *root, const struct
     }
 }
 
+static void try_fetched(struct symbolizer *sy, int fd, struct outcome *out)
+{
+    const struct table_header h = *out->table->view.header;
+    int debug_fd = fetch_open(sy, h.build_id, h.build_id_size);
+    struct symbol_table *t;
+
+    if (debug_fd < 0)
+        return;
+    t = resolve_table(sy, WORKER_ELF_DEBUG, fd, debug_fd, out);
+    close(debug_fd);
+    if (t) {
+        tables_discard(out->table);
+        out->table = t;
+    } else if (!out->retry) {
+        fetch_refuse(sy, h.build_id, h.build_id_size, out->trouble.text);
+    }
+}
+
 static void say_stripped(struct outcome *out)
 {
     const struct table_header *h = out->table->view.header;
@@ -146,6 +165,8 @@ static void look_for_debug_file(struct symbolizer *sy, const struct mod *mod, in
         snprintf(root, sizeof root, "/proc/%u/root", mod->module->pid);
         try_debug_root(sy, root, mod, fd, out);
     }
+    if (!out->retry && !is_full(out->table))
+        try_fetched(sy, fd, out);
     /* A debug file that the worker cannot survive: the names without it are what there is. */
     if (out->retry && mod->tasks[TASK_NAMES].blame + out->blame >= BLAME_MAX)
         out->retry = false;

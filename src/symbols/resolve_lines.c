@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "symbols/debugfile.h"
+#include "symbols/fetch.h"
 #include "symbols/linecache.h"
 #include "symbols/safeopen.h"
 
@@ -177,7 +178,19 @@ static bool is_of_no_use(const struct lines_answer *a)
     return !a || has_status(a, LINES_NO_DWARF) || has_status(a, LINES_OTHER_BUILD);
 }
 
-/* Replaces `a` with what a debug file below the root gives. */
+/* Replaces `a` with what a debug file gives; closes that. */
+static struct lines_answer *try_debug_file(struct question *q, int fd, int debug_fd, struct lines_answer *a)
+{
+    struct lines_answer *with = open_with(q, fd, debug_fd);
+
+    close(debug_fd);
+    if (!with && a)
+        return a;
+    lines_answer_free(a);
+    return with;
+}
+
+/* The same with one below the root. */
 static struct lines_answer *try_debug_root(struct question *q, const char *root, int fd,
                                            struct lines_answer *a)
 {
@@ -191,15 +204,17 @@ static struct lines_answer *try_debug_root(struct question *q, const char *root,
     int debug_fd;
 
     q->root = root;
-    while (is_of_no_use(a) && !q->out->retry && (debug_fd = debugfile_open_next(&search)) >= 0) {
-        struct lines_answer *with = open_with(q, fd, debug_fd);
-        close(debug_fd);
-        if (!with && a)
-            continue;
-        lines_answer_free(a);
-        a = with;
-    }
+    while (is_of_no_use(a) && !q->out->retry && (debug_fd = debugfile_open_next(&search)) >= 0)
+        a = try_debug_file(q, fd, debug_fd, a);
     return a;
+}
+
+static struct lines_answer *try_fetched(struct question *q, int fd, struct lines_answer *a)
+{
+    int debug_fd = fetch_open(q->sy, q->out->id, q->out->id_size);
+
+    q->root = main_root(q->sy);
+    return debug_fd >= 0 ? try_debug_file(q, fd, debug_fd, a) : a;
 }
 
 static struct lines_answer *open_module(struct question *q)
@@ -214,6 +229,8 @@ static struct lines_answer *open_module(struct question *q)
         a = try_debug_root(q, q->root, fd, a);
     if (a && is_of_no_use(a) && q->own_root[0])
         a = try_debug_root(q, q->own_root, fd, a);
+    if (a && is_of_no_use(a) && !q->out->retry)
+        a = try_fetched(q, fd, a);
     close(fd);
     return a;
 }

@@ -7,6 +7,7 @@
 
 #include "symbols/debugfile.h"
 #include "symbols/elffile.h"
+#include "symbols/fetch.h"
 #include "symbols/state.h"
 
 static struct unwind_table *known(struct symbolizer *sy, const struct outcome *out)
@@ -64,17 +65,10 @@ static struct unwind_table *ask_file(struct symbolizer *sy, const struct mod *mo
     return NULL;
 }
 
-/* .debug_frame of code that was compiled without .eh_frame lies there. */
-static bool try_debug_root(struct symbolizer *sy, const char *root, const struct mod *mod, int fd,
-                           const char *link, struct outcome *out)
+/* .debug_frame of code that was compiled without .eh_frame lies there. Closes debug_fd. */
+static bool try_debug_file(struct symbolizer *sy, int fd, int debug_fd, struct outcome *out)
 {
-    struct debugfile_search search = { .root = root,
-                                       .module_path = mod->module->path,
-                                       .build_id = out->id,
-                                       .build_id_size = out->id_size,
-                                       .debuglink = link[0] ? link : NULL };
     struct unwind_table *t;
-    int debug_fd = debugfile_open_next(&search);
 
     if (debug_fd < 0)
         return false;
@@ -88,17 +82,31 @@ static bool try_debug_root(struct symbolizer *sy, const char *root, const struct
     return true;
 }
 
+static bool try_debug_root(struct symbolizer *sy, const char *root, const struct mod *mod, int fd,
+                           const char *link, struct outcome *out)
+{
+    struct debugfile_search search = { .root = root,
+                                       .module_path = mod->module->path,
+                                       .build_id = out->id,
+                                       .build_id_size = out->id_size,
+                                       .debuglink = link[0] ? link : NULL };
+
+    return try_debug_file(sy, fd, debugfile_open_next(&search), out);
+}
+
 static void look_for_debug_file(struct symbolizer *sy, const struct mod *mod, int fd, const char *link,
                                 struct outcome *out)
 {
     struct error without = out->trouble;
+    bool found = try_debug_root(sy, sy->symfs ? sy->symfs : "/", mod, fd, link, out);
     char root[40];
 
-    if (!try_debug_root(sy, sy->symfs ? sy->symfs : "/", mod, fd, link, out) && !out->retry &&
-        mod->module->live && mod->module->pid) {
+    if (!found && !out->retry && mod->module->live && mod->module->pid) {
         snprintf(root, sizeof root, "/proc/%u/root", mod->module->pid);
-        try_debug_root(sy, root, mod, fd, link, out);
+        found = try_debug_root(sy, root, mod, fd, link, out);
     }
+    if (!found && !out->retry)
+        try_debug_file(sy, fd, fetch_open(sy, out->id, out->id_size), out);
     /* A debug file that the worker cannot survive: the table without it is what there is. */
     if (out->retry && mod->tasks[TASK_UNWIND].blame + out->blame >= BLAME_MAX)
         out->retry = false;

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "symbols/fetch.h"
 #include "symbols/linecache.h"
 #include "symbols/state.h"
 
@@ -107,6 +108,7 @@ static void install_names(struct symbolizer *sy, struct mod *mod, struct outcome
         set_table(sy, mod, out->table);
     ask_for_bounds(sy, mod);
     finish(sy, task, ok, out);
+    fetch_after_names(sy, mod);
 }
 
 static void install_unwind(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns)
@@ -156,7 +158,10 @@ static bool have_names(struct symbolizer *sy, struct mod *mod)
         return false;
     tables_drop(sy, mod->table);
     mod->table = t;
+    if (!(t->view.header->flags & TABLE_FULL) && fetch_has(sy, m->build_id, m->build_id_size))
+        return false; /* what came since has more */
     ask_for_bounds(sy, mod);
+    fetch_after_names(sy, mod);
     return true;
 }
 

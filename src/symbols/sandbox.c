@@ -67,6 +67,16 @@ static void drop_privileges(void)
 #endif
 }
 
+void sandbox_drop_capabilities(void)
+{
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+#ifdef HAVE_LIBCAP_NG
+    capng_clear(CAPNG_SELECT_ALL);
+    capng_apply(CAPNG_SELECT_BOUNDS);
+    capng_apply(CAPNG_SELECT_CAPS);
+#endif
+}
+
 #ifdef HAVE_LIBSECCOMP
 static void allow_only_needed_calls(void)
 {

@@ -13,12 +13,16 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "symbols/fetch.h"
 #include "symbols/linecache.h"
 #include "symbols/machine.h"
 #include "symbols/state.h"
 
 #define NAMES_BYTES_MAX (16u << 20)
 #define UNNAMED_MAX     65536 /* offsets without a name that are told apart, for each module */
+#define FETCH_SILENCE_NS (20 * NS_PER_SEC)
+#define FETCH_FILE_NS    (180 * NS_PER_SEC)
+#define FETCH_ALL_NS     (900 * NS_PER_SEC)
 
 static void init_condition(pthread_cond_t *c)
 {
@@ -57,6 +61,16 @@ static bool choose_kernel(struct symbolizer *sy, const struct symbolizer_config 
     return true;
 }
 
+static void open_fetcher(struct symbolizer *sy, const struct symbolizer_config *cfg)
+{
+    struct fetch_limits limits = { .silence_ns = cfg->fetch_silence_ns ? cfg->fetch_silence_ns : FETCH_SILENCE_NS,
+                                   .file_ns = FETCH_FILE_NS,
+                                   .all_ns = FETCH_ALL_NS };
+
+    if (cfg->debuginfod)
+        sy->fetch = fetch_new(cfg->debuginfod, &limits);
+}
+
 struct symbolizer *symbolizer_new(const struct symbolizer_config *cfg, struct error *e)
 {
     struct symbolizer *sy = mem_zalloc(sizeof *sy);
@@ -82,6 +96,7 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *cfg, struct er
         error_sys(e, errno, "cannot make an event descriptor for the symbolizer");
         goto fail;
     }
+    open_fetcher(sy, cfg);
     if (choose_kernel(sy, cfg, e))
         return sy;
 fail:
@@ -97,6 +112,7 @@ void symbolizer_stop(struct symbolizer *sy)
     sy->stopping = true;
     pthread_cond_broadcast(&sy->work);
     pthread_cond_broadcast(&sy->settled);
+    fetch_wake(sy);
     pthread_mutex_unlock(&sy->lock);
     while (write(sy->stop_fd, &one, sizeof one) < 0 && errno == EINTR)
         ;
@@ -108,6 +124,7 @@ void symbolizer_free(struct symbolizer *sy)
         return;
     worker_end(&sy->worker);
     cache_free(sy->cache);
+    fetch_free(sy->fetch);
     mods_done(sy);
     tables_drop(sy, sy->kernel);
     map_done(&sy->tables);
@@ -403,6 +420,7 @@ void symbolizer_stats(struct symbolizer *sy, struct symbolizer_stats *out)
                                       .kernel_hidden = sy->kernel_hidden };
     while (map_next(&sy->mods, &pos, NULL, &value))
         out->failed += ((struct mod *)(uintptr_t)value)->tasks[TASK_NAMES].progress == PROGRESS_FAILED;
+    fetch_tell(sy, out->fetching, sizeof out->fetching);
     pthread_mutex_unlock(&sy->lock);
     if (out->kernel_hidden)
         note_hidden(out->kernel_note, sizeof out->kernel_note);

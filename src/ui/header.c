@@ -244,12 +244,16 @@ static void draw_samples_line(const struct app *a, struct area area, int row)
         draw_text(area, row, 0, STYLE_NORMAL, counts);
         return;
     }
+    draw_text(area, row, 9 + cols + 2, s->lost ? STYLE_DEGRADED : STYLE_NORMAL, counts);
+    if (s->fetching[0]) { /* for as long as it takes */
+        draw_elided(area, row, 0, 9 + cols, STYLE_LABEL, s->fetching, true);
+        return;
+    }
     (void)snprintf(label, sizeof label, "last %ds", cols);
     draw_text(area, row, 0, STYLE_LABEL, label);
     int room_left = s->file ? 0 : SPARK_STEP - 1 - (int)(s->spark_sec % SPARK_STEP);
     bar_spark_fit(spark, sizeof spark, s->spark, SESSION_SPARK, (size_t)(cols - room_left), term_glyphs());
     draw_text(area, row, 9, STYLE_SPARK, spark);
-    draw_text(area, row, 9 + cols + 2, s->lost ? STYLE_DEGRADED : STYLE_NORMAL, counts);
 }
 
 /* --- what is less than it should be --- */

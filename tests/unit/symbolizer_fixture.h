@@ -206,6 +206,8 @@ static inline pid_t worker_pid(void)
     do {                                                                                                     \
         if ((argc) > 1 && !strcmp((argv)[1], SYMBOL_WORKER_ARG))                                             \
             symbol_worker_main(3);                                                                           \
+        if ((argc) == 3 && !strcmp((argv)[1], SYMBOL_FETCH_ARG))                                             \
+            symbol_fetch_main((argv)[2]);                                                                    \
         return cmocka_run_group_tests(tests, NULL, NULL);                                                    \
     } while (0)
 #define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* --debuginfod: which servers are asked. The environment's are only used when the option is given, and those of the
+ * system when there is none, for sudo takes the variable away. */
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "options.h"
+
+#define SYSTEM_FILES "/etc/debuginfod/*.urls" /* as /etc/profile.d/debuginfod.sh reads them */
+#define URLS_MAX     4096
+
+static bool is_url(const char *text, size_t n)
+{
+    static const char *const schemes[] = { "http://", "https://", "file://" };
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+        if (n > strlen(schemes[i]) && !strncmp(text, schemes[i], strlen(schemes[i])))
+            return true;
+    return false;
+}
+
+/* Adds what stands in text, with one blank between two; false with the error: one of them is no URL. */
+static bool add_urls(struct buf *urls, const char *text, struct error *e)
+{
+    static const char blanks[] = " \t\r\n";
+    for (size_t n; *(text += strspn(text, blanks)); text += n) {
+        n = strcspn(text, blanks);
+        if (!is_url(text, n))
+            return error_set(e, ERROR_ARGUMENT, "--debuginfod %.*s: a URL is needed, as in https://debuginfod.debian.net",
+                             (int)(n < 200 ? n : 200), text);
+        buf_printf(urls, "%s%.*s", urls->len ? " " : "", (int)n, text);
+        if (urls->len > URLS_MAX)
+            return error_set(e, ERROR_LIMIT, "--debuginfod: more than %d characters of URLs", URLS_MAX);
+    }
+    return true;
+}
+
+static void add_system_urls(struct buf *urls)
+{
+    glob_t found;
+    if (glob(SYSTEM_FILES, 0, NULL, &found))
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        struct buf text = { 0 };
+        if (file_read(found.gl_pathv[i], URLS_MAX, &text, NULL))
+            add_urls(urls, buf_str(&text), NULL);
+        buf_done(&text);
+    }
+    globfree(&found);
+}
+
+static bool is_word(const char *value, const char *const words[4])
+{
+    for (int i = 0; i < 4; i++)
+        if (!strcmp(value, words[i]))
+            return true;
+    return false;
+}
+
+static bool find_urls(const char *value, struct buf *urls, struct error *e)
+{
+    const char *from = value ? value : getenv("DEBUGINFOD_URLS");
+    if (from && !add_urls(urls, from, e))
+        return false;
+    if (!urls->len && !value)
+        add_system_urls(urls);
+    return urls->len || error_set(e, ERROR_ARGUMENT, "--debuginfod: no server is named: --debuginfod=URL, or set "
+                                                     "DEBUGINFOD_URLS");
+}
+
+bool options_set_debuginfod(struct options *o, const char *value, struct error *e)
+{
+    static const char *const yes[] = { "yes", "true", "on", "1" }, *const no[] = { "no", "false", "off", "0" };
+    struct buf urls = { 0 };
+    bool off = value && is_word(value, no);
+    if (value && is_word(value, yes))
+        value = NULL;
+    bool ok = off || (symbolizer_can_fetch() && find_urls(value, &urls, e));
+    if (!off && !symbolizer_can_fetch())
+        error_set(e, ERROR_UNSUPPORTED, "--debuginfod: this program was built without libdebuginfod");
+    mem_free(o->servers);
+    o->servers = ok && !off ? mem_strdup(buf_str(&urls)) : NULL;
+    o->session.debuginfod = o->servers;
+    buf_done(&urls);
+    return ok;
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is wanted from debuginfod servers and what came of it, and the thread that fetches. */
+#include "symbols/fetch.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "symbols/linecache.h"
+
+#define FAILURES_MAX 3    /* in a row, of the server and not of the file: nothing more is asked for */
+#define WANTED_MAX   4096 /* files in a run */
+
+struct fetch_item {
+    uint8_t id[20], id_size;
+    enum progress progress;
+    char *path; /* PROGRESS_READY */
+    char *why;  /* PROGRESS_FAILED */
+    char *name; /* of a module that wants it */
+    struct fetch_item *next;
+};
+
+struct fetcher {
+    char *urls;
+    struct fetch_limits limits;
+    pthread_cond_t work;
+    struct map items; /* hash of build-id → struct fetch_item * */
+    struct fetch_item *first, **end, *busy;
+    unsigned pending, failures;
+    uint64_t spent_ns, got, total;
+};
+
+struct fetcher *fetch_new(const char *urls, const struct fetch_limits *limits)
+{
+    struct fetcher *f = mem_zalloc(sizeof *f);
+
+    f->urls = mem_strdup(urls);
+    f->limits = *limits;
+    f->end = &f->first;
+    pthread_cond_init(&f->work, NULL);
+    return f;
+}
+
+static struct fetch_item *item_at(uint64_t value)
+{
+    return (struct fetch_item *)(uintptr_t)value;
+}
+
+void fetch_free(struct fetcher *f)
+{
+    uint64_t value;
+
+    if (!f)
+        return;
+    for (size_t pos = 0; map_next(&f->items, &pos, NULL, &value);) {
+        mem_free(item_at(value)->path);
+        mem_free(item_at(value)->why);
+        mem_free(item_at(value)->name);
+        mem_free(item_at(value));
+    }
+    map_done(&f->items);
+    pthread_cond_destroy(&f->work);
+    mem_free(f->urls);
+    mem_free(f);
+}
+
+/* ---- what is wanted ---- */
+
+static uint64_t key_of(const uint8_t *id, unsigned id_size)
+{
+    return map_hash_bytes(id, id_size, id_size);
+}
+
+static bool has_id(const struct fetch_item *item, const uint8_t *id, unsigned id_size)
+{
+    return item->id_size == id_size && !memcmp(item->id, id, id_size);
+}
+
+static struct fetch_item *find(const struct symbolizer *sy, const uint8_t *id, unsigned id_size)
+{
+    uint64_t value;
+
+    if (!sy->fetch || !id_size || !map_get(&sy->fetch->items, key_of(id, id_size), &value) ||
+        !has_id(item_at(value), id, id_size))
+        return NULL;
+    return item_at(value);
+}
+
+static void want(struct fetcher *f, const struct mod *mod, const uint8_t *id, unsigned id_size)
+{
+    char name[64];
+    struct fetch_item *item;
+    bool created;
+    uint64_t *at;
+
+    if (f->items.n >= WANTED_MAX)
+        return;
+    at = map_at(&f->items, key_of(id, id_size), 0, &created);
+    if (!created)
+        return; /* another id with the same hash: that one was first */
+    item = mem_zalloc(sizeof *item);
+    *at = (uintptr_t)item;
+    memcpy(item->id, id, id_size);
+    item->id_size = (uint8_t)id_size;
+    item->progress = PROGRESS_WAITING;
+    text_clean(name, sizeof name, mod->module->name, strlen(mod->module->name));
+    item->name = mem_strdup(name);
+    *f->end = item;
+    f->end = &item->next;
+    f->pending++;
+    pthread_cond_signal(&f->work);
+}
+
+static void say_why(struct mod *mod, const struct fetch_item *item)
+{
+    struct task *task = &mod->tasks[TASK_NAMES];
+    char text[sizeof(struct error)];
+
+    if (task->trouble && strstr(task->trouble, "; debuginfod: "))
+        return;
+    snprintf(text, sizeof text, "%s; debuginfod: %s", task->trouble ? task->trouble : "", item->why);
+    mods_trouble(task, text + (task->trouble ? 0 : 2));
+}
+
+static const struct table_header *incomplete(const struct mod *mod)
+{
+    const struct table_header *h = mod->table && mod->module->kind == MODULE_FILE ? mod->table->view.header : NULL;
+
+    return h && !(h->flags & TABLE_FULL) ? h : NULL;
+}
+
+void fetch_after_names(struct symbolizer *sy, struct mod *mod)
+{
+    const struct table_header *h = sy->fetch ? incomplete(mod) : NULL;
+    const struct fetch_item *item = h ? find(sy, h->build_id, h->build_id_size) : NULL;
+
+    if (h && h->build_id_size > 1 && !item)
+        want(sy->fetch, mod, h->build_id, h->build_id_size);
+    if (item && item->progress == PROGRESS_FAILED)
+        say_why(mod, item);
+}
+
+bool fetch_has(const struct symbolizer *sy, const uint8_t *id, unsigned id_size)
+{
+    const struct fetch_item *item = find(sy, id, id_size);
+
+    return item && item->progress == PROGRESS_READY;
+}
+
+unsigned fetch_pending(const struct symbolizer *sy)
+{
+    return sy->fetch ? sy->fetch->pending : 0;
+}
+
+void fetch_wake(struct symbolizer *sy)
+{
+    if (sy->fetch)
+        pthread_cond_broadcast(&sy->fetch->work);
+}
+
+void fetch_tell(const struct symbolizer *sy, char *dst, size_t cap)
+{
+    const struct fetcher *f = sy->fetch;
+    char got[32], total[32], more[32] = "";
+
+    dst[0] = '\0';
+    if (!f || !f->busy)
+        return;
+    if (f->pending > 1)
+        snprintf(more, sizeof more, " (%u more)", f->pending - 1);
+    text_bytes(got, sizeof got, f->got);
+    text_bytes(total, sizeof total, f->total);
+    if (!f->got)
+        snprintf(dst, cap, "debuginfod: asking for %s%s", f->busy->name, more);
+    else
+        snprintf(dst, cap, "debuginfod: %s %s%s%s%s", f->busy->name, got, f->total ? " of " : "", f->total ? total : "",
+                 more);
+}
+
+int fetch_open(struct symbolizer *sy, const uint8_t *id, unsigned id_size)
+{
+    const struct fetch_item *item;
+    char path[sizeof(struct fetch_report)] = "";
+    struct stat st;
+    int fd;
+
+    pthread_mutex_lock(&sy->lock);
+    item = find(sy, id, id_size);
+    if (item && item->progress == PROGRESS_READY)
+        snprintf(path, sizeof path, "%s", item->path);
+    pthread_mutex_unlock(&sy->lock);
+    fd = path[0] ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
+    if (fd < 0 || (!fstat(fd, &st) && S_ISREG(st.st_mode)))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* ---- what came ---- */
+
+static void fail(struct fetch_item *item, const char *why)
+{
+    char clean[200];
+
+    text_clean(clean, sizeof clean, why, strlen(why));
+    mem_free(item->why);
+    item->why = mem_strdup(clean);
+    item->progress = PROGRESS_FAILED;
+    log_add("debuginfod: %s: %s", item->name, clean);
+}
+
+void fetch_refuse(struct symbolizer *sy, const uint8_t *id, unsigned id_size, const char *why)
+{
+    struct fetch_item *item;
+    char text[200];
+
+    snprintf(text, sizeof text, "what the server sent is of no use: %s", why);
+    pthread_mutex_lock(&sy->lock);
+    item = find(sy, id, id_size);
+    if (item && item->progress == PROGRESS_READY)
+        fail(item, text);
+    pthread_mutex_unlock(&sy->lock);
+}
+
+/* Once more, with the file: what failed or is not whole without it. */
+static void ask_again(struct symbolizer *sy, struct mod *mod)
+{
+    struct task *unwind = &mod->tasks[TASK_UNWIND];
+
+    mods_queue(sy, &mod->tasks[TASK_NAMES]);
+    if (unwind->progress == PROGRESS_FAILED && !unwind->queued && !unwind->busy) {
+        unwind->progress = PROGRESS_WAITING;
+        mods_queue(sy, unwind);
+    }
+    if (mod->lines)
+        mod->lines->none = false;
+}
+
+static void tell_modules(struct symbolizer *sy, const struct fetch_item *item)
+{
+    uint64_t value;
+
+    for (size_t pos = 0; map_next(&sy->mods, &pos, NULL, &value);) {
+        struct mod *mod = (struct mod *)(uintptr_t)value;
+        const struct table_header *h = incomplete(mod);
+        if (!h || !has_id(item, h->build_id, h->build_id_size))
+            continue;
+        if (item->progress == PROGRESS_READY)
+            ask_again(sy, mod);
+        else
+            say_why(mod, item);
+    }
+    atomic_fetch_add_explicit(&sy->generation, 1, memory_order_release);
+}
+
+static void settle(struct symbolizer *sy, struct fetch_item *item)
+{
+    sy->fetch->pending--;
+    tell_modules(sy, item);
+    pthread_cond_broadcast(&sy->settled);
+}
+
+/* A server that does not answer would go on not answering, for each of a hundred modules. */
+static bool is_hopeless(struct fetcher *f, struct fetch_item *item)
+{
+    if (f->failures >= FAILURES_MAX)
+        fail(item, "not asked any more, for the last fetches failed");
+    else if (f->spent_ns >= f->limits.all_ns)
+        fail(item, "not asked any more, for it has taken too long in all");
+    else
+        return false;
+    return true;
+}
+
+static void install(struct fetcher *f, struct fetch_item *item, enum fetch_end end, const struct fetch_report *r)
+{
+    static const char *const ends[] = { [FETCH_SILENT] = "the server does not answer",
+                                        [FETCH_LATE] = "the server takes too long",
+                                        [FETCH_DIED] = "the process that fetches ended without an answer" };
+
+    bool answered = end == FETCH_ANSWERED && r->kind != FETCH_FAILED;
+
+    f->failures = answered ? 0 : f->failures + 1;
+    if (end != FETCH_ANSWERED)
+        fail(item, ends[end]);
+    else if (!answered)
+        fail(item, r->text);
+    else if (r->kind == FETCH_MISSING)
+        fail(item, "no server has it");
+    else {
+        item->path = mem_strdup(r->text);
+        item->progress = PROGRESS_READY;
+        log_add("debuginfod: %s: fetched", item->name);
+    }
+}
+
+/* ---- the thread ---- */
+
+static void note_progress(void *ctx, uint64_t got, uint64_t total)
+{
+    struct symbolizer *sy = ctx;
+
+    pthread_mutex_lock(&sy->lock);
+    sy->fetch->got = got;
+    sy->fetch->total = total;
+    pthread_mutex_unlock(&sy->lock);
+}
+
+/* Unlocked meanwhile: an item stays until all ends. */
+static void fetch_one(struct symbolizer *sy, struct fetch_item *item)
+{
+    struct fetcher *f = sy->fetch;
+    struct fetch_process p = { .path = sy->worker_path,
+                               .urls = f->urls,
+                               .stop_fd = sy->stop_fd,
+                               .limits = &f->limits,
+                               .progress = note_progress,
+                               .ctx = sy };
+    uint64_t began_ns = clock_now_ns();
+    struct fetch_report report;
+    enum fetch_end end;
+    char id[2 * sizeof item->id + 1] = "";
+
+    for (unsigned i = 0; i < item->id_size; i++)
+        sprintf(id + 2 * i, "%02x", item->id[i]);
+    f->busy = item;
+    f->got = f->total = 0;
+    pthread_mutex_unlock(&sy->lock);
+    end = fetch_run(&p, id, &report);
+    pthread_mutex_lock(&sy->lock);
+    f->busy = NULL;
+    f->spent_ns += clock_now_ns() - began_ns;
+    if (end != FETCH_STOPPED)
+        install(f, item, end, &report);
+}
+
+void symbolizer_fetch(struct symbolizer *sy)
+{
+    struct fetcher *f = sy->fetch;
+
+    pthread_mutex_lock(&sy->lock);
+    while (f && !sy->stopping) {
+        struct fetch_item *item = f->first;
+        if (!item) {
+            pthread_cond_wait(&f->work, &sy->lock);
+            continue;
+        }
+        f->first = item->next;
+        if (!f->first)
+            f->end = &f->first;
+        if (!is_hopeless(f, item))
+            fetch_one(sy, item);
+        if (!sy->stopping)
+            settle(sy, item);
+    }
+    pthread_mutex_unlock(&sy->lock);
+}
+
+bool symbolizer_settle_fetches(struct symbolizer *sy, uint64_t timeout_ns)
+{
+    uint64_t end = clock_now_ns() + timeout_ns;
+    struct timespec until = { .tv_sec = (time_t)(end / NS_PER_SEC), .tv_nsec = (long)(end % NS_PER_SEC) };
+    int late = 0;
+    bool settled;
+
+    pthread_mutex_lock(&sy->lock);
+    while (!(settled = !fetch_pending(sy)) && !sy->stopping && !late)
+        late = pthread_cond_timedwait(&sy->settled, &sy->lock, &until);
+    pthread_mutex_unlock(&sy->lock);
+    return settled;
+}

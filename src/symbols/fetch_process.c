@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The parent's side of one fetch. The child talks to the network: what it says is not trusted. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "symbols/fetch.h"
+
+#define LEAVE_MS 300 /* that it may take to remove what it has not finished */
+
+extern char **environ;
+
+struct child {
+    int fd;
+    pid_t pid;
+};
+
+static bool starts_with(const char *s, const char *prefix)
+{
+    return !strncmp(s, prefix, strlen(prefix));
+}
+
+/* Ours, with these servers and nothing on its standard error. The caller frees the array and its first string. */
+static char **environment(const char *urls)
+{
+    size_t n = 0, to = 1, i;
+    char **env;
+
+    while (environ[n])
+        n++;
+    env = mem_array(n + 2, sizeof *env);
+    env[0] = mem_alloc(strlen(urls) + sizeof "DEBUGINFOD_URLS=");
+    sprintf(env[0], "DEBUGINFOD_URLS=%s", urls);
+    for (i = 0; i < n; i++)
+        if (!starts_with(environ[i], "DEBUGINFOD_URLS=") && !starts_with(environ[i], "DEBUGINFOD_PROGRESS=") &&
+            !starts_with(environ[i], "DEBUGINFOD_VERBOSE="))
+            env[to++] = environ[i];
+    return env;
+}
+
+/* Signals as in a fresh program: the thread that spawns has most of them blocked. */
+static void reset_signals(posix_spawnattr_t *attr)
+{
+    sigset_t none, all;
+
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(attr, &none);
+    posix_spawnattr_setsigdefault(attr, &all);
+    posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+}
+
+/* Descriptor 3 by way of a high one: the pipe itself may be 0, 1 or 2 where those were closed. */
+static bool spawn(const struct fetch_process *p, const char *id, int pipe_fd, pid_t *pid)
+{
+    char copy[64], *argv[] = { "flametop", SYMBOL_FETCH_ARG, copy, NULL }, **env;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    int high = fcntl(pipe_fd, F_DUPFD_CLOEXEC, 10), failed;
+
+    if (high < 0)
+        return false;
+    snprintf(copy, sizeof copy, "%s", id);
+    env = environment(p->urls);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attr);
+    reset_signals(&attr);
+    posix_spawn_file_actions_adddup2(&actions, high, 3);
+    for (int fd = 0; fd < 3; fd++)
+        posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+    failed = posix_spawn(pid, p->path ? p->path : "/proc/self/exe", &actions, &attr, argv, env);
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&actions);
+    mem_free(env[0]);
+    mem_free(env);
+    close(high);
+    return !failed;
+}
+
+static bool start(const struct fetch_process *p, const char *id, struct child *c)
+{
+    int ends[2];
+    bool ok;
+
+    if (pipe2(ends, O_CLOEXEC))
+        return false;
+    ok = spawn(p, id, ends[1], &c->pid);
+    close(ends[1]);
+    if (!ok)
+        close(ends[0]);
+    c->fd = ends[0];
+    return ok;
+}
+
+/* It is asked to leave, and made to if it does not: then its end of the pipe is closed. */
+static void finish(struct child *c, bool willing)
+{
+    uint64_t end = clock_now_ns() + LEAVE_MS * NS_PER_MS, now;
+    struct pollfd fd = { .fd = c->fd, .events = POLLIN };
+    struct fetch_report report;
+
+    if (!willing)
+        kill(c->pid, SIGTERM);
+    while ((now = clock_now_ns()) < end && (poll(&fd, 1, (int)((end - now) / NS_PER_MS) + 1) <= 0 ||
+                                            read(c->fd, &report, sizeof report) > 0))
+        ;
+    close(c->fd);
+    kill(c->pid, SIGKILL);
+    while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+/* What is written in one piece is read in one piece: it is shorter than PIPE_BUF. */
+static bool receive(const struct child *c, struct fetch_report *r)
+{
+    ssize_t n;
+
+    do {
+        n = read(c->fd, r, sizeof *r);
+    } while (n < 0 && errno == EINTR);
+    r->text[sizeof r->text - 1] = '\0';
+    return n == (ssize_t)sizeof *r && r->magic == FETCH_MAGIC && r->kind >= FETCH_PROGRESS && r->kind <= FETCH_FAILED;
+}
+
+static enum fetch_end watch(const struct fetch_process *p, const struct child *c, struct fetch_report *r)
+{
+    struct pollfd fds[] = { { .fd = c->fd, .events = POLLIN }, { .fd = p->stop_fd, .events = POLLIN } };
+    uint64_t began = clock_now_ns(), heard = began, got = 0;
+
+    for (;;) {
+        uint64_t now = clock_now_ns(), end = heard + p->limits->silence_ns, last = began + p->limits->file_ns;
+        if (now >= last || now >= end)
+            return now >= last ? FETCH_LATE : FETCH_SILENT;
+        end = end < last ? end : last;
+        if (poll(fds, 2, (int)((end - now) / NS_PER_MS) + 1) <= 0)
+            continue;
+        if (fds[1].revents)
+            return FETCH_STOPPED;
+        if (!receive(c, r))
+            return FETCH_DIED;
+        if (r->kind != FETCH_PROGRESS)
+            return FETCH_ANSWERED;
+        if (r->got > got)
+            heard = now;
+        got = r->got;
+        p->progress(p->ctx, got, r->total);
+    }
+}
+
+enum fetch_end fetch_run(const struct fetch_process *p, const char *id, struct fetch_report *last)
+{
+    enum fetch_end end;
+    struct child c;
+
+    *last = (struct fetch_report){ 0 };
+    if (!start(p, id, &c))
+        return FETCH_DIED;
+    end = watch(p, &c, last);
+    finish(&c, end == FETCH_ANSWERED);
+    return end;
+}

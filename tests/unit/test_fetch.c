@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Debug files from a debuginfod server, which is a thread of this test. */
+#include "symbolizer_fixture.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#define SECRET_AT (ELF_MAKER_OFFSET + 0x40)
+#define URL_MAX   64
+
+enum behaviour { SERVES, HANGS, HAS_NOTHING, SENDS_GARBAGE, SENDS_ANOTHER, STALLS };
+
+static const struct elf_maker_symbol plain = { "plain_function", ELF_MAKER_VADDR + 0x10, 0x10, 0 };
+static const struct elf_maker_symbol secret = { "secret", ELF_MAKER_VADDR + 0x40, 0x10, 0 };
+
+struct server {
+    enum behaviour behaviour;
+    int listener, stop[2];
+    atomic_uint asked; /* so often; only then read: */
+    char last[256];    /* request line */
+    char url[URL_MAX];
+    pthread_t thread;
+};
+struct fetching { /* a symbolizer with its two threads, its server, its folder */
+    struct setup setup;
+    struct server server;
+    pthread_t fetcher;
+};
+
+/* ---- the server ---- */
+
+static void send_all(int fd, const void *bytes, size_t n)
+{
+    const char *p = bytes;
+
+    while (n) {
+        ssize_t done = send(fd, p, n, MSG_NOSIGNAL);
+        if (done <= 0)
+            return;
+        p += done;
+        n -= (size_t)done;
+    }
+}
+
+static void send_file(int fd, const void *bytes, size_t n, size_t says)
+{
+    char head[160];
+
+    send_all(fd, head, (size_t)snprintf(head, sizeof head,
+                                        "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\nX-DEBUGINFOD-SIZE: %zu\r\n"
+                                        "Connection: close\r\n\r\n", says, says));
+    send_all(fd, bytes, n);
+}
+
+static void wait_for_the_end(const struct server *v)
+{
+    struct pollfd p = { .fd = v->stop[0], .events = POLLIN };
+
+    while (poll(&p, 1, -1) < 0)
+        ;
+}
+
+static void answer(struct server *v, int fd)
+{
+    static const char missing[] = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    struct elf_maker debug = { .symbols = &secret, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 0x3e };
+    struct elf_maker_file f;
+
+    debug.id = v->behaviour == SENDS_ANOTHER ? 0x77 : 0x3e;
+    elf_maker_fill(&f, &debug);
+    switch (v->behaviour) {
+    case SERVES:
+    case SENDS_ANOTHER:
+        send_file(fd, &f, sizeof f, sizeof f);
+        break;
+    case SENDS_GARBAGE:
+        memset(&f, 0xa5, sizeof f);
+        send_file(fd, &f, sizeof f, sizeof f);
+        break;
+    case STALLS:
+        send_file(fd, &f, sizeof f / 2, sizeof f);
+        wait_for_the_end(v);
+        break;
+    case HANGS:
+        wait_for_the_end(v);
+        break;
+    case HAS_NOTHING:
+        send_all(fd, missing, sizeof missing - 1);
+        break;
+    }
+}
+
+static void *serve(void *server)
+{
+    struct server *v = server;
+    struct pollfd p[] = { { .fd = v->listener, .events = POLLIN }, { .fd = v->stop[0], .events = POLLIN } };
+
+    while (poll(p, 2, -1) < 0 || !p[1].revents) {
+        int fd = p[0].revents ? accept4(v->listener, NULL, NULL, SOCK_CLOEXEC) : -1;
+        char text[4096] = "";
+        if (fd < 0)
+            continue;
+        if (recv(fd, text, sizeof text - 1, 0) > 0) {
+            snprintf(v->last, sizeof v->last, "%.*s", (int)strcspn(text, "\r\n"), text);
+            v->asked++;
+            answer(v, fd);
+        }
+        close(fd);
+    }
+    return NULL;
+}
+
+static void start_server(struct server *v, enum behaviour behaviour)
+{
+    struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t n = sizeof a;
+
+    v->behaviour = behaviour;
+    v->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(v->listener >= 0);
+    assert_int_equal(bind(v->listener, (struct sockaddr *)&a, sizeof a), 0);
+    assert_int_equal(listen(v->listener, 8), 0);
+    assert_int_equal(getsockname(v->listener, (struct sockaddr *)&a, &n), 0);
+    assert_int_equal(pipe2(v->stop, O_CLOEXEC), 0);
+    snprintf(v->url, sizeof v->url, "http://127.0.0.1:%u", ntohs(a.sin_port));
+    assert_int_equal(pthread_create(&v->thread, NULL, serve, v), 0);
+}
+
+static void stop_server(struct server *v)
+{
+    assert_int_equal(write(v->stop[1], "x", 1), 1);
+    pthread_join(v->thread, NULL);
+    close(v->listener);
+    close(v->stop[0]);
+    close(v->stop[1]);
+}
+
+/* ---- the symbolizer ---- */
+
+static void *fetch(void *sy)
+{
+    symbolizer_fetch(sy);
+    return NULL;
+}
+
+static void begin(struct fetching *g, enum behaviour behaviour, uint64_t silence_ns)
+{
+    struct symbolizer_config cfg = { .live = true, .debuginfod = g->server.url, .fetch_silence_ns = silence_ns };
+    char cache[100];
+
+    if (!symbolizer_can_fetch())
+        skip();
+    memset(g, 0, sizeof *g);
+    strcpy(g->setup.dir, "/tmp/flametop-test-XXXXXX");
+    assert_non_null(mkdtemp(g->setup.dir));
+    snprintf(cache, sizeof cache, "%s/cache", g->setup.dir);
+    setenv("DEBUGINFOD_CACHE_PATH", cache, 1);
+    start_server(&g->server, behaviour);
+    start(&g->setup, &cfg);
+    assert_int_equal(pthread_create(&g->fetcher, NULL, fetch, g->setup.sy), 0);
+}
+
+static void end(struct fetching *g)
+{
+    char command[96];
+
+    symbolizer_stop(g->setup.sy);
+    pthread_join(g->fetcher, NULL);
+    stop(&g->setup);
+    stop_server(&g->server);
+    snprintf(command, sizeof command, "rm -rf '%s'", g->setup.dir);
+    assert_int_equal(system(command), 0);
+}
+
+static struct module *stripped(const struct fetching *g, const char *name)
+{
+    struct elf_maker maker = { .symbols = &plain, .n_symbols = 1, .symtab_type = SHT_DYNSYM, .id = 0x3e };
+
+    return make_elf_module(&g->setup, name, &maker);
+}
+
+/* Looked up, with what a server has to say. */
+static struct symbol fetched(struct fetching *g, struct module *m, uint64_t offset)
+{
+    settled(&g->setup, m, offset);
+    assert_true(symbolizer_settle_fetches(g->setup.sy, LONG_ENOUGH));
+    return settled(&g->setup, m, offset);
+}
+
+static void a_stripped_module_gets_its_names_from_a_server(void **state)
+{
+    struct fetching g;
+    struct module *m;
+
+    (void)state;
+    begin(&g, SERVES, 0);
+    m = stripped(&g, "a");
+    assert_string_equal(fetched(&g, m, SECRET_AT).name, "secret");
+    assert_string_equal(trouble(&g.setup, m), "");
+    assert_int_equal(g.server.asked, 1);
+    assert_string_equal(g.server.last,
+                        "GET /buildid/3e3e3e3e3e3e3e3e3e3e3e3e3e3e3e3e3e3e3e3e/debuginfo HTTP/1.1");
+    module_put(m);
+    end(&g);
+}
+
+static void two_modules_of_a_build_are_fetched_once(void **state)
+{
+    struct fetching g;
+    struct module *m, *other;
+
+    (void)state;
+    begin(&g, SERVES, 0);
+    m = stripped(&g, "a");
+    other = stripped(&g, "b");
+    settled(&g.setup, other, SECRET_AT);
+    assert_string_equal(fetched(&g, m, SECRET_AT).name, "secret");
+    assert_string_equal(fetched(&g, other, SECRET_AT).name, "secret");
+    assert_int_equal(g.server.asked, 1);
+    module_put(m);
+    module_put(other);
+    end(&g);
+}
+
+static void a_module_with_all_its_names_is_not_asked_for(void **state)
+{
+    struct elf_maker maker = { .symbols = &plain, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 0x3e };
+    struct fetching g;
+    struct module *m;
+
+    (void)state;
+    begin(&g, SERVES, 0);
+    m = make_elf_module(&g.setup, "a", &maker);
+    assert_string_equal(fetched(&g, m, ELF_MAKER_OFFSET + 0x10).name, "plain_function");
+    assert_int_equal(g.server.asked, 0);
+    module_put(m);
+    end(&g);
+}
+
+static void what_no_server_has_is_said_and_not_asked_for_again(void **state)
+{
+    struct fetching g;
+    struct module *m, *other;
+
+    (void)state;
+    begin(&g, HAS_NOTHING, 0);
+    m = stripped(&g, "a");
+    other = stripped(&g, "b");
+    assert_int_equal(fetched(&g, m, SECRET_AT).state, SYMBOL_NONE);
+    assert_non_null(strstr(trouble(&g.setup, m), "stripped"));
+    assert_non_null(strstr(trouble(&g.setup, m), "debuginfod: no server has it"));
+    assert_int_equal(fetched(&g, other, SECRET_AT).state, SYMBOL_NONE);
+    assert_non_null(strstr(trouble(&g.setup, other), "debuginfod: no server has it"));
+    assert_int_equal(g.server.asked, 1);
+    module_put(m);
+    module_put(other);
+    end(&g);
+}
+
+static void expect_trouble(enum behaviour behaviour, const char *words)
+{
+    struct fetching g;
+    struct module *m;
+
+    begin(&g, behaviour, 500 * NS_PER_MS);
+    m = stripped(&g, "a");
+    assert_string_equal(settled(&g.setup, m, ELF_MAKER_OFFSET + 0x10).name, "plain_function"); /* meanwhile */
+    fetched(&g, m, SECRET_AT);
+    assert_non_null(strstr(trouble(&g.setup, m), "stripped"));
+    if (!strstr(trouble(&g.setup, m), words))
+        fail_msg("%s", trouble(&g.setup, m));
+    assert_string_equal(settled(&g.setup, m, ELF_MAKER_OFFSET + 0x10).name, "plain_function");
+    module_put(m);
+    end(&g);
+}
+
+static void a_server_that_hangs_is_given_up(void **state)
+{
+    (void)state;
+    expect_trouble(HANGS, "debuginfod: the server does not answer");
+}
+
+static void a_server_that_stops_in_the_middle_is_given_up(void **state)
+{
+    (void)state;
+    expect_trouble(STALLS, "debuginfod: the server does not answer");
+}
+
+static void garbage_is_refused(void **state)
+{
+    (void)state;
+    expect_trouble(SENDS_GARBAGE, "debuginfod: what the server sent is of no use");
+}
+
+static void another_build_is_refused(void **state)
+{
+    (void)state;
+    expect_trouble(SENDS_ANOTHER, "debuginfod: what the server sent is of no use");
+}
+
+static void a_fetch_under_way_shows_and_does_not_keep_us_from_leaving(void **state)
+{
+    struct symbolizer_stats stats;
+    uint64_t end_ns = clock_now_ns() + LONG_ENOUGH;
+    struct fetching g;
+    struct module *m;
+
+    (void)state;
+    begin(&g, HANGS, LONG_ENOUGH);
+    m = stripped(&g, "a");
+    settled(&g.setup, m, SECRET_AT);
+    do {
+        usleep(1000);
+        symbolizer_stats(g.setup.sy, &stats);
+    } while (!g.server.asked && clock_now_ns() < end_ns);
+    assert_string_equal(stats.fetching, "debuginfod: asking for a");
+    assert_false(symbolizer_settle_fetches(g.setup.sy, NS_PER_MS));
+    module_put(m);
+    end(&g); /* hangs for a minute, and fails below, if it does not leave */
+    assert_true(clock_now_ns() < end_ns);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
+}
+
+static void without_servers_the_thread_has_nothing_to_do(void **state)
+{
+    struct setup *s = *state;
+
+    symbolizer_fetch(s->sy);
+    assert_true(symbolizer_settle_fetches(s->sy, 0));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stripped_module_gets_its_names_from_a_server),
+        cmocka_unit_test(two_modules_of_a_build_are_fetched_once),
+        cmocka_unit_test(a_module_with_all_its_names_is_not_asked_for),
+        cmocka_unit_test(what_no_server_has_is_said_and_not_asked_for_again),
+        cmocka_unit_test(a_server_that_hangs_is_given_up),
+        cmocka_unit_test(a_server_that_stops_in_the_middle_is_given_up),
+        cmocka_unit_test(garbage_is_refused),
+        cmocka_unit_test(another_build_is_refused),
+        cmocka_unit_test(a_fetch_under_way_shows_and_does_not_keep_us_from_leaving),
+        WITH_SETUP(without_servers_the_thread_has_nothing_to_do),
+    };
+
+    SYMBOLIZER_TESTS(argc, argv, tests);
+}
