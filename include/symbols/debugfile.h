@@ -18,5 +18,8 @@ struct debugfile_search {
 /* Opens the next candidate that exists: -1 when there are no more. Whether it belongs to the module is for the
  * worker to find out. */
 int debugfile_open_next(struct debugfile_search *s);
+/* The copy of a file of that build-id that perf record keeps (perf-buildid-cache(1)) in $PERF_BUILDID_DIR or ~/.debug;
+ * name: "elf" or "vdso". -1: there is none. */
+int debugfile_open_kept(const uint8_t *build_id, unsigned size, const char *name);
 
 #endif

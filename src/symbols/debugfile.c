@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "symbols/safeopen.h"
@@ -12,15 +13,19 @@
 
 enum { BY_BUILD_ID, BESIDE, BELOW, IN_DEBUG_TREE, CANDIDATES };
 
-static bool build_id_path(const struct debugfile_search *s, char *path, size_t cap)
+/* FOLDER/xx/yyyy…END */
+static bool build_id_path(const char *folder, const uint8_t *id, unsigned size, const char *end, char *path,
+                          size_t cap)
 {
-    int n = snprintf(path, cap, DEBUG_ROOT "/.build-id/%02x/", s->build_id[0]);
-    unsigned i;
+    int n;
 
-    for (i = 1; i < s->build_id_size && n > 0 && (size_t)n < cap; i++)
-        n += snprintf(path + n, cap - (size_t)n, "%02x", s->build_id[i]);
+    if (size < 2)
+        return false;
+    n = snprintf(path, cap, "%s/%02x/", folder, id[0]);
+    for (unsigned i = 1; i < size && n > 0 && (size_t)n < cap; i++)
+        n += snprintf(path + n, cap - (size_t)n, "%02x", id[i]);
     if (n > 0 && (size_t)n < cap)
-        n += snprintf(path + n, cap - (size_t)n, ".debug");
+        n += snprintf(path + n, cap - (size_t)n, "%s", end);
     return n > 0 && (size_t)n < cap;
 }
 
@@ -32,7 +37,7 @@ static bool candidate_path(const struct debugfile_search *s, unsigned which, cha
     int n;
 
     if (which == BY_BUILD_ID)
-        return s->build_id_size > 1 && build_id_path(s, path, cap);
+        return build_id_path(DEBUG_ROOT "/.build-id", s->build_id, s->build_id_size, ".debug", path, cap);
     if (!s->debuglink || !slash || s->module_path[0] != '/' || strchr(s->debuglink, '/'))
         return false;
     n = snprintf(path, cap, "%s%.*s%s%s", before[which], (int)(slash - s->module_path), s->module_path,
@@ -51,4 +56,17 @@ int debugfile_open_next(struct debugfile_search *s)
                 return fd;
         }
     return -1;
+}
+
+int debugfile_open_kept(const uint8_t *build_id, unsigned size, const char *name)
+{
+    const char *folder = getenv("PERF_BUILDID_DIR"), *home = getenv("HOME");
+    char root[PATH_MAX], path[128], end[16];
+
+    if (!folder && (!home || (size_t)snprintf(root, sizeof root, "%s/.debug", home) >= sizeof root))
+        return -1;
+    snprintf(end, sizeof end, "/%s", name);
+    if (!build_id_path("/.build-id", build_id, size, end, path, sizeof path))
+        return -1;
+    return safeopen_regular(folder ? folder : root, path, true, NULL);
 }

@@ -203,25 +203,52 @@ static int open_vdso(const struct symbolizer *sy, const struct module *m, struct
     return fd;
 }
 
-int resolve_open(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
+static int open_where_it_was(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
 {
     const struct module *m = mod->module;
     int fd;
 
-    if (m->kind == MODULE_VDSO) {
-        fd = open_vdso(sy, m, &out->trouble);
-    } else {
-        fd = module_open(m, sy->symfs);
-        if (fd < 0)
-            error_sys(&out->trouble, errno, "cannot open %s", m->path);
-    }
+    if (m->kind == MODULE_VDSO)
+        return open_vdso(sy, m, &out->trouble);
+    fd = module_open(m, sy->symfs);
+    if (fd < 0)
+        error_sys(&out->trouble, errno, "cannot open %s", m->path);
+    return fd;
+}
+
+static bool is_what_was_profiled(const struct mod *mod, int fd, struct outcome *out)
+{
+    out->id_size = (uint8_t)elfid_read(fd, out->id);
+    return resolve_is_same_build(mod, out);
+}
+
+/* Of a file that is gone or was of another file system perf may have kept a copy. */
+static int open_kept(const struct mod *mod, struct outcome *out)
+{
+    const struct module *m = mod->module;
+    int fd = -1;
+
+    if (!m->live && m->build_id_size)
+        fd = debugfile_open_kept(m->build_id, m->build_id_size, m->kind == MODULE_VDSO ? "vdso" : "elf");
     if (fd < 0)
         return -1;
-    out->id_size = (uint8_t)elfid_read(fd, out->id);
-    if (resolve_is_same_build(mod, out))
+    if (is_what_was_profiled(mod, fd, out)) {
+        error_clear(&out->trouble);
         return fd;
+    }
     close(fd);
     return -1;
+}
+
+int resolve_open(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
+{
+    int fd = open_where_it_was(sy, mod, out);
+
+    if (fd >= 0 && is_what_was_profiled(mod, fd, out))
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return open_kept(mod, out);
 }
 
 /* Another module's table of the same build. One without the local names is of no use: this file may have them. */

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "symbols/debugfile.h"
+
+static const uint8_t id[] = { 0xab, 0xcd, 0xef };
+static char folder[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/flametop-kept-XXXXXX");
+    return mkdtemp(folder) && !setenv("PERF_BUILDID_DIR", folder, 1) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    char command[128];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+static void make(const char *command_format)
+{
+    char command[512];
+
+    snprintf(command, sizeof command, command_format, folder, folder, folder);
+    assert_int_equal(system(command), 0);
+}
+
+static void what_perf_kept_is_found_by_its_build_id(void **state)
+{
+    char text[8] = "";
+    int fd;
+
+    (void)state;
+    make("mkdir -p '%s/.build-id/ab' '%s/usr/bin/x/abcdef' && echo kept >'%s/usr/bin/x/abcdef/elf'");
+    make("ln -s ../../usr/bin/x/abcdef '%s/.build-id/ab/cdef'");
+    fd = debugfile_open_kept(id, sizeof id, "elf");
+    assert_true(fd >= 0);
+    assert_int_equal(read(fd, text, 4), 4);
+    assert_string_equal(text, "kept");
+    close(fd);
+    assert_int_equal(debugfile_open_kept(id, sizeof id, "vdso"), -1);
+    assert_int_equal(debugfile_open_kept(id, 2, "elf"), -1);
+    assert_int_equal(debugfile_open_kept(id, 0, "elf"), -1);
+}
+
+static void no_link_leads_out_of_the_folder(void **state)
+{
+    (void)state;
+    make("mkdir -p '%s/.build-id/ab/cdef' && ln -s /etc/passwd '%s/.build-id/ab/cdef/elf'");
+    assert_int_equal(debugfile_open_kept(id, sizeof id, "elf"), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_perf_kept_is_found_by_its_build_id, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_link_leads_out_of_the_folder, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
