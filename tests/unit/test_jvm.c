@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Asking a Java VM for the names of its code: a real one, if there is one, and programs that are none. */
+#include "symbolizer_fixture.h"
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "symbols/jvm.h"
+#include "symbols/perfmap.h"
+
+static const char program[] = "public class Kettle {\n"
+                              "    static volatile long sink;\n"
+                              "    static long boil(long n, int steps) {\n"
+                              "        for (int i = 0; i < steps; i++) n = n * 31 + i;\n"
+                              "        return n;\n"
+                              "    }\n"
+                              "    public static void main(String[] args) throws Exception {\n"
+                              "        for (int i = 0; i < 20000; i++) sink = boil(sink, 1000);\n"
+                              "        System.out.println(\"ready\");\n"
+                              "        Thread.sleep(600000);\n"
+                              "    }\n"
+                              "}\n";
+
+static pid_t children[4];
+static int n_children;
+
+static void end_children(void)
+{
+    while (n_children) {
+        int status, sig = SIGTERM; /* a VM removes its socket then */
+        pid_t pid = children[--n_children];
+
+        for (int i = 0; i < 200 && waitpid(pid, &status, WNOHANG) == 0; i++, usleep(50000))
+            kill(pid, i < 100 ? sig : SIGKILL);
+    }
+}
+
+static int end(void **state)
+{
+    end_children();
+    return tear_down(state);
+}
+
+static pid_t start_program(char *const *argv, int out)
+{
+    pid_t pid = fork();
+
+    if (!pid) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        dup2(out, 1);
+        execvp(argv[0], argv);
+        _exit(127);
+    }
+    assert_true(pid > 0);
+    children[n_children++] = pid;
+    return pid;
+}
+
+/* 0: there is none that can run a source file. */
+static pid_t start_java(const struct setup *s, char *option)
+{
+    char path[128], said[64] = "";
+    char *argv[] = { "java", "-XX:+UseSerialGC", option, path, NULL };
+    int pipe_fd[2], fd;
+    size_t n = 0;
+    ssize_t got;
+    pid_t pid;
+
+    snprintf(path, sizeof path, "%s/Kettle.java", s->dir);
+    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_int_equal(write(fd, program, sizeof program - 1), sizeof program - 1);
+    close(fd);
+    assert_int_equal(pipe2(pipe_fd, O_CLOEXEC), 0);
+    pid = start_program(argv, pipe_fd[1]);
+    close(pipe_fd[1]);
+    while (n < sizeof said - 1 && !strstr(said, "ready\n") && (got = read(pipe_fd[0], said + n, sizeof said - 1 - n)) > 0)
+        n += (size_t)got;
+    close(pipe_fd[0]);
+    if (strstr(said, "ready\n"))
+        return pid;
+    print_message("SKIPPED: no java here that runs a source file: nothing was tried on a real VM\n");
+    skip();
+    return 0;
+}
+
+static uint64_t address_of(pid_t pid, const char *name)
+{
+    struct error e = { 0 };
+    unsigned long long address = 0, found = 0;
+    char line[4096];
+    int fd = perfmap_open((uint32_t)pid, &e);
+    FILE *f;
+
+    if (fd < 0)
+        fail_msg("%s", e.text);
+    f = fdopen(fd, "r");
+    while (fgets(line, sizeof line, f))
+        if (strstr(line, name) && sscanf(line, "%llx", &address) == 1)
+            found = address;
+    fclose(f);
+    return found;
+}
+
+static void a_vm_writes_its_map_when_asked(void **state)
+{
+    struct setup *s = *state;
+    struct error e = { 0 };
+    struct module like = { .id = 4000, .kind = MODULE_JIT, .path = "//anon", .live = true };
+    struct module *m;
+    char map[64];
+    uint64_t address;
+    pid_t pid = start_java(s, "-XX:-Inline");
+
+    assert_true(jvm_can_ask((uint32_t)pid, &e));
+    for (int round = 0; round < 2; round++) /* it is woken first, and listens the second time */
+        if (!jvm_ask_map((uint32_t)pid, &e))
+            fail_msg("%s", e.text);
+    address = address_of(pid, "Kettle.boil(");
+    assert_true(address != 0);
+    like.pid = (uint32_t)pid;
+    m = module_new(&like);
+    assert_string_equal(settled(s, m, address).name, "long Kettle.boil(long, int)");
+    assert_int_equal(kill(pid, 0), 0);
+    snprintf(map, sizeof map, "/tmp/perf-%d.map", (int)pid);
+    unlink(map);
+    module_put(m);
+}
+
+static void a_vm_that_does_not_listen_is_left_alone(void **state)
+{
+    struct setup *s = *state;
+    struct error e = { 0 };
+    int status;
+    pid_t pid = start_java(s, "-Xrs");
+
+    assert_false(jvm_ask_map((uint32_t)pid, &e));
+    assert_non_null(strstr(e.text, "-Xrs"));
+    assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
+}
+
+static int bystander_pipe[2];
+
+static void leave_on_quit(int sig)
+{
+    (void)sig;
+    _exit(3);
+}
+
+static void answer(int sig)
+{
+    (void)sig;
+    if (write(bystander_pipe[1], "x", 1) != 1)
+        _exit(4);
+}
+
+/* A child that ends when it is sent SIGQUIT, in one way or the other. */
+static pid_t start_bystander(bool catches, const char *maps)
+{
+    char byte;
+    pid_t pid;
+
+    assert_int_equal(pipe2(bystander_pipe, O_CLOEXEC), 0);
+    pid = fork();
+    if (!pid) {
+        int fd = maps ? open(maps, O_RDWR | O_CREAT | O_CLOEXEC, 0700) : -1;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        signal(SIGQUIT, catches ? leave_on_quit : SIG_DFL);
+        signal(SIGUSR1, answer);
+        if (maps && (ftruncate(fd, 4096) || mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED))
+            _exit(5);
+        answer(0);
+        for (;;)
+            pause();
+    }
+    assert_true(pid > 0);
+    children[n_children++] = pid;
+    close(bystander_pipe[1]);
+    assert_int_equal(read(bystander_pipe[0], &byte, 1), 1);
+    return pid;
+}
+
+/* Of two signals that wait for it a process takes the one with the lower number first. */
+static void assert_no_signal_came(pid_t pid)
+{
+    char byte;
+
+    assert_int_equal(kill(pid, SIGUSR1), 0);
+    assert_int_equal(read(bystander_pipe[0], &byte, 1), 1);
+    close(bystander_pipe[0]);
+}
+
+static void what_is_no_vm_gets_no_signal(void **state)
+{
+    (void)state;
+    for (int catches = 0; catches < 2; catches++) {
+        struct error e = { 0 };
+        pid_t pid = start_bystander(catches, NULL);
+
+        assert_false(jvm_ask_map((uint32_t)pid, &e));
+        assert_int_equal(e.class, ERROR_UNSUPPORTED);
+        assert_non_null(strstr(e.text, "no Java VM"));
+        assert_no_signal_came(pid);
+    }
+}
+
+/* A VM catches SIGQUIT; what only has its library, as a launcher or a tool may, would be ended by it. */
+static void what_only_has_the_library_gets_no_signal(void **state)
+{
+    struct setup *s = *state;
+    struct error e = { 0 };
+    char path[128];
+    pid_t pid;
+
+    snprintf(path, sizeof path, "%s/libjvm.so", s->dir);
+    pid = start_bystander(false, path);
+    assert_false(jvm_ask_map((uint32_t)pid, &e));
+    assert_non_null(strstr(e.text, "does not listen"));
+    assert_no_signal_came(pid);
+}
+
+static void a_process_that_is_gone_is_no_vm(void **state)
+{
+    struct error e = { 0 };
+
+    (void)state;
+    assert_false(jvm_ask_map(0x7ffffff0, &e));
+    assert_true(e.text[0] != '\0');
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_vm_writes_its_map_when_asked, set_up, end),
+        cmocka_unit_test_setup_teardown(a_vm_that_does_not_listen_is_left_alone, set_up, end),
+        cmocka_unit_test_setup_teardown(what_is_no_vm_gets_no_signal, set_up, end),
+        cmocka_unit_test_setup_teardown(what_only_has_the_library_gets_no_signal, set_up, end),
+        cmocka_unit_test_setup_teardown(a_process_that_is_gone_is_no_vm, set_up, end),
+    };
+
+    SYMBOLIZER_TESTS(argc, argv, tests);
+}
