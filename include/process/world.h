@@ -45,6 +45,8 @@ uint32_t world_thread_of(struct world *w, uint32_t pid, uint32_t tid, uint64_t t
 uint32_t world_thread_count(const struct world *w); /* ids are below it; 0 is never used */
 /* NULL if it went. Borrowed until the next call that changes the world. */
 const struct world_thread *world_thread(const struct world *w, uint32_t thread);
+/* What the first thread of a process is called now, sampled or not; NULL: not known. Valid until the next record. */
+const char *world_process_comm(const struct world *w, uint32_t pid);
 
 /* Live: does this process still have to be read from /proc? Gives the pid to read and to install: pid itself,
  * or the parent that it was forked from, with whose memory and name it still runs (by the time that we look,

@@ -182,6 +182,13 @@ void task_exit(struct world *w, struct task *t)
     w->zombies[place] = t;
 }
 
+const char *world_process_comm(const struct world *w, uint32_t pid)
+{
+    const struct task *leader = task_find(w, pid);
+
+    return leader && leader->proc->pid == pid && !leader->guessed ? leader->comm : NULL;
+}
+
 /* The first thread's name stands in for that of a thread that we know nothing of. */
 static void borrow_comm(struct world *w, struct task *t)
 {

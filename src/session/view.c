@@ -118,14 +118,22 @@ static uint32_t add_cgroup(struct session *s, struct view *v, uint64_t key, uint
     return group;
 }
 
+/* The first thread of a Java VM sleeps while others work, but says what they are part of. */
+static uint32_t add_process(struct session *s, struct view *v, uint64_t key, const struct world_thread *t)
+{
+    const char *first = t->tid == t->pid ? NULL : world_process_comm(s->world, t->pid);
+    char label[64];
+    snprintf(label, sizeof label, "%s/%u", first ? first : t->comm, t->pid);
+    return add_group(v, key, t->pid, label);
+}
+
 static uint32_t add_thread_group(struct session *s, struct view *v, enum view_group group, uint64_t key,
                                  const struct world_thread *t)
 {
     char label[64];
     switch (group) {
     case VIEW_GROUP_PROCESS:
-        snprintf(label, sizeof label, "%s/%u", t->comm, t->pid);
-        return add_group(v, key, t->pid, label);
+        return add_process(s, v, key, t);
     case VIEW_GROUP_THREAD:
         snprintf(label, sizeof label, "%s/%u", t->comm, t->tid);
         return add_group(v, key, t->tid, label);
@@ -165,7 +173,7 @@ static void see_run(void *ctx, struct sample *samples, size_t n)
 }
 
 /* Only those that have samples in the range get a label: there may be many more that had some once. A process is
- * called what its newest first thread is called; others speak for it only where that one has no samples. */
+ * called what its newest first thread is called, of those with samples if there are any. */
 static void group_threads(struct session *s, struct view *v, const struct view_query *q, const struct query *scan)
 {
     struct view_memory *m = v->memory;

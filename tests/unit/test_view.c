@@ -202,6 +202,19 @@ static void a_process_is_called_after_its_first_thread(void **state)
     assert_int_equal(samples_of_group("beta/200"), COUNT(m.pid == 200));
 }
 
+static void a_first_thread_without_samples_names_its_process(void **state)
+{
+    uint32_t other = 1;
+    (void)state;
+    while (made(other).tid != 101)
+        other++;
+    open_file(SAMPLES);
+    query.group = VIEW_GROUP_PROCESS;
+    query.from_ns = query.to_ns = made(other).time_ns;
+    assert_int_equal(ask(), 1);
+    assert_int_equal(samples_of_group("alpha/100"), 1);
+}
+
 static void only_what_is_in_the_window_has_a_group(void **state)
 {
     (void)state;
@@ -402,6 +415,7 @@ int main(int argc, char **argv)
         WITH_SETUP(samples_are_counted_and_idle_ones_apart),
         WITH_SETUP(groups_have_their_samples_and_names),
         WITH_SETUP(a_process_is_called_after_its_first_thread),
+        WITH_SETUP(a_first_thread_without_samples_names_its_process),
         WITH_SETUP(only_what_is_in_the_window_has_a_group),
         WITH_SETUP(a_cgroup_is_called_by_its_container_and_written_by_its_path),
         WITH_SETUP(zooms_and_modes_can_be_combined),
