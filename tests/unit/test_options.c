@@ -255,6 +255,47 @@ static void a_mode_of_stacks_is_taken_with_its_size(void **state)
     assert_int_equal(o.session.callchain, CALLCHAIN_FP);
 }
 
+static void servers_are_asked_only_when_the_option_says_so(void **state)
+{
+    (void)state;
+    if (!symbolizer_can_fetch())
+        skip();
+    setenv("DEBUGINFOD_URLS", " http://one\t  https://two/x ", 1);
+    ASSERT_PARSES("");
+    assert_null(o.session.debuginfod);
+    ASSERT_PARSES("--debuginfod");
+    assert_string_equal(o.session.debuginfod, "http://one https://two/x");
+    ASSERT_PARSES("--debuginfod=file:///srv -- true");
+    assert_string_equal(o.session.debuginfod, "file:///srv");
+    write_config("[options]\ndebuginfod = yes\n");
+    ASSERT_PARSES("");
+    assert_string_equal(o.session.debuginfod, "http://one https://two/x");
+    ASSERT_PARSES("--debuginfod=no");
+    assert_null(o.session.debuginfod);
+    write_config("[options]\ndebuginfod = http://three\n");
+    ASSERT_PARSES("");
+    assert_string_equal(o.session.debuginfod, "http://three");
+    unsetenv("DEBUGINFOD_URLS");
+}
+
+static void what_is_no_server_is_refused(void **state)
+{
+    char line[500] = "--debuginfod=";
+    (void)state;
+    if (!symbolizer_can_fetch())
+        skip();
+    assert_false(parse("--debuginfod=example.org"));
+    assert_non_null(strstr(error.text, "example.org"));
+    assert_false(parse("--debuginfod=http://"));
+    assert_false(parse("--debuginfod http://one,two ./program"));
+    memset(line + strlen(line), 'x', 400);
+    assert_false(parse(line));
+    setenv("DEBUGINFOD_URLS", "gopher://one", 1);
+    assert_false(parse("--debuginfod"));
+    assert_non_null(strstr(error.text, "gopher://one"));
+    unsetenv("DEBUGINFOD_URLS");
+}
+
 static void too_many_events_are_refused(void **state)
 {
     char *argv[2 * SESSION_EVENTS_MAX + 4] = { "flametop" };
@@ -371,6 +412,8 @@ int main(void)
         WITH_SETUP(a_command_keeps_its_own_options),
         WITH_SETUP(what_is_wrong_is_named),
         WITH_SETUP(a_mode_of_stacks_is_taken_with_its_size),
+        WITH_SETUP(servers_are_asked_only_when_the_option_says_so),
+        WITH_SETUP(what_is_no_server_is_refused),
         WITH_SETUP(too_many_events_are_refused),
         WITH_SETUP(the_command_line_stands_above_the_config),
         WITH_SETUP(a_period_replaces_the_configs_frequency),

@@ -1,0 +1,110 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Debug files from a server on the loopback: a stripped program gets its names, and no server can do harm."""
+import functools
+import http.server
+import os
+import re
+import shutil
+import subprocess
+import threading
+
+import machine as m
+from ptyscreen import LIMIT, Screen, Skip, run
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    asked = []
+    hold = None  # an event to wait for before anything is said
+
+    def do_GET(self):
+        Handler.asked.append(self.path)
+        if Handler.hold:
+            Handler.hold.wait()
+        super().do_GET()
+
+    def log_message(self, *_):
+        pass
+
+
+@functools.lru_cache(None)
+def server():
+    """The URL of a server with the debug file of the stripped program stripped()."""
+    folder = m.path("served")
+    os.makedirs(folder, exist_ok=True)
+    made = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=folder))
+    made.daemon_threads = True
+    made.handle_error = lambda *_: None  # we go away in the middle, on purpose
+    threading.Thread(target=made.serve_forever, daemon=True).start()
+    return "http://127.0.0.1:%d" % made.server_port
+
+
+@functools.lru_cache(None)
+def stripped():
+    """The program, whose debug file is on the server only."""
+    if not shutil.which("objcopy") or not shutil.which("readelf"):
+        raise Skip("binutils are not installed")
+    if "+debuginfod" not in m.flametop("--version")[1]:
+        raise Skip("built without debuginfod")
+    program = m.build("shape", "-Wl,--build-id")
+    notes = subprocess.run(["readelf", "-n", program], capture_output=True, text=True, check=True).stdout
+    folder = os.path.join(m.path("served"), "buildid", re.search(r"Build ID: (\w+)", notes).group(1))
+    os.makedirs(folder)
+    subprocess.run(["objcopy", "--only-keep-debug", program, os.path.join(folder, "debuginfo")], check=True)
+    subprocess.run(["strip", program], check=True)
+    return program
+
+
+def environment(name, urls):
+    return {"DEBUGINFOD_URLS": urls, "DEBUGINFOD_CACHE_PATH": m.path("cache-" + name), "XDG_CACHE_HOME": m.path("xdg")}
+
+
+def report(name, program, *args, urls=None):
+    load = m.start(program, str(10 * LIMIT))
+    try:
+        return m.flametop(*args, "-p", str(load.pid), "--duration", "2", env=environment(name, urls or server()))[1]
+    finally:
+        m.stop(load)
+
+
+def names_come_from_the_server():
+    """a stripped program's names come from a server, but only when that is asked for"""
+    m.need_events()
+    program = stripped()
+    Handler.hold = None
+    Handler.asked.clear()
+    without = report("a", program)
+    assert not Handler.asked and "main" not in m.rows(without), (Handler.asked, without)
+    fetched = report("a", program, "--debuginfod")
+    assert "main" in m.rows(fetched), fetched
+    assert len([path for path in Handler.asked if path.endswith("/debuginfo")]) >= 1, Handler.asked
+
+
+def hanging_server_holds_nobody_up():
+    """while a server hangs the screen shows what is fetched, answers, and leaves at once"""
+    m.need_events()
+    program = stripped()
+    Handler.hold = threading.Event()
+    load = m.start(program, str(10 * LIMIT))
+    try:
+        with Screen(["--debuginfod=" + server(), "-p", str(load.pid)], env=environment("b", "")) as screen:
+            screen.wait(r"debuginfod: asking for ")
+            screen.send("8")
+            screen.wait(r"shape")
+            screen.send("q")
+            assert screen.wait_end() == 0
+    finally:
+        Handler.hold.set()
+        m.stop(load)
+
+
+def refused_server_is_a_line_of_trouble():
+    """where nobody answers, the report is what it is without"""
+    m.need_events()
+    program = stripped()
+    Handler.hold = None
+    text = report("c", program, "--debuginfod", urls="http://127.0.0.1:1")
+    assert m.rows(text) and "main" not in m.rows(text), text
+
+
+run(names_come_from_the_server, hanging_server_holds_nobody_up, refused_server_is_a_line_of_trouble)
