@@ -12,7 +12,7 @@
 
 #define MAGIC         0x4a695444u /* "JiTD" */
 #define MAGIC_SWAPPED 0x4454694au
-#define VERSION       1
+#define DUMP_VERSION  1
 #define HEADER_BYTES  40
 #define PREFIX_BYTES  16
 #define LOAD_BYTES    56 /* with the prefix; the name is behind it */
@@ -144,7 +144,7 @@ static bool read_header(struct dump *d, uint64_t *first)
     memcpy(&magic, bytes, sizeof magic);
     d->swap = magic == MAGIC_SWAPPED;
     c = cursor_of(bytes + 4, HEADER_BYTES - 4, d->swap);
-    if ((magic != MAGIC && !d->swap) || cursor_u32(&c) != VERSION)
+    if ((magic != MAGIC && !d->swap) || cursor_u32(&c) != DUMP_VERSION)
         return false;
     *first = cursor_u32(&c);
     return *first >= HEADER_BYTES;
@@ -190,7 +190,7 @@ bool jitdump_read(int fd, struct table_builder *b, struct error *e)
         return error_sys(e, errno, "cannot read it");
     d.size = (uint64_t)st.st_size;
     if (!read_header(&d, &first))
-        return error_set(e, ERROR_FORMAT, "it is called a jitdump, and is none of version %d", VERSION);
+        return error_set(e, ERROR_FORMAT, "it is called a jitdump, and is none of version %d", DUMP_VERSION);
     if (first <= d.size)
         read_records(&d, first);
     b->header.flags |= TABLE_FULL;

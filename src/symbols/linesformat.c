@@ -73,9 +73,14 @@ static uint32_t add_text(struct lines_builder *b, const char *text, size_t n)
     return at;
 }
 
+static uint32_t add_within(struct lines_builder *b, const char *text, size_t max)
+{
+    return text && text[0] ? add_text(b, text, strnlen(text, max)) : 0;
+}
+
 static uint32_t add(struct lines_builder *b, const char *text)
 {
-    return text && text[0] ? add_text(b, text, strnlen(text, TEXT_MAX)) : 0;
+    return add_within(b, text, TEXT_MAX);
 }
 
 static uint32_t add_path(struct lines_builder *b, const char *folder, const char *file)
@@ -113,7 +118,7 @@ bool lines_build_row(struct lines_builder *b, const struct lines_place *place)
 void lines_build_want(struct lines_builder *b, const struct lines_want *want)
 {
     b->header.want_folder = add(b, want->folder);
-    b->header.want_path = add(b, want->path);
+    b->header.want_path = add_within(b, want->path, sizeof want->path);
     b->header.want_id_n = want->id_size;
     memcpy(b->header.want_id, want->id, want->id_size);
 }

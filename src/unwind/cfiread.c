@@ -301,6 +301,7 @@ bool cfi_run_fde(struct cfi_reader *r, struct cfi_fde *f, struct cfi_run *run)
 {
     struct pointers p = { r, f, run->ctx, run->advance };
     struct cursor c = from_to(r, f->run, f->end);
+    bool valid;
 
     run->code_align = f->cie->code_align;
     run->data_align = f->cie->data_align;
@@ -314,9 +315,13 @@ bool cfi_run_fde(struct cfi_reader *r, struct cfi_fde *f, struct cfi_run *run)
     run->ctx = &p;
     if (!f->cie->ran)
         run_cie(r, f->cie, *run);
-    if (!f->cie->valid)
-        return false;
-    run->initial = &f->cie->initial;
-    run->state = f->cie->initial;
-    return cfi_run(run, &c);
+    valid = f->cie->valid;
+    if (valid) {
+        run->initial = &f->cie->initial;
+        run->state = f->cie->initial;
+        valid = cfi_run(run, &c);
+    }
+    run->advance = p.advance;
+    run->ctx = p.ctx;
+    return valid;
 }
