@@ -85,7 +85,7 @@ static inline int lines_open_file(const char *dir, const char *name)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Where `work` lies in the file. */
+/* Where `work` lies in the file; 0, 0 if it is not there. */
 static inline bool lines_find_work(int fd, uint64_t *start, uint64_t *size)
 {
     struct table_builder b = { 0 };
@@ -96,12 +96,15 @@ static inline bool lines_find_work(int fd, uint64_t *start, uint64_t *size)
     bool found = false;
     uint32_t i;
 
+    *start = *size = 0;
     if (elf_read(fd, &b, NULL) && table_build(&b, TABLE_NESTED, &blob, &n, NULL)) {
         if (table_view(&t, blob, n, NULL))
             for (i = 0; !found && table_entry_at(&t, i, &entry); i++)
                 found = !strcmp(entry.name, "work");
-        *start = entry.start;
-        *size = entry.size;
+        if (found) {
+            *start = entry.start;
+            *size = entry.size;
+        }
         mem_free(blob);
     }
     table_builder_done(&b);
