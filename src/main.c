@@ -13,6 +13,7 @@
  *   export/        what is shown as a file: perf.data, folded, report
  *   session/       owns all below: source and switches, collector, bounds, queries with names, snapshots
  *   symbols/       names: the symbolizer, its worker process, and the worker's parsers
+ *   unwind/        stacks from registers and stack memory, by tables that the worker compiles
  *   profile/       stacks, history, queries, functions, call tree, flame layout: bare numbers only
  *   perfdata/      perf.data read and written
  *   process/       who runs and what is mapped where
