@@ -186,7 +186,8 @@ bool resolve_is_same_build(const struct mod *mod, struct outcome *out)
     return error_set(&out->trouble, ERROR_MISSING, "%s is of another build than what was profiled", m->path);
 }
 
-/* A 32-bit process has a vdso that is not ours: it is read out of that process. */
+/* A 32-bit process has a vdso that is not ours: it is read out of that process. Of a file ours will do where the kernel
+ * is the same, or where its own build-id is known, which decides. */
 static int open_vdso(const struct symbolizer *sy, const struct module *m, struct error *e)
 {
     bool other = !strcmp(m->path, MODULE_VDSO32);
@@ -194,7 +195,7 @@ static int open_vdso(const struct symbolizer *sy, const struct module *m, struct
 
     if (m->live && other)
         fd = machine_open_vdso_of(m->pid, m->map_start, m->map_end);
-    else if (sy->kernel_ours && !other)
+    else if ((sy->kernel_ours || m->build_id_size) && !other)
         fd = machine_open_vdso();
     if (fd < 0 && m->live && other)
         error_sys(e, errno, "cannot read the vdso of process %u", m->pid);
