@@ -92,13 +92,29 @@ static bool comm_is(const char *process, const char *comm)
     return !strncmp(process, comm, n) && (!process[n] || process[n] == '/' || process[n] == '-');
 }
 
-static void say_jit_names(struct doctor_row *row, uint32_t pid)
+/* A map that is there and was not read is told of as it is; that there is none means that nobody asked for one. */
+static bool say_bad_map(struct doctor_row *row)
 {
-    snprintf(row->cause, sizeof row->cause, "code made at run time, and no map of its names");
-    if (comm_is(row->process, "java")) {
-        snprintf(row->mend, sizeof row->mend, "D asks the Java VM for its map (jcmd %u Compiler.perfmap)", pid);
+    if (!*row->cause || !strncmp(row->cause, "no /tmp/perf-", 13))
+        return false;
+    if (strstr(row->cause, "was not read"))
+        snprintf(row->mend, sizeof row->mend, "remove it: then the runtime can write its own in that place");
+    return true;
+}
+
+static void say_jit_names(struct doctor_row *row, const struct module *m)
+{
+    bool none = *row->cause;
+    if (say_bad_map(row))
+        return;
+    snprintf(row->cause, sizeof row->cause, none ? "code made at run time, and no map of its names"
+                                                 : "code made at run time that its map does not name");
+    if (comm_is(row->process, "java") && m->live) {
+        snprintf(row->mend, sizeof row->mend, "D asks the Java VM for its map (jcmd %u Compiler.perfmap)", m->pid);
         row->action = DOCTOR_JVM_MAP;
-        row->pid = pid;
+        row->pid = m->pid;
+    } else if (comm_is(row->process, "java")) {
+        snprintf(row->mend, sizeof row->mend, "ask for its map while it is recorded: jcmd %u Compiler.perfmap", m->pid);
     } else if (comm_is(row->process, "node")) {
         snprintf(row->mend, sizeof row->mend, "start it with node --perf-basic-prof");
     } else if (!strncmp(row->process, "python", 6)) {
@@ -117,7 +133,7 @@ static void say_names(struct session *s, struct doctor_row *row, const struct mo
     }
     symbolizer_trouble(s->symbolizer, m, row->cause, sizeof row->cause);
     if (m->kind == MODULE_JIT) {
-        say_jit_names(row, m->pid);
+        say_jit_names(row, m);
         return;
     }
     if (!*row->cause)

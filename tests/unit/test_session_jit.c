@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "session/doctor.h"
 #include "symbols/symbolizer.h"
 
 #if defined(__x86_64__)
@@ -59,7 +60,7 @@ static int end(void **state)
     return tear_down(state);
 }
 
-static void open_on_page(void)
+static pid_t start_page(void)
 {
 #ifdef NO_CODE
     skip();
@@ -68,6 +69,13 @@ static void open_on_page(void)
 
     snprintf(map_path, sizeof map_path, "/tmp/perf-%d.map", (int)child);
     unlink(map_path);
+    return child;
+}
+
+static void open_on_page(void)
+{
+    pid_t child = start_page();
+
     add_to_map("before");
     scope_to(&cfg.scope, child);
     open_or_skip();
@@ -163,6 +171,40 @@ static void a_written_profile_keeps_both(void **state)
     assert_int_equal(samples_in("after"), after);
 }
 
+/* What the doctor says of the names; "": nothing yet. */
+static const char *cause(struct doctor *d, struct doctor_row *row)
+{
+    *row = (struct doctor_row){ 0 };
+    session_examine(session, &query, d);
+    for (uint32_t i = 0; i < d->n_rows; i++)
+        if (d->rows[i].subject == DOCTOR_NAMES)
+            *row = d->rows[i];
+    return row->cause;
+}
+
+static void the_doctor_tells_why_code_has_no_name(void **state)
+{
+    struct doctor d = { 0 };
+    struct doctor_row row;
+    pid_t child = start_page();
+
+    (void)state;
+    scope_to(&cfg.scope, child);
+    open_or_skip();
+    WAIT_UNTIL(strstr(cause(&d, &row), "no map of its names"));
+    assert_non_null(strstr(row.mend, "/tmp/perf-PID.map"));
+    assert_int_equal(symlink("/etc/shadow", map_path), 0);
+    WAIT_UNTIL(strstr(cause(&d, &row), "no regular file"));
+    assert_non_null(strstr(row.mend, "remove it"));
+    unlink(map_path);
+    assert_int_equal(mkfifo(map_path, 0600), 0);
+    WAIT_UNTIL(strstr(cause(&d, &row), "no regular file"));
+    unlink(map_path);
+    add_to_map("before");
+    WAIT_UNTIL(!*cause(&d, &row) && asked("before"));
+    doctor_done(&d);
+}
+
 #define ON_A_PAGE(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 int main(int argc, char **argv)
@@ -171,6 +213,7 @@ int main(int argc, char **argv)
         ON_A_PAGE(samples_keep_the_name_of_their_time),
         ON_A_PAGE(a_map_is_read_without_anybody_looking),
         ON_A_PAGE(a_written_profile_keeps_both),
+        ON_A_PAGE(the_doctor_tells_why_code_has_no_name),
     };
 
     if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
