@@ -14,6 +14,7 @@ struct feature {
 static const struct feature features[] = {
     { "ncursesw", "screens", true },
     { "libelf", "symbols of ELF files", true },
+    { "libdw", "source lines and inlined functions", true },
     { "libtraceevent", "tracepoint formats", true },
 #ifdef HAVE_INIH
     { "inih", "config and theme files", true },
