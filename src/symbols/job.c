@@ -223,15 +223,15 @@ bool job_do(const struct job *q, struct job_reply *reply, struct error *e)
         bool (*run)(const struct job *, struct job_reply *, struct error *);
         unsigned n_fds, more_fds; /* more_fds: that may come as well */
     } kinds[] = {
-        [WORKER_ELF] = { do_elf, 1 },
-        [WORKER_ELF_DEBUG] = { do_elf_debug, 2 },
-        [WORKER_KALLSYMS] = { do_kallsyms, 1 },
+        [WORKER_ELF] = { do_elf, 1, 0 },
+        [WORKER_ELF_DEBUG] = { do_elf_debug, 2, 0 },
+        [WORKER_KALLSYMS] = { do_kallsyms, 1, 0 },
         [WORKER_JIT] = { do_jit, 1, 1 },
-        [WORKER_DEMANGLE] = { do_demangle, 0 },
-        [WORKER_UNWIND] = { do_unwind, 1 },
-        [WORKER_UNWIND_DEBUG] = { do_unwind, 2 },
+        [WORKER_DEMANGLE] = { do_demangle, 0, 0 },
+        [WORKER_UNWIND] = { do_unwind, 1, 0 },
+        [WORKER_UNWIND_DEBUG] = { do_unwind, 2, 0 },
         [WORKER_LINES] = { do_lines, 0, WORKER_FDS_MAX },
-        [WORKER_VMLINUX] = { do_vmlinux, 1 },
+        [WORKER_VMLINUX] = { do_vmlinux, 1, 0 },
     };
     uint32_t kind = q->head.kind;
 
