@@ -53,7 +53,7 @@ static const char *name_in(const struct go_program *g, uint64_t offset)
     struct table_entry entry;
     struct table t;
     size_t size;
-    void *blob;
+    void *blob = NULL;
     bool full;
     int fd;
 

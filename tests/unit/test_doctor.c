@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the doctor says of a perf.data whose every sample is known. */
+#include "session_fixture.h"
+
+#include "perfdata/writer.h"
+#include "session/doctor.h"
+
+#define START_NS UINT64_C(1000000000000)
+#define KERNEL   UINT64_C(0xffffffff81000000)
+#define NAMED    (KERNEL + 0x10)
+#define LIBA     UINT64_C(0x10000000)
+#define LIBB     UINT64_C(0x20000000)
+#define NO_CODE  UINT64_C(0x7000) /* in no mapping: where a register that is no frame pointer led to */
+
+static char folder[] = "/tmp/flametop-doctor-XXXXXX";
+static char path[64], names_path[64];
+static struct doctor doctor;
+
+/* So many samples of a process: in the kernel, which has names, or in a library, which has none, called from the
+ * other; what is behind that, or 0: it was the root. */
+struct made {
+    uint32_t n, pid;
+    uint64_t leaf, caller, root;
+};
+
+static void write_samples(struct perfdata_writer *w, uint64_t *time_ns, const struct made *m)
+{
+    bool kernel = m->leaf >= KERNEL;
+    uint64_t chain[] = { kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER, m->leaf, m->caller, m->root };
+    uint32_t i;
+
+    for (i = 0; i < m->n; i++)
+        perfdata_write_sample(w, &(struct perfdata_write_sample){
+                                     .time_ns = *time_ns += NS_PER_MS,
+                                     .ip = m->leaf,
+                                     .period = 1,
+                                     .pid = m->pid,
+                                     .tid = m->pid,
+                                     .misc = kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
+                                     .chain = chain,
+                                     .chain_n = m->root ? 4 : m->caller ? 3 : 2,
+                                 });
+}
+
+/* Process 100 is "alpha", 200 "beta"; both map liba.so and libb.so, files that are not there. */
+static void write_processes(struct perfdata_writer *w)
+{
+    uint32_t pid;
+    int lib;
+
+    for (pid = 100; pid <= 200; pid += 100) {
+        perfdata_write_comm(w, START_NS, pid, pid, pid == 100 ? "alpha" : "beta", false);
+        for (lib = 0; lib < 2; lib++)
+            perfdata_write_mmap(w, START_NS, &(struct perfdata_write_map){
+                                                 .pid = pid,
+                                                 .tid = pid,
+                                                 .addr = lib ? LIBB : LIBA,
+                                                 .len = 0x10000,
+                                                 .ino = lib ? 12 : 11,
+                                                 .path = lib ? "/no/such/libb.so" : "/no/such/liba.so",
+                                             });
+    }
+}
+
+static void examine(void)
+{
+    session_examine(session, &query, &doctor);
+}
+
+static void examine_samples(const struct made *made, size_t n)
+{
+    struct perf_event_attr clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1,
+                                     .sample_freq = 99 };
+    struct perfdata_write_event event = { "cpu-clock", &clock };
+    struct perfdata_writer *w = perfdata_writer_open(path, &event, 1, true, false, &error);
+    uint64_t time_ns = START_NS;
+    size_t i;
+
+    assert_non_null(w);
+    write_processes(w);
+    for (i = 0; i < n; i++)
+        write_samples(w, &time_ns, &made[i]);
+    assert_true(perfdata_writer_commit(w, NULL, &error));
+    cfg.input = path;
+    cfg.kallsyms = names_path;
+    session = session_open(&cfg, &error);
+    assert_non_null(session);
+    session_wait(session, 60 * NS_PER_SEC, NULL);
+    examine(); /* asks for the names */
+    session_settle(session, 60 * NS_PER_SEC);
+    examine();
+}
+
+#define EXAMINE(...)                                                                                                   \
+    do {                                                                                                               \
+        static const struct made made_[] = { __VA_ARGS__ };                                                            \
+        examine_samples(made_, sizeof made_ / sizeof *made_);                                                          \
+    } while (0)
+
+
+static int finish(void **state)
+{
+    doctor_done(&doctor);
+    return tear_down(state);
+}
+
+static int make_folder(void **state)
+{
+    FILE *f;
+
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/perf.data", folder);
+    snprintf(names_path, sizeof names_path, "%s/kallsyms", folder);
+    f = fopen(names_path, "w");
+    if (!f)
+        return -1;
+    fprintf(f, "%llx T _text\n%llx T do_something\n%llx T _etext\n", (unsigned long long)KERNEL,
+            (unsigned long long)NAMED, (unsigned long long)KERNEL + 0x100000);
+    return fclose(f);
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(path);
+    unlink(names_path);
+    return rmdir(folder);
+}
+
+/* The row about that; NULL: there is none. */
+static const struct doctor_row *row_about(enum doctor_subject subject, const char *module)
+{
+    uint32_t i;
+
+    for (i = 0; i < doctor.n_rows; i++)
+        if (doctor.rows[i].subject == subject && !strcmp(doctor.rows[i].module, module))
+            return &doctor.rows[i];
+    return NULL;
+}
+
+static uint32_t n_about_the_box(void)
+{
+    uint32_t i, n = 0;
+
+    for (i = 0; i < doctor.n_rows; i++)
+        n += doctor.rows[i].subject == DOCTOR_BOX;
+    return n;
+}
+
+/* 40 stacks of alpha are cut in libb.so, 20 are whole; beta has 30, and 10 are the kernel's. */
+static void examine_some_of_all(void)
+{
+    EXAMINE({ 40, 100, LIBA + 0x10, LIBB + 0x101, NO_CODE }, { 20, 100, LIBA + 0x20, LIBB + 0x101, 0 },
+            { 30, 200, LIBB + 0x20, LIBB + 0x201, 0 }, { 10, 200, NAMED, 0, 0 });
+}
+
+static void samples_that_lack_something_are_counted(void **state)
+{
+    (void)state;
+    examine_some_of_all();
+    assert_int_equal(doctor.samples, 100);
+    assert_int_equal(doctor.cut, 40);
+    assert_int_equal(doctor.whole, 60);
+    assert_int_equal(doctor.unnamed, 90);
+}
+
+static void a_cut_stack_is_told_by_where_and_why(void **state)
+{
+    const struct doctor_row *row;
+
+    (void)state;
+    examine_some_of_all();
+    row = row_about(DOCTOR_STACKS, "libb.so");
+    assert_non_null(row);
+    assert_int_equal(row->samples, 40);
+    assert_float_equal(row->percent, 40, 1e-9);
+    assert_string_equal(row->process, "alpha/100");
+    assert_string_equal(row->cause, "code without frame pointers: what they lead to is no code");
+    assert_string_equal(row->mend, "record with --call-graph dwarf");
+    assert_int_equal(row->action, DOCTOR_NOTHING); /* nothing is sampled that could be sampled otherwise */
+    assert_null(row_about(DOCTOR_STACKS, "liba.so"));
+}
+
+static void frames_without_names_are_told_by_module(void **state)
+{
+    const struct doctor_row *a, *b;
+
+    (void)state;
+    examine_some_of_all();
+    a = row_about(DOCTOR_NAMES, "liba.so");
+    b = row_about(DOCTOR_NAMES, "libb.so");
+    assert_true(a && b);
+    assert_int_equal(a->samples, 60);
+    assert_int_equal(b->samples, 90); /* beta's have two of its frames each, and count once */
+    assert_string_equal(a->process, "alpha/100");
+    assert_string_equal(b->process, "alpha/100"); /* it has more of them than beta */
+    assert_true(a->cause[0] && b->cause[0]);
+    assert_non_null(strstr(a->mend, "install its debug symbols"));
+    assert_null(row_about(DOCTOR_NAMES, "[kernel]"));
+}
+
+static void the_box_comes_first_and_then_what_most_samples_lack(void **state)
+{
+    uint32_t first, i;
+
+    (void)state;
+    examine_some_of_all();
+    first = n_about_the_box();
+    assert_int_equal(doctor.n_rows, first + 3);
+    for (i = 0; i < first; i++)
+        assert_int_equal(doctor.rows[i].subject, DOCTOR_BOX);
+    assert_string_equal(doctor.rows[first].module, "libb.so");
+    assert_int_equal(doctor.rows[first].subject, DOCTOR_NAMES);
+    assert_string_equal(doctor.rows[first + 1].module, "liba.so");
+    assert_int_equal(doctor.rows[first + 1].subject, DOCTOR_NAMES);
+    assert_int_equal(doctor.rows[first + 2].subject, DOCTOR_STACKS);
+    assert_ptr_equal(doctor_worst(&doctor), &doctor.rows[first]);
+}
+
+static void only_what_is_shown_is_examined(void **state)
+{
+    (void)state;
+    examine_some_of_all();
+    zoom_to(ZOOM_PROCESS, 200, "");
+    examine();
+    assert_int_equal(doctor.samples, 40);
+    assert_int_equal(doctor.cut, 0);
+    assert_null(row_about(DOCTOR_STACKS, "libb.so"));
+    assert_null(row_about(DOCTOR_NAMES, "liba.so"));
+    assert_int_equal(row_about(DOCTOR_NAMES, "libb.so")->samples, 30);
+    assert_string_equal(row_about(DOCTOR_NAMES, "libb.so")->process, "beta/200");
+}
+
+static void rows_are_known_again_when_shares_change(void **state)
+{
+    uint64_t key;
+
+    (void)state;
+    examine_some_of_all();
+    key = row_about(DOCTOR_NAMES, "libb.so")->key;
+    assert_int_not_equal(key, row_about(DOCTOR_STACKS, "libb.so")->key);
+    assert_int_not_equal(key, row_about(DOCTOR_NAMES, "liba.so")->key);
+    zoom_to(ZOOM_PROCESS, 200, "");
+    examine();
+    assert_int_equal(row_about(DOCTOR_NAMES, "libb.so")->key, key);
+}
+
+static void where_nothing_is_missing_nothing_is_said(void **state)
+{
+    (void)state;
+    EXAMINE({ 50, 200, NAMED, 0, 0 });
+    assert_int_equal(doctor.samples, 50);
+    assert_int_equal(doctor.whole, 50);
+    assert_int_equal(doctor.cut + doctor.unnamed, 0);
+    assert_int_equal(doctor.n_rows, n_about_the_box());
+    assert_null(doctor_worst(&doctor));
+}
+
+static void the_header_is_told_only_of_what_is_worth_a_word(void **state)
+{
+    (void)state;
+    EXAMINE({ 199, 200, NAMED, 0, 0 }, { 1, 100, LIBA + 0x10, 0, 0 });
+    assert_non_null(row_about(DOCTOR_NAMES, "liba.so"));
+    assert_null(doctor_worst(&doctor));
+}
+
+int main(int argc, char **argv)
+{
+#define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, set_up, finish)
+    const struct CMUnitTest tests[] = {
+        WITH_SETUP(samples_that_lack_something_are_counted),
+        WITH_SETUP(a_cut_stack_is_told_by_where_and_why),
+        WITH_SETUP(frames_without_names_are_told_by_module),
+        WITH_SETUP(the_box_comes_first_and_then_what_most_samples_lack),
+        WITH_SETUP(only_what_is_shown_is_examined),
+        WITH_SETUP(rows_are_known_again_when_shares_change),
+        WITH_SETUP(where_nothing_is_missing_nothing_is_said),
+        WITH_SETUP(the_header_is_told_only_of_what_is_worth_a_word),
+    };
+
+    if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
+        symbol_worker_main(3);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
