@@ -10,7 +10,9 @@ only the loads are sampled, which run as a user that has nothing else to do.
 import ctypes
 import os
 import re
+import shutil
 import socket
+import subprocess
 import sys
 from html import escape
 
@@ -51,6 +53,13 @@ LOADS = (
     ("/usr/bin/python3", "-c", BURSTS),
     ("sh", "-c", "while :; do find /usr/share/doc -size +9M; sleep 1; done"),
     ("sh", "-c", "while :; do /bin/true; done"),
+)
+# What the doctor has something to say about; of those that are not installed it says nothing.
+PATIENTS = (
+    ("./recursion", "900"),
+    ("java", "Steam"),
+    ("node", "-e", "for (;;) JSON.parse(JSON.stringify(process.memoryUsage()))"),
+    ("/usr/bin/python3", "-c", "import json\nwhile True: json.loads(json.dumps(list(range(999))))"),
 )
 
 
@@ -183,28 +192,65 @@ def events(s):
     s.wait(r"context-switches")
 
 
-PICTURES = (functions, callgraph, flame, counters, events)
+def doctor(s):
+    """flametop: what cannot be seen, why, and what mends it"""
+    s.send("8", "g")
+    s.wait(r"SHARE%  SAMPLES")
+    for _ in range(12):
+        if s.find(r"D asks the Java VM|D takes the most"):
+            return
+        s.send("j")
+        s.pump(0.5)
+
+
+def build_loads():
+    m.build("shape")
+
+
+def build_patients():
+    zoo = os.path.join(m.SOURCE, "tests", "zoo")
+    subprocess.run(["cc", "-O2", "-fno-optimize-sibling-calls", "-o", m.path("recursion"),
+                    os.path.join(zoo, "recursion.c")], check=True)
+    if shutil.which("javac"):
+        subprocess.run(["javac", "-d", m.WORK, os.path.join(zoo, "Steam.java")], check=True)
+        os.chmod(m.path("Steam.class"), 0o644)
+
+
+SCENES = ((build_loads, LOADS, (functions, callgraph, flame, counters, events)),
+          (build_patients, PATIENTS, (doctor,)))
+
+
+def draw(s, picture):
+    picture(s)
+    s.pump(2.5)
+    path = os.path.join(HERE, "pictures", picture.__name__ + ".svg")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(svg(s.screen, picture.__doc__))
+    print(f"wrote {os.path.relpath(path)}")
+    s.send("esc")
+
+
+def play(build, loads, pictures):
+    build()
+    loads = [load for load in loads if "/" in load[0] or shutil.which(load[0])]
+    running = [m.start(*load, cwd=m.WORK, user=USER, group=USER, extra_groups=[]) for load in loads]
+    with Screen(["--user", USER, "--window", "30", "--no-cache"], size=SIZE,
+                env={"XDG_CONFIG_HOME": "/nonexistent"}) as s:
+        s.pump(32)
+        for picture in pictures:
+            draw(s, picture)
+    for process in running:
+        m.stop(process)
 
 
 def main():
-    wanted = sys.argv[1:] or [p.__name__ for p in PICTURES]
+    wanted = sys.argv[1:] or [p.__name__ for _, _, pictures in SCENES for p in pictures]
     rename_host()
-    m.build("shape")
-    for load in LOADS:
-        m.start(*load, cwd=m.WORK, user=USER, group=USER, extra_groups=[])
     os.makedirs(os.path.join(HERE, "pictures"), exist_ok=True)
-    with Screen(["--user", USER, "--window", "30"], size=SIZE, env={"XDG_CONFIG_HOME": "/nonexistent"}) as s:
-        s.pump(32)
-        for picture in PICTURES:
-            if picture.__name__ not in wanted:
-                continue
-            picture(s)
-            s.pump(2.5)
-            path = os.path.join(HERE, "pictures", picture.__name__ + ".svg")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(svg(s.screen, picture.__doc__))
-            print(f"wrote {os.path.relpath(path)}")
-            s.send("esc")
+    for build, loads, pictures in SCENES:
+        pictures = [p for p in pictures if p.__name__ in wanted]
+        if pictures:
+            play(build, loads, pictures)
 
 
 main()
