@@ -42,8 +42,9 @@ bool space_add(struct space *s, struct modtab *t, const struct space_map *m);
 bool space_fill(struct space *s, const struct space_map *m);
 /* Unmaps a range; retire: it is remembered. */
 bool space_cut(struct space *s, struct modtab *t, uint64_t start, uint64_t end, bool retire);
-/* What maps `from` maps `to` from now on; false: nothing does. */
-bool space_change_module(struct space *s, struct modtab *t, struct mod *from, struct mod *to);
+bool space_maps_module(const struct space *s, const struct mod *mod);
+/* What maps `from` maps `to` from now on. */
+void space_change_module(struct space *s, struct modtab *t, struct mod *from, struct mod *to);
 const struct space_map *space_find(struct space *s, uint64_t addr);
 bool space_address(const struct space *s, uint32_t module, uint64_t offset, uint64_t *addr);
 /* All mappings, retired ones too, by the order in which they were made; `out` has room for n + n_retired. */

@@ -226,19 +226,23 @@ bool space_cut(struct space *s, struct modtab *t, uint64_t start, uint64_t end, 
     return replace(s, t, start, end, NULL, keep_old);
 }
 
-bool space_change_module(struct space *s, struct modtab *t, struct mod *from, struct mod *to)
+bool space_maps_module(const struct space *s, const struct mod *mod)
 {
-    bool changed = false;
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->maps[i].mod == mod)
+            return true;
+    return false;
+}
 
+void space_change_module(struct space *s, struct modtab *t, struct mod *from, struct mod *to)
+{
     for (uint32_t i = 0; i < s->n; i++) {
         if (s->maps[i].mod != from)
             continue;
         s->maps[i].mod = to;
         modtab_hold(to);
         modtab_drop(t, from);
-        changed = true;
     }
-    return changed;
 }
 
 bool space_fill(struct space *s, const struct space_map *m)

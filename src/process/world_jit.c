@@ -10,17 +10,20 @@ static struct mod *successor(struct world *w, const struct mod *old, uint32_t ep
     return modtab_get(&w->modules, &like, jit_serial(old->serial & (jit_serial(0, 1) - 1), epoch));
 }
 
-/* Children that were forked from the process run the same code. */
+/* Children that were forked from the process run the same code. Maps that are held for a sample stay as they were. */
 static bool change_everywhere(struct world *w, struct mod *from, struct mod *to)
 {
     bool changed = false;
     uint64_t value;
 
     for (size_t pos = 0; map_next(&w->procs, &pos, NULL, &value);) {
-        struct space *s = ((struct proc *)(uintptr_t)value)->image->space;
+        struct image *im = ((struct proc *)(uintptr_t)value)->image;
+        struct space *s;
 
-        if (!space_change_module(s, &w->modules, from, to))
+        if (!space_maps_module(im->space, from))
             continue;
+        s = image_writable(w, im, im->space->owner_pid);
+        space_change_module(s, &w->modules, from, to);
         s->version = ++w->version;
         changed = true;
     }
@@ -50,11 +53,10 @@ uint32_t world_renew_jit(struct world *w, uint32_t module)
 void world_set_jit_epoch(struct world *w, uint32_t pid, uint32_t epoch)
 {
     struct proc *p = task_of(w, pid, pid)->proc;
-    struct space *s = p->image->space;
 
     p->jit_epoch = epoch;
-    for (uint32_t i = 0; i < s->n; i++) {
-        struct mod *old = s->maps[i].mod;
+    for (uint32_t i = 0; i < p->image->space->n; i++) {
+        struct mod *old = p->image->space->maps[i].mod;
 
         if (old->module->kind == MODULE_JIT && old->module->pid == pid && old->module->epoch != epoch) {
             old->asked = true;

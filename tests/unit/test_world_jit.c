@@ -131,6 +131,23 @@ static void after_an_exec_nothing_is_renewed(void **state)
     assert_int_equal(module_at(10, 0x1010), other);
 }
 
+static void maps_that_are_held_stay_as_they_were(void **state)
+{
+    struct space *held;
+    struct place place;
+    uint32_t old, new;
+
+    (void)state;
+    map_at_place(10, 0x1000, "//anon");
+    old = module_at(10, 0x1010);
+    held = world_hold_maps(w, world_thread_of(w, 10, 10, 0, 0));
+    new = world_renew_jit(w, old);
+    assert_int_equal(module_at(10, 0x1010), new);
+    assert_true(world_resolve_held(held, 0x1010, &place));
+    assert_int_equal(place.module, old);
+    world_let_maps(w, held);
+}
+
 static void what_no_sample_needs_any_more_goes(void **state)
 {
     uint32_t old, new;
@@ -173,6 +190,7 @@ int main(void)
         WITH_WORLD(a_renewed_module_has_a_successor_in_its_place),
         WITH_WORLD(children_run_the_same_code),
         WITH_WORLD(after_an_exec_nothing_is_renewed),
+        WITH_WORLD(maps_that_are_held_stay_as_they_were),
         WITH_WORLD(what_no_sample_needs_any_more_goes),
         WITH_WORLD(a_file_sets_the_epochs_of_a_process),
     };
