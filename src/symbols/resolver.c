@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The resolver's thread: takes what was asked for, lets resolve.c and the worker do it unlocked, installs what
- * came. The worker does not stay when there is nothing to do: its memory is worth more than its start. */
+ * came. The worker does not stay when there is nothing to do: its memory is worth more than its start. But it stays long
+ * with debug information that it has read: a profile comes to another address in it every few seconds. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "symbols/state.h"
 
 #define WORKER_IDLE_NS  NS_PER_SEC
+#define LINES_IDLE_NS   (60 * NS_PER_SEC)
 #define JIT_RETRY_NS    (2 * NS_PER_SEC)
 #define KERNEL_RETRY_NS (10 * NS_PER_SEC)
 #define RETRY_COST      20 /* a map is read again after 20 times what reading it took, or later */
@@ -278,7 +280,7 @@ static bool demangle_some(struct symbolizer *sy)
 
 static void wait_for_work(struct symbolizer *sy)
 {
-    uint64_t end = clock_now_ns() + WORKER_IDLE_NS;
+    uint64_t end = clock_now_ns() + (sy->worker.holds_lines ? LINES_IDLE_NS : WORKER_IDLE_NS);
     struct timespec until = { .tv_sec = (time_t)(end / NS_PER_SEC), .tv_nsec = (long)(end % NS_PER_SEC) };
 
     pthread_cond_broadcast(&sy->settled);

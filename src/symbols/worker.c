@@ -81,7 +81,7 @@ static bool start(struct worker *w, struct error *e)
     }
     w->fd = pair[0];
     w->starts++;
-    w->ready = false;
+    w->ready = w->holds_lines = false;
     w->started_ns = clock_now_ns();
     return true;
 }
@@ -128,6 +128,8 @@ static bool send_request(struct worker *w, const struct worker_request *r)
         char bytes[CMSG_SPACE(sizeof r->fds)];
     } control = { 0 };
     struct msghdr m = { .msg_iov = iov, .msg_iovlen = 2 };
+
+    w->holds_lines |= r->kind == WORKER_LINES;
     ssize_t sent;
 
     if (r->n_fds) {

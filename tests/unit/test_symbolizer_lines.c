@@ -234,6 +234,25 @@ static void a_worker_that_was_killed_costs_nothing(void **state)
     assert_true(look_at_all(s, SYMBOL_FOUND) > 5);
 }
 
+/* What it has read of debug information is dear: a profile asks for another address every few seconds. */
+static void the_worker_stays_with_what_it_has_read(void **state)
+{
+    struct setup *s = *state;
+    struct symbolizer_stats before, after;
+    struct symbol_lines lines;
+
+    if (!make(s, "", "true"))
+        skip();
+    symbolizer_lines(s->sy, s->module, s->start, &lines);
+    assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
+    symbolizer_stats(s->sy, &before);
+    sleep(3);
+    symbolizer_lines(s->sy, s->module, s->start + s->size - 1, &lines);
+    assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
+    symbolizer_stats(s->sy, &after);
+    assert_int_equal(after.worker_starts, before.worker_starts);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +265,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(memory_is_no_module, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_was_trimmed_is_asked_for_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_worker_that_was_killed_costs_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_worker_stays_with_what_it_has_read, set_up, tear_down),
     };
 
     if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
