@@ -124,16 +124,19 @@ struct walk {
     bool more;         /* what is cut at the end will go on: no damage */
     bool quiet;        /* no damage is noted */
     uint64_t cut;      /* where a record begins that the end cuts; 0: none */
+    bool heads;        /* of samples as much is read as walk_head_bytes says */
 };
 struct raw_record {
     uint64_t place;
-    const uint8_t *bytes; /* borrowed until the next access to the file */
+    const uint8_t *bytes; /* borrowed until the next access to the file; with `heads` not all */
     uint32_t type, size;
     uint16_t misc;
     uint64_t payload; /* bytes behind the record that belong to it */
 };
 bool walk_next(struct walk *w, struct raw_record *out);
 const uint8_t *walk_bytes(struct perfdata *p, uint64_t place, size_t n);
+/* As much of a record as index_time and index_event look at: no dump of a stack. */
+uint32_t walk_head_bytes(uint32_t type, uint32_t size);
 
 /* index.c: all records into runs */
 void index_build(struct perfdata *p, double *progress);

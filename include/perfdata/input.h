@@ -15,6 +15,7 @@ struct input_block;
 struct input {
     int fd;
     uint64_t size_bytes; /* when it was opened; what is appended later is not seen */
+    size_t block_bytes;
     struct input_block *blocks;
     uint8_t *scratch;
     uint32_t tick;
@@ -24,6 +25,8 @@ struct input {
 /* Refuses what is no regular file; never blocks on a FIFO. */
 bool input_open(struct input *in, const char *path, struct error *e);
 void input_close(struct input *in);
+/* From here on much of the file will be skipped, or got in large pieces: reads less ahead. */
+void input_expect_gaps(struct input *in);
 /* n (at most INPUT_GET_MAX) bytes at offset: borrowed until the next get; NULL when they are not all there.
  */
 const void *input_get(struct input *in, uint64_t offset, size_t n);

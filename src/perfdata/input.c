@@ -14,9 +14,10 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-#define BLOCK_BYTES 65536
-#define WAYS        4
-#define SETS        128 /* 32 MiB in all */
+#define BLOCK_BYTES     65536
+#define BLOCK_BYTES_GAP 1024
+#define WAYS            4
+#define SETS            128 /* 32 MiB in all */
 
 struct input_block {
     uint64_t number; /* of the block, plus 1; 0: empty */
@@ -48,9 +49,17 @@ bool input_open(struct input *in, const char *path, struct error *e)
     if (!st.st_size)
         return error_set(e, ERROR_FORMAT, "%s is empty", path);
     in->size_bytes = (uint64_t)st.st_size;
+    in->block_bytes = BLOCK_BYTES;
     in->blocks = mem_array((size_t)SETS * WAYS, sizeof *in->blocks);
     in->scratch = mem_alloc(INPUT_GET_MAX);
     return true;
+}
+
+void input_expect_gaps(struct input *in)
+{
+    in->block_bytes = BLOCK_BYTES_GAP;
+    for (size_t i = 0; i < (size_t)SETS * WAYS; i++)
+        in->blocks[i].number = 0;
 }
 
 void input_close(struct input *in)
@@ -82,11 +91,11 @@ static size_t read_at(struct input *in, uint64_t offset, uint8_t *dst, size_t n)
 
 static void load(struct input *in, struct input_block *b, uint64_t number)
 {
-    uint64_t offset = number * BLOCK_BYTES, left = in->size_bytes - offset;
+    uint64_t offset = number * in->block_bytes, left = in->size_bytes - offset;
     if (!b->bytes)
-        b->bytes = mem_alloc(BLOCK_BYTES);
+        b->bytes = mem_alloc(in->block_bytes);
     b->number = number + 1;
-    b->n = (uint32_t)read_at(in, offset, b->bytes, left < BLOCK_BYTES ? (size_t)left : BLOCK_BYTES);
+    b->n = (uint32_t)read_at(in, offset, b->bytes, left < in->block_bytes ? (size_t)left : in->block_bytes);
 }
 
 static const struct input_block *block_of(struct input *in, uint64_t number)
@@ -115,11 +124,13 @@ const void *input_get(struct input *in, uint64_t offset, size_t n)
 {
     if (n > INPUT_GET_MAX || !n || !inside(in, offset, n))
         return NULL;
+    if (n > in->block_bytes)
+        return read_at(in, offset, in->scratch, n) == n ? in->scratch : NULL;
     for (size_t done = 0; done < n;) {
-        const struct input_block *b = block_of(in, (offset + done) / BLOCK_BYTES);
-        size_t at = (offset + done) % BLOCK_BYTES, part = n - done;
-        if (part > BLOCK_BYTES - at)
-            part = BLOCK_BYTES - at;
+        const struct input_block *b = block_of(in, (offset + done) / in->block_bytes);
+        size_t at = (offset + done) % in->block_bytes, part = n - done;
+        if (part > in->block_bytes - at)
+            part = in->block_bytes - at;
         if (at + part > b->n)
             return NULL;
         if (part == n)
