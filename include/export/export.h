@@ -14,6 +14,7 @@ struct exporter {
     const char *name;   /* --export NAME */
     const char *suffix; /* ".folded": of -o, when --export is not given */
     const char *help;   /* one line */
+    bool by_comm;       /* whatever the screen groups by, it is asked by comm and symbol */
     /* One of the two. text: the whole file as text, for any path and for standard output. */
     void (*text)(struct session *s, const struct view_query *q, const struct view *v, struct buf *out);
     bool (*write)(struct session *s, const struct view_query *q, const char *path, struct error *e);

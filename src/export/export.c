@@ -39,13 +39,12 @@ const struct exporter *export_find(const char *name, const char *path, struct er
 
 void export_query(struct session *s, const struct view_query *q, struct view *v)
 {
-    uint64_t deadline = clock_now_ns() + SETTLE_NS, before;
+    uint64_t deadline = clock_now_ns() + SETTLE_NS;
     session_query(s, q, v);
     for (int round = 0; round < SETTLE_ROUNDS; round++) {
         uint64_t now = clock_now_ns();
-        before = session_generation(s);
         session_settle(s, deadline > now ? deadline - now : 0);
-        if (session_generation(s) == before && round)
+        if (session_generation(s) == v->generation)
             break;
         session_query(s, q, v);
     }
@@ -69,8 +68,11 @@ bool export_run(const struct exporter *x, struct session *s, const struct view_q
         return x->write(s, q, path, e);
     struct view v = { 0 };
     struct buf text = { 0 };
-    export_query(s, q, &v);
-    x->text(s, q, &v, &text);
+    struct view_query asked = *q;
+    if (x->by_comm)
+        asked.group = VIEW_GROUP_COMM_SYMBOL;
+    export_query(s, &asked, &v);
+    x->text(s, &asked, &v, &text);
     bool ok = write_text(&text, path, e);
     buf_done(&text);
     view_done(&v);

@@ -9,8 +9,10 @@
 
 static void put_name(struct buf *out, const char *name)
 {
-    for (; *name; name++)
-        buf_putc(out, *name == ';' ? ':' : *name);
+    size_t start = out->len;
+    buf_puts(out, name);
+    for (char *p = out->data + start; (p = strchr(p, ';'));)
+        *p = ':';
 }
 
 static void fold_entry(const struct view *v, const struct result_entry *en, struct buf *out)
@@ -20,54 +22,53 @@ static void fold_entry(const struct view *v, const struct result_entry *en, stru
         path[n++] = v->frame_func[v->result.frame[node]];
     put_name(out, v->groups[en->group].label);
     while (n) {
-        const struct view_function *f = &v->funcs[path[--n]];
         buf_putc(out, ';');
-        put_name(out, f->name);
+        put_name(out, v->funcs[path[--n]].name);
     }
+    buf_putc(out, '\0');
 }
+
+struct line {
+    const char *text;
+    uint64_t start, count; /* start: in the buffer of all texts */
+};
 
 static int by_text(const void *a, const void *b)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    return strcmp(((const struct line *)a)->text, ((const struct line *)b)->text);
 }
 
 static void folded_text(struct session *s, const struct view_query *q, const struct view *v, struct buf *out)
 {
-    (void)v; /* asked anew, by comm */
-    struct view_query by_comm = *q;
-    struct view answer = { 0 };
-    by_comm.group = VIEW_GROUP_COMM_SYMBOL;
-    export_query(s, &by_comm, &answer);
+    (void)s;
+    (void)q;
     /* Equal texts come from different leaf addresses: sorted, they are neighbours and are summed. */
-    uint32_t n = answer.result.n_entries;
-    struct line {
-        char *text;
-        uint64_t count;
-    } *lines = mem_array(n + 1, sizeof *lines);
+    uint32_t n = v->result.n_entries;
+    struct line *lines = mem_array(n + 1, sizeof *lines);
+    struct buf texts = { 0 };
     for (uint32_t i = 0; i < n; i++) {
-        struct buf line = { 0 };
-        fold_entry(&answer, &answer.result.entries[i], &line);
-        lines[i].text = buf_take(&line);
-        lines[i].count = answer.result.entries[i].count;
+        lines[i] = (struct line){ .start = texts.len, .count = v->result.entries[i].count };
+        fold_entry(v, &v->result.entries[i], &texts);
     }
+    for (uint32_t i = 0; i < n; i++)
+        lines[i].text = texts.data + lines[i].start;
     qsort(lines, n, sizeof *lines, by_text);
     for (uint32_t i = 0; i < n;) {
         uint64_t count = 0;
-        uint32_t j = i;
-        while (j < n && !strcmp(lines[j].text, lines[i].text))
-            count += lines[j++].count;
-        buf_printf(out, "%s %llu\n", lines[i].text, (unsigned long long)count);
-        i = j;
+        uint32_t first = i;
+        for (; i < n && !strcmp(lines[first].text, lines[i].text); i++)
+            count += lines[i].count;
+        buf_puts(out, lines[first].text);
+        buf_printf(out, " %llu\n", (unsigned long long)count);
     }
-    for (uint32_t i = 0; i < n; i++)
-        mem_free(lines[i].text);
+    buf_done(&texts);
     mem_free(lines);
-    view_done(&answer);
 }
 
 const struct exporter export_folded = {
     .name = "folded",
     .suffix = ".folded",
+    .by_comm = true,
     .help = "one line per stack with its samples, for flamegraph.pl and its kin",
     .text = folded_text,
 };
