@@ -54,8 +54,9 @@ bool jit_install(struct symbolizer *sy, struct mod *mod, struct symbol_table *t,
     sy->jit_bytes += t->size;
     if (mod->over || sy->jit_bytes > TABLES_BYTES_MAX) {
         drop(sy, &t);
-        return mod->over || error_set(e, ERROR_LIMIT, "the maps of all such code take more than %zu MB: no more are read",
-                                      TABLES_BYTES_MAX >> 20);
+        return mod->over ||
+               error_set(e, ERROR_LIMIT, "the maps of all such code take more than %zu MB: no more are read",
+                         TABLES_BYTES_MAX >> 20);
     }
     unpark(sy, mod);
     if (mod->table && mod->module->live && contradicts(&mod->table->view, &t->view)) {
@@ -160,7 +161,8 @@ static struct symbol_table *keep(const struct mod *mod, const uint64_t *offsets,
     return t;
 }
 
-void symbolizer_renew(struct symbolizer *sy, struct module *m, struct module *next, const uint64_t *offsets, size_t n)
+void symbolizer_renew(struct symbolizer *sy, struct module *m, struct module *next, const uint64_t *offsets,
+                      size_t n)
 {
     struct mod *mod, *after;
     struct symbol_table *kept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finding the dump of a process. The mapping says which file it is, by device and inode, and where: names and links
- * cannot lead to another one. */
+/* Finding the dump of a process. The mapping says which file it is, by device and inode, and where: names
+ * and links cannot lead to another one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -56,8 +56,9 @@ static int open_mapped(uint32_t pid, const struct target *t, const struct maps_e
     if (fd < 0) {
         error_sys(e, errno, "cannot read %s of process %u", map->path, pid);
     } else if (fstat(fd, &st) || (st.st_uid != t->uid && st.st_uid != 0)) {
-        error_set(e, ERROR_PERMISSION, "%s belongs to user %u, not to the process's user %u, and was not read",
-                  map->path, (unsigned)st.st_uid, t->uid);
+        error_set(e, ERROR_PERMISSION,
+                  "%s belongs to user %u, not to the process's user %u, and was not read", map->path,
+                  (unsigned)st.st_uid, t->uid);
         close(fd);
         fd = -1;
     }

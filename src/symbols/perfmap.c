@@ -41,7 +41,8 @@ int perfmap_open(uint32_t pid, struct error *e)
     snprintf(path, sizeof path, "/tmp/perf-%u.map", t.inner_pid);
     fd = open_below(root, path, &st, e);
     if (fd >= 0 && st.st_uid != t.uid && st.st_uid != 0) {
-        error_set(e, ERROR_PERMISSION, "%s belongs to user %u, not to the process's user %u, and was not read", path,
+        error_set(e, ERROR_PERMISSION,
+                  "%s belongs to user %u, not to the process's user %u, and was not read", path,
                   (unsigned)st.st_uid, t.uid);
         close(fd);
         fd = -1;
@@ -159,7 +160,8 @@ bool perfmap_read(int fd, struct table_builder *b, struct error *e)
 
     b->header.flags |= TABLE_FULL | (large ? TABLE_CUT : 0);
     if (large)
-        ok = read_range(fd, 0, head, piece, b) && read_range(fd, (uint64_t)st.st_size - tail, (uint64_t)st.st_size, piece, b);
+        ok = read_range(fd, 0, head, piece, b) &&
+             read_range(fd, (uint64_t)st.st_size - tail, (uint64_t)st.st_size, piece, b);
     else if (ok)
         ok = read_range(fd, 0, PERFMAP_BYTES_MAX, piece, b);
     mem_free(piece);

@@ -42,8 +42,9 @@ static void add_dump(struct mod *mod, struct sources *s, struct error *e)
         add(s, fcntl(mod->dump_fd, F_DUPFD_CLOEXEC, 0));
 }
 
-/* A dump tells more of the code than a map: what it says comes last and prevails. Trouble is told of what is there and
- * cannot be read, or else that there is no map. left: the process may have ended, and its map may have stayed. */
+/* A dump tells more of the code than a map: what it says comes last and prevails. Trouble is told of what
+ * is there and cannot be read, or else that there is no map. left: the process may have ended, and its map
+ * may have stayed. */
 static void open_of_process(struct mod *mod, bool left, struct sources *s, struct error *e)
 {
     uint32_t pid = mod->module->pid;
@@ -62,8 +63,8 @@ static void open_of_process(struct mod *mod, bool left, struct sources *s, struc
         error_clear(e);
 }
 
-/* A profile that was recorded here since the last boot: its processes may still run, or their maps still lie there. The
- * process of a pid may be another one by now. */
+/* A profile that was recorded here since the last boot: its processes may still run, or their maps still
+ * lie there. The process of a pid may be another one by now. */
 static void open_recorded(const struct symbolizer *sy, struct mod *mod, struct sources *s, struct error *e)
 {
     uint32_t pid = mod->module->pid;
@@ -74,9 +75,11 @@ static void open_recorded(const struct symbolizer *sy, struct mod *mod, struct s
     else if (!is_running(pid))
         add(s, perfmap_open_left(pid, e));
     else if (target_read(pid, &t, e) && t.start_ns > sy->recorded_ns)
-        error_set(e, ERROR_MISSING, "process %u is another one by now: names of its code are not known any more", pid);
+        error_set(e, ERROR_MISSING,
+                  "process %u is another one by now: names of its code are not known any more", pid);
     else if (t.uid != 0 && t.uid != geteuid())
-        error_set(e, ERROR_PERMISSION, "process %u is of user %u: names in a file are not taken from there", pid, t.uid);
+        error_set(e, ERROR_PERMISSION, "process %u is of user %u: names in a file are not taken from there",
+                  pid, t.uid);
     else
         open_of_process(mod, false, s, e);
 }
