@@ -20,8 +20,9 @@ class Target:
     """A program of the zoo: it has said "ready", and then goes on until it is stopped."""
 
     def __init__(self, *argv, ready=150, **more):
+        # node writes a log into the folder that it is started in
         self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True,
-                                        **more)
+                                        cwd=m.WORK, **more)
         m.adopt(self.process)
         readable, _, _ = select.select([self.process.stdout], [], [], ready * SLOW)
         line = self.process.stdout.readline() if readable else b""
