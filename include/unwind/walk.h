@@ -26,6 +26,10 @@ struct unwind_place { /* what the caller knows of an address */
     const struct unwind_rows *rows; /* NULL: none */
     bool pending;                   /* rows are asked for, and not there yet */
     bool jit;                       /* anonymous code: by frame pointer, where that leads on */
+    /* x86-64, of such code: */
+    uint32_t frame_size; /* CFA = rsp + this, the return address right below it; 0: not known */
+    bool fp_saved;       /* … and below that the caller's rbp */
+    bool sender_sp;      /* by frame pointer; the caller's rsp lies below the caller's rbp (HotSpot's interpreter) */
 };
 struct unwind_source {
     void *ctx;

@@ -198,6 +198,50 @@ static bool step_by_entry(struct walk *w, const struct unwind_entry *entry)
     return true;
 }
 
+/* Code that keeps no register for its callers: a general row further up finds none. */
+static bool step_by_size(struct walk *w, const struct unwind_place *place)
+{
+    struct unwind_entry entry = {
+        .kind = UNWIND_ROW_SP,
+        .flags = place->fp_saved ? UNWIND_ENTRY_FP_SAVED : 0,
+        .cfa_offset = (int32_t)place->frame_size,
+        .ra_offset = -8,
+        .fp_offset = -16,
+    };
+    bool all = w->all;
+
+    if (place->frame_size > INT32_MAX)
+        return stop(w, UNWIND_BAD_STEP);
+    w->all = false;
+    bool stepped = step_by_entry(w, &entry);
+    w->all = all;
+    return stepped;
+}
+
+/* The caller made room for what it called: its own sp may lie higher than where the frame ends. */
+static bool step_by_sender(struct walk *w)
+{
+    uint64_t fp = w->regs.fp, sp;
+
+    if (!step_by_fp(w, true))
+        return false;
+    if (w->by_fp && unwind_memory_word(&w->m, fp - 8, &sp) && sp % 8 == 0 && sp > w->regs.sp &&
+        sp - fp <= FP_STEP_MAX) {
+        w->regs.sp = sp;
+        set_known(&w->regs, w->abi->sp, sp);
+    }
+    return true;
+}
+
+static bool step_without_table(struct walk *w, const struct unwind_place *place)
+{
+    if (w->arch == UNWIND_ARCH_X86_64 && place->frame_size)
+        return step_by_size(w, place);
+    if (w->arch == UNWIND_ARCH_X86_64 && place->sender_sp)
+        return step_by_sender(w);
+    return step_by_fp(w, place->jit);
+}
+
 static enum unwind_row_kind kind_of(const struct unwind_entry *entry)
 {
     return entry ? (enum unwind_row_kind)entry->kind : UNWIND_ROW_NONE;
@@ -220,7 +264,7 @@ static bool step(struct walk *w, const struct unwind_place *place, const struct 
     case UNWIND_ROW_GENERAL:
         return step_general(w, place->rows, (uint32_t)entry->cfa_offset);
     default:
-        return step_by_fp(w, place->jit);
+        return step_without_table(w, place);
     }
 }
 

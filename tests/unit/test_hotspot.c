@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Methods of a Java VM: what their code tells of their frames, and walks over those. The code is that of an OpenJDK 17. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unwind/hotspot.h"
+#include "unwind/walk.h"
+
+#define JUMP   0xe9, 0x3b, 0x79, 0x58, 0x07 /* in place of the first bytes of what is not entered any more */
+#define PUSH   0x55
+#define SUB_16 0x48, 0x83, 0xec, 0x10
+#define TAIL   0x49, 0x3b, 0xa7, 0x40, 0x03, 0x00, 0x00, 0x0f, 0x87, 0x0e, 0x00, 0x00, 0x00, 0xc3
+#define CHECK                                                                                                \
+    0x44, 0x8b, 0x56, 0x08, 0x49, 0x3b, 0xc2, 0x0f, 0x85, 0x46, 0x37, 0xab, 0xff /* of the inline cache */
+#define BANG 0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff
+#define CALL 0xe8, 0xec, 0x02, 0x00, 0x00
+
+static const uint8_t METHOD[] = { BANG, PUSH, SUB_16, 0x66, 0x66, 0x90, CALL,
+                                  0x48, 0x83, 0xc4,   0x10, 0x5d, TAIL };
+enum {
+    METHOD_PUSH = 7,
+    METHOD_SUB = 8,
+    METHOD_BODY = 12,
+    METHOD_ADD = 20,
+    METHOD_POP = 24,
+    METHOD_TAIL = 25
+};
+
+static uint32_t size_at(const struct unwind_hotspot *h, uint64_t offset, bool exact, bool fp_saved)
+{
+    bool saved;
+    uint32_t size = unwind_hotspot_size(h, offset, exact, &saved);
+
+    assert_int_equal(saved, fp_saved);
+    return size;
+}
+
+static void a_frame_grows_in_the_prologue_and_goes_in_the_epilogue(void **state)
+{
+    struct unwind_hotspot h;
+
+    (void)state;
+    assert_true(unwind_hotspot_read(&h, METHOD, sizeof METHOD));
+    assert_int_equal(size_at(&h, 0, true, false), 8);
+    assert_int_equal(size_at(&h, METHOD_PUSH, true, false), 8);
+    assert_int_equal(size_at(&h, METHOD_SUB, true, true), 16);
+    assert_int_equal(size_at(&h, METHOD_BODY, true, true), 32);
+    assert_int_equal(size_at(&h, METHOD_ADD, true, true), 32);
+    assert_int_equal(size_at(&h, METHOD_POP, true, true), 16);
+    assert_int_equal(size_at(&h, METHOD_TAIL, true, false), 8);
+    assert_int_equal(size_at(&h, METHOD_TAIL + 7, true, false), 8);
+    assert_int_equal(size_at(&h, METHOD_TAIL + 13, true, false), 8);
+    assert_int_equal(size_at(&h, sizeof METHOD, true, true), 32); /* slow paths lie behind */
+}
+
+static void a_method_that_called_has_its_frame(void **state)
+{
+    struct unwind_hotspot h;
+
+    (void)state;
+    assert_true(unwind_hotspot_read(&h, METHOD, sizeof METHOD));
+    assert_int_equal(size_at(&h, METHOD_ADD - 1, false, true), 32);
+    assert_int_equal(size_at(&h, METHOD_POP, false, true), 32); /* data that looks like one */
+}
+
+static void the_prologue_lies_behind_the_inline_caches_check(void **state)
+{
+    static const uint8_t code[] = { CHECK, 0x66, 0x90, BANG, PUSH, 0x48, 0x81, 0xec, 0x40, 0x02, 0, 0, CALL };
+    struct unwind_hotspot h;
+
+    (void)state;
+    assert_true(unwind_hotspot_read(&h, code, sizeof code));
+    assert_int_equal(size_at(&h, 3, true, false), 8);
+    assert_int_equal(size_at(&h, 15 + 7 + 1 + 7, true, true), 0x250);
+}
+
+static void a_method_without_a_bang_is_known_by_where_it_keeps_rbp(void **state)
+{
+    static const uint8_t code[] = { 0x48, 0x81, 0xec, 0x18, 0,    0,    0,    0x48, 0x89, 0x6c,
+                                    0x24, 0x10, 0x85, 0xd2, 0x48, 0x83, 0xc4, 0x10, 0x5d, TAIL };
+    static const uint8_t none[] = { 0x48, 0x81, 0xec, 0x08, 0, 0, 0, 0x48, 0x89, 0x2c, 0x24, 0x90 };
+    static const uint8_t large[] = { 0x48, 0x81, 0xec, 0x08, 0x02, 0, 0, 0x48,
+                                     0x89, 0xac, 0x24, 0x00, 0x02, 0, 0, 0x90 };
+    static const uint8_t blob[] = { 0x52, 0x48, 0x83, 0xec, 0x08, 0x48, 0x89, 0x2c, 0x24, 0x90 };
+    struct unwind_hotspot h;
+
+    (void)state;
+    assert_true(unwind_hotspot_read(&h, code, sizeof code));
+    assert_int_equal(size_at(&h, 0, true, false), 8);
+    assert_int_equal(size_at(&h, 7, true, false), 32);
+    assert_int_equal(size_at(&h, 12, true, true), 32);
+    assert_int_equal(size_at(&h, 18, true, true), 16);
+    assert_int_equal(size_at(&h, 19, true, false), 8);
+    assert_true(unwind_hotspot_read(&h, none, sizeof none));
+    assert_int_equal(size_at(&h, 11, true, true), 16);
+    assert_true(unwind_hotspot_read(&h, large, sizeof large));
+    assert_int_equal(size_at(&h, 15, true, true), 0x210);
+    assert_true(unwind_hotspot_read(&h, blob, sizeof blob));
+    assert_int_equal(size_at(&h, 9, true, true), 16);
+}
+
+static void a_method_that_is_not_entered_any_more_keeps_its_frame(void **state)
+{
+    static const uint8_t banged[] = { JUMP, 0xfe, 0xff, PUSH, SUB_16, CALL };
+    static const uint8_t moved[] = { JUMP, 0, 0, 0x48, 0x89, 0x6c, 0x24, 0x20, CALL };
+    struct unwind_hotspot h;
+
+    (void)state;
+    assert_true(unwind_hotspot_read(&h, banged, sizeof banged));
+    assert_int_equal(size_at(&h, sizeof banged - 1, false, true), 32);
+    assert_true(unwind_hotspot_read(&h, moved, sizeof moved));
+    assert_int_equal(size_at(&h, sizeof moved - 1, false, true), 0x30);
+}
+
+static void what_keeps_a_frame_pointer_is_left_to_it(void **state)
+{
+    static const uint8_t method[] = { BANG, PUSH, 0x48, 0x8b, 0xec, SUB_16, CALL };
+    static const uint8_t stub[] = { PUSH, 0x48, 0x8b, 0xec, 0x48, 0x83, 0xec, 0x60, 0x90 };
+    struct unwind_hotspot h;
+
+    (void)state;
+    assert_false(unwind_hotspot_read(&h, method, sizeof method));
+    assert_false(unwind_hotspot_read(&h, stub, sizeof stub));
+}
+
+static void what_disagrees_with_itself_is_no_prologue(void **state)
+{
+    static const uint8_t odd[] = { BANG, PUSH, 0x48, 0x83, 0xec, 0x13, CALL };
+    static const uint8_t huge[] = { BANG, PUSH, 0x48, 0x81, 0xec, 0, 0, 0, 0xf0, CALL };
+    static const uint8_t other[] = { 0x48, 0x81, 0xec, 0x18, 0, 0, 0, 0x48, 0x89, 0x6c, 0x24, 0x08, CALL };
+    static const uint8_t up[] = { 0x89, 0x84, 0x24, 0, 0x40, 0x01, 0, PUSH, SUB_16, CALL };
+    struct unwind_hotspot h;
+
+    (void)state;
+    assert_false(unwind_hotspot_read(&h, odd, sizeof odd));
+    assert_false(unwind_hotspot_read(&h, huge, sizeof huge));
+    assert_false(unwind_hotspot_read(&h, other, sizeof other));
+    assert_false(unwind_hotspot_read(&h, up, sizeof up));
+    assert_false(unwind_hotspot_read(&h, NULL, 0));
+}
+
+/* Each length in memory of just that size, so that what reads beyond it is seen. */
+static void code_that_ends_anywhere_is_not_read_beyond(void **state)
+{
+    static const uint8_t moved[] = { 0x48, 0x81, 0xec, 0x08, 0x02, 0, 0,    0x48, 0x89,
+                                     0xac, 0x24, 0,    0x02, 0,    0, 0x5d, TAIL };
+    struct unwind_hotspot h;
+
+    (void)state;
+    for (size_t n = 1; n <= sizeof METHOD; n++) {
+        uint8_t *cut = malloc(n);
+        assert_non_null(cut);
+        memcpy(cut, METHOD, n);
+        assert_int_equal(unwind_hotspot_read(&h, cut, n), n > METHOD_PUSH);
+        memcpy(cut, moved, n < sizeof moved ? n : sizeof moved);
+        assert_int_equal(unwind_hotspot_read(&h, cut, n), n >= 15);
+        free(cut);
+    }
+}
+
+static void any_bytes_give_a_bounded_frame(void **state)
+{
+    static const uint8_t pieces[][8] = { { BANG, PUSH },
+                                         { PUSH, SUB_16 },
+                                         { 0x5d, 0xc3 },
+                                         { 0x5d, 0x49, 0x3b, 0xa7 },
+                                         { 0x48, 0x81, 0xec, 0xff, 0xff, 0xff, 0x7f },
+                                         { JUMP, 0xfe, 0xff },
+                                         { 0x48, 0x89, 0xac, 0x24, 0xf8, 0xff, 0xff, 0xff } };
+    uint8_t code[256];
+    uint32_t seed = 1;
+    unsigned read = 0;
+
+    (void)state;
+    for (unsigned round = 0; round < 20000; round++) {
+        for (size_t i = 0; i < sizeof code; i += 8) {
+            seed = seed * 1664525 + 1013904223;
+            memcpy(code + i, pieces[(seed >> 16) % 7], 8);
+            code[i + (seed >> 8) % 8] ^= (uint8_t)(seed >> 24 & (seed >> 20 & 1 ? 0xff : 0));
+        }
+        struct unwind_hotspot h;
+        if (!unwind_hotspot_read(&h, code, sizeof code))
+            continue;
+        read++;
+        assert_true(h.n_epilogues <= UNWIND_HOTSPOT_EPILOGUES);
+        for (unsigned i = 0; i < 2 * sizeof code; i++) {
+            bool saved;
+            uint32_t size = unwind_hotspot_size(&h, i, i % 2, &saved);
+            assert_true(size >= 8 && size % 8 == 0 && size <= (1u << 20) + 16);
+            assert_true(!saved || size >= 16);
+        }
+    }
+    assert_true(read > 0);
+}
+
+/* ---- walks ---- */
+
+#define STACK UINT64_C(0x7fff0000)
+#define CODE  UINT64_C(0x10000)
+
+enum { WHOLE = 0x100, BARE = 0x200, INTERPRETER = 0x300, BY_FP = 0x400, HUGE_FRAME = 0x500, NO_CODE = 0x700 };
+
+static bool find(void *ctx, uint64_t addr, struct unwind_place *out)
+{
+    (void)ctx;
+    *out = (struct unwind_place){ .jit = true };
+    switch ((addr - CODE) & ~UINT64_C(0xff)) {
+    case WHOLE:
+        out->frame_size = 32;
+        out->fp_saved = true;
+        return true;
+    case BARE:
+        out->frame_size = 8;
+        return true;
+    case INTERPRETER:
+        out->sender_sp = true;
+        return true;
+    case HUGE_FRAME:
+        out->frame_size = UINT32_MAX;
+        return true;
+    default:
+        return addr - CODE == BY_FP + 0x0f;
+    }
+}
+
+static uint64_t stack[64];
+static struct unwind_frame frames[32];
+static enum unwind_end end;
+
+static uint32_t walk(uint64_t pc, uint64_t fp)
+{
+    struct unwind_source source = { NULL, find };
+    struct unwind_input in = {
+        .arch = UNWIND_ARCH_X86_64,
+        .stack = (const uint8_t *)stack,
+        .stack_bytes = sizeof stack,
+        .regs = { .known = 1 << 7 | 1 << 6,
+                  .pc = CODE + pc,
+                  .sp = STACK,
+                  .fp = fp,
+                  .r[6] = fp,
+                  .r[7] = STACK },
+    };
+
+    return unwind_walk(&in, &source, frames, 32, &end);
+}
+
+static void methods_are_left_by_the_size_of_their_frames(void **state)
+{
+    (void)state;
+    memset(stack, 0, sizeof stack);
+    stack[0] = CODE + WHOLE + 0x10; /* of BARE, which leaves rbp alone */
+    stack[3] = STACK + 10 * 8;      /* rbp of the next's caller */
+    stack[4] = CODE + WHOLE + 0x20;
+    stack[7] = STACK + 10 * 8;
+    stack[8] = CODE + BY_FP + 0x10;
+    stack[11] = 0;
+    assert_int_equal(walk(BARE, 1), 4);
+    assert_int_equal(frames[1].addr, CODE + WHOLE + 0x0f);
+    assert_int_equal(frames[2].addr, CODE + WHOLE + 0x1f);
+    assert_int_equal(frames[3].addr, CODE + BY_FP + 0x0f);
+    assert_int_equal(end, UNWIND_ROOT);
+}
+
+static void an_interpreted_methods_caller_may_have_its_sp_higher(void **state)
+{
+    (void)state;
+    memset(stack, 0, sizeof stack);
+    stack[3] = STACK + 20 * 8; /* the caller's sp: its arguments made room for locals */
+    stack[4] = 7;              /* the caller's rbp, which is no frame pointer */
+    stack[5] = CODE + WHOLE + 0x10;
+    stack[23] = CODE + WHOLE + 0x30;
+    assert_int_equal(walk(INTERPRETER, STACK + 4 * 8), 3);
+    assert_int_equal(frames[1].addr, CODE + WHOLE + 0x0f);
+    assert_int_equal(frames[2].addr, CODE + WHOLE + 0x2f);
+}
+
+static void a_senders_sp_that_cannot_be_is_not_taken(void **state)
+{
+    const uint64_t wrong[] = { 0, STACK, STACK + 5 * 8 + 4, STACK + (1 << 20), UINT64_MAX - 7 };
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        memset(stack, 0, sizeof stack);
+        stack[3] = wrong[i];
+        stack[5] = CODE + WHOLE + 0x10;
+        stack[9] = CODE + WHOLE + 0x40;
+        assert_int_equal(walk(INTERPRETER, STACK + 4 * 8), 3);
+        assert_int_equal(frames[2].addr, CODE + WHOLE + 0x3f);
+    }
+}
+
+static void a_frame_that_cannot_be_left_ends_the_walk(void **state)
+{
+    (void)state;
+    memset(stack, 0, sizeof stack);
+    for (unsigned i = 3; i < 64; i += 4)
+        stack[i] = CODE + WHOLE + 0x10;
+    assert_int_equal(walk(WHOLE, 0), 17);
+    assert_int_equal(end, UNWIND_DUMP);
+    stack[59] = 0;
+    assert_int_equal(walk(WHOLE, 0), 15);
+    assert_int_equal(end, UNWIND_ROOT);
+    assert_int_equal(walk(HUGE_FRAME, 0), 1);
+    assert_int_equal(end, UNWIND_BAD_STEP);
+    stack[3] = CODE + NO_CODE;
+    assert_int_equal(walk(WHOLE, 0), 1);
+    assert_int_equal(end, UNWIND_NO_MAP);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_frame_grows_in_the_prologue_and_goes_in_the_epilogue),
+        cmocka_unit_test(a_method_that_called_has_its_frame),
+        cmocka_unit_test(the_prologue_lies_behind_the_inline_caches_check),
+        cmocka_unit_test(a_method_without_a_bang_is_known_by_where_it_keeps_rbp),
+        cmocka_unit_test(a_method_that_is_not_entered_any_more_keeps_its_frame),
+        cmocka_unit_test(what_keeps_a_frame_pointer_is_left_to_it),
+        cmocka_unit_test(what_disagrees_with_itself_is_no_prologue),
+        cmocka_unit_test(code_that_ends_anywhere_is_not_read_beyond),
+        cmocka_unit_test(any_bytes_give_a_bounded_frame),
+        cmocka_unit_test(methods_are_left_by_the_size_of_their_frames),
+        cmocka_unit_test(an_interpreted_methods_caller_may_have_its_sp_higher),
+        cmocka_unit_test(a_senders_sp_that_cannot_be_is_not_taken),
+        cmocka_unit_test(a_frame_that_cannot_be_left_ends_the_walk),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
