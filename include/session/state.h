@@ -21,6 +21,7 @@
 #include "session/box.h"
 #include "session/session.h"
 #include "symbols/symbolizer.h"
+#include "unwind/hotspot.h"
 #include "unwind/walk.h"
 
 /* Frames of addresses that were looked up lately. */
@@ -79,6 +80,24 @@ struct jit_names {
     size_t epochs_cap;
 };
 
+/* jitframe.c */
+struct jit_code { /* a method of a Java VM, or a part of that */
+    uint64_t start, size; /* address */
+    uint32_t module, pid;
+    /* METHOD: `frame` tells of it; BARE: it has none, and calls nothing */
+    enum { JIT_CODE_NONE, JIT_CODE_METHOD, JIT_CODE_BARE, JIT_CODE_INTERPRETER } kind;
+    struct unwind_hotspot frame;
+};
+struct jit_frames {
+    struct jit_code *codes; /* those from n_read on are not read yet */
+    size_t n_codes, cap, n_read;
+    struct map by_start; /* hash of module and start → index */
+    struct map by_frame; /* what is known of a frame's address */
+    struct map is_java;  /* by module: does its process run a Java VM? */
+    uint32_t cleared;    /* how often */
+    bool fresh;          /* something was read since stacks were last tried again */
+};
+
 struct session_event {
     struct event event;
     struct event asked;          /* the one in whose place it may run */
@@ -108,6 +127,7 @@ struct session {
     struct callers_slot callers[CALLERS_CACHE_SLOTS];
     struct user_stacks user;
     struct jit_names jit;
+    struct jit_frames jit_frames;
     struct session_event events[SESSION_EVENTS_MAX];
     uint32_t n_events, current_event;
     uint32_t *thread_scope;      /* by thread: number of the scope it was last sampled under */
@@ -186,6 +206,18 @@ void jit_open(struct session *s, struct symbolizer_config *cfg);
 void jit_advance(struct session *s, uint64_t time_ns); /* to the names that code has at that time */
 void jit_forget_frames(struct session *s); /* they have other numbers */
 void jit_done(struct session *s);
+/* jitframe.c: what the code of a Java VM, which has no unwind table, tells of its frames. Live only. */
+enum jit_place { JIT_PLACE_UNKNOWN, JIT_PLACE_KNOWN, JIT_PLACE_PENDING };
+/* Under lock, waits for nothing. exact: the frame is where a thread is, not where it returns to. PENDING: its
+ * name or its code is asked for. */
+enum jit_place jitframe_place(struct session *s, const struct frame_owner *owner, const struct module *m,
+                              uint32_t frame, bool exact, struct unwind_place *out);
+/* Not under lock: reads what was asked for from the memory of the processes. */
+void jitframe_read(struct session *s);
+bool jitframe_waits(const struct session *s); /* something is asked for; under lock, as the rest */
+void jitframe_forget_frames(struct session *s); /* they have other numbers */
+void jitframe_forget(struct session *s);        /* modules may be gone */
+void jitframe_done(struct session *s);
 /* bounds.c */
 void bounds_enforce(struct session *s); /* under lock */
 void bounds_forget_all(struct session *s);

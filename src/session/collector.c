@@ -382,6 +382,7 @@ static void drain(struct session *s, bool final)
     jit_renew(s);
     bounds_enforce(s);
     pthread_mutex_unlock(&s->lock);
+    jitframe_read(s);
 }
 
 void collector_final_drain(struct session *s)

@@ -156,7 +156,8 @@ static void say_dump(struct session *s, struct doctor_row *row)
 {
     const struct session_event *ev = &s->events[s->current_event];
     uint32_t taken = ev->attr.sample_stack_user;
-    snprintf(row->cause, sizeof row->cause, "the stack is deeper than the %u KB that are taken of it", taken / 1024);
+    snprintf(row->cause, sizeof row->cause, "the stack is deeper than the %u %s that are taken of it",
+             taken % 1024 ? taken : taken / 1024, taken % 1024 ? "bytes" : "KB");
     if (s->file)
         snprintf(row->mend, sizeof row->mend, "record again with more: --call-graph dwarf,%d", DEEPEST_DUMP);
     else if (taken < DEEPEST_DUMP) {
@@ -176,7 +177,8 @@ static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reaso
     case BROKEN_NO_TABLE:
         snprintf(row->cause, sizeof row->cause, "code without unwind table, and no frame pointer that leads on");
         if (jit && comm_is(row->process, "java"))
-            snprintf(row->mend, sizeof row->mend, "start it with java -XX:+PreserveFramePointer");
+            snprintf(row->mend, sizeof row->mend, "%sstart it with java -XX:+PreserveFramePointer",
+                     s->file ? "" : "ask it for its map (jcmd PID Compiler.perfmap), or ");
         else
             snprintf(row->mend, sizeof row->mend, "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer");
         return;

@@ -86,6 +86,7 @@ void jit_forget_frames(struct session *s)
 {
     map_clear(&s->jit.followed);
     s->jit.frames_seen = 0;
+    jitframe_forget_frames(s);
 }
 
 void jit_done(struct session *s)

@@ -234,10 +234,11 @@ void session_settle(struct session *s, uint64_t timeout_ns)
     while (!whole && (now_ns = clock_now_ns()) < end_ns) {
         bool settled = symbolizer_settle(s->symbolizer, end_ns - now_ns);
         uint32_t generation = symbolizer_generation(s->symbolizer);
+        jitframe_read(s);
         pthread_mutex_lock(&s->lock);
         userstack_retry(s, false);
         jit_renew(s);
-        whole = settled && (!s->user.n_aside || generation == seen);
+        whole = settled && (!s->user.n_aside || (generation == seen && !jitframe_waits(s)));
         pthread_mutex_unlock(&s->lock);
         seen = generation;
     }

@@ -15,7 +15,9 @@ enum rows_state { ROWS_ASK, ROWS_READY, ROWS_NONE, ROWS_PENDING };
 
 void userstack_forget(struct session *s)
 {
-    memset(s->user.tables, 0, s->user.tables_cap * sizeof *s->user.tables);
+    if (s->user.tables)
+        memset(s->user.tables, 0, s->user.tables_cap * sizeof *s->user.tables);
+    jitframe_forget(s);
 }
 
 static void free_aside(struct session *s, struct user_aside *a)
@@ -30,6 +32,7 @@ void userstack_done(struct session *s)
         free_aside(s, &s->user.aside[i]);
     mem_free(s->user.aside);
     mem_free(s->user.tables);
+    jitframe_done(s);
     memset(&s->user, 0, sizeof s->user);
 }
 
@@ -72,8 +75,15 @@ struct walk {
     const struct frame_owner *owner;
     bool give_up;          /* what is not there yet counts as never */
     uint32_t awaits;       /* module whose table is pending, 0: none */
-    bool first;
+    uint64_t pc;           /* the sample's */
 };
+
+static void wait_for(struct walk *w, struct unwind_place *out, uint32_t module)
+{
+    out->pending = !w->give_up;
+    if (out->pending)
+        w->awaits = module;
+}
 
 static bool find_place(void *ctx, uint64_t addr, struct unwind_place *out)
 {
@@ -88,13 +98,14 @@ static bool find_place(void *ctx, uint64_t addr, struct unwind_place *out)
     *out = (struct unwind_place){ .offset = stacks_frame_offsets(s->stacks)[frame], .frame = frame };
     if (!m || m->kind == MODULE_JIT) {
         out->jit = true;
+        if (m && jitframe_place(s, w->owner, m, frame, addr == w->pc, out) == JIT_PLACE_PENDING)
+            wait_for(w, out, module);
         return true;
     }
     const struct user_table *t = table_of(s, module);
     out->rows = t->rows;
-    out->pending = t->state == ROWS_PENDING && !w->give_up;
-    if (out->pending)
-        w->awaits = module;
+    if (t->state == ROWS_PENDING)
+        wait_for(w, out, module);
     return true;
 }
 
@@ -125,6 +136,7 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
     *awaits = 0;
     if (!unwind_arch_take_regs(in.arch, r->sample.user_regs, regs_mask_of(s, r), r->swap, &in.regs))
         return 0;
+    w.pc = in.regs.pc;
     uint32_t n = unwind_walk(&in, &source, walked, cap - 1 < USER_FRAMES_MAX ? cap - 1 : USER_FRAMES_MAX, &end);
     for (uint32_t i = 0; i < n; i++)
         frames[i] = walked[i].frame;
@@ -176,9 +188,11 @@ void userstack_retry(struct session *s, bool last)
     uint32_t generation = symbolizer_generation(s->symbolizer);
     uint64_t now_ns = clock_now_ns();
     bool full = u->aside_bytes > ASIDE_BYTES;
-    if (!last && !full && generation == u->tried_generation && now_ns < u->aside[0].until_ns)
+    if (!last && !full && generation == u->tried_generation && !s->jit_frames.fresh &&
+        now_ns < u->aside[0].until_ns)
         return;
     u->tried_generation = generation;
+    s->jit_frames.fresh = false;
     size_t kept = 0;
     for (size_t i = 0; i < u->n_aside; i++) {
         struct user_aside *a = &u->aside[i];

@@ -2,6 +2,8 @@
 /* Stacks from registers and dumps: what is known at once, what comes later, and what never does. */
 #include "collector_fixture.h"
 
+#include <unistd.h>
+
 #define KERNEL UINT64_C(0xffffffff81000000)
 #define STACK  UINT64_C(0x7ffc00000000)
 #define PERF_X86_BP 6
@@ -205,6 +207,109 @@ static void registers_of_a_32_bit_program_are_not_taken_for_ours(void **state)
     assert_string_equal(stack_text(), "file:44");
 }
 
+/* ---- methods of a Java VM, which lie in our own memory ---- */
+
+static const uint8_t method[] = { 0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff, 0x55, 0x48,
+                                  0x83, 0xec, 0x10, 0xe8, 0,    0,    0,    0 };
+#define METHOD ((uint64_t)(uintptr_t)method)
+
+/* As if the symbolizer had said where the code of this address begins. */
+static void know_code(const struct module *m, uint64_t addr, uint64_t start, int kind)
+{
+    struct jit_frames *f = &s->jit_frames;
+
+    MEM_GROW(f->codes, f->cap, f->n_codes + 1);
+    f->codes[f->n_codes] = (struct jit_code){ .start = start, .size = sizeof method, .module = m->id,
+                                              .pid = (uint32_t)getpid(), .kind = kind };
+    map_put(&f->by_frame, stacks_frame(s->stacks, m->id, addr), f->n_codes++);
+}
+
+static struct module *start_java(bool with_library)
+{
+    struct place place;
+
+    if (with_library)
+        do_mmap(10, 0x600000, 0x1000, "/usr/lib/jvm/lib/server/libjvm.so", 2);
+    do_mmap(10, METHOD & ~UINT64_C(0xfff), 0x2000, "//anon", 0);
+    uint32_t thread = world_thread_of(s->world, 10, 10, ++now_ns, 0);
+    assert_true(world_resolve(s->world, thread, METHOD, false, &place));
+    struct module *m = world_module(s->world, place.module);
+    m->live = true;
+    return m;
+}
+
+/* Two methods, and the outermost, which is known by its name. */
+static void make_methods(const struct module *m)
+{
+    memset(stack, 0, sizeof stack);
+    stack[2] = STACK + 64; /* rbp of what the first returns to */
+    stack[3] = METHOD + 17;
+    stack[6] = STACK + 64;
+    stack[7] = JIT + 0x300;
+    know_code(m, METHOD + 12, METHOD, JIT_CODE_NONE);
+    know_code(m, METHOD + 16, METHOD, JIT_CODE_NONE);
+    know_code(m, JIT + 0x2ff, JIT + 0x200, JIT_CODE_INTERPRETER);
+}
+
+static void a_java_method_waits_until_its_code_was_read(void **state)
+{
+    char want[128];
+
+    (void)state;
+    make_methods(start_java(true));
+    do_dump(METHOD + 12, 5, sizeof stack, NULL, 0);
+    snprintf(want, sizeof want, "jit:%llx cut:%x", (unsigned long long)METHOD + 12, BROKEN_PENDING);
+    assert_string_equal(stack_text(), want);
+    assert_int_equal(s->user.n_aside, 1);
+    assert_true(jitframe_waits(s));
+    jitframe_read(s);
+    assert_false(jitframe_waits(s));
+    userstack_retry(s, false);
+    assert_int_equal(s->user.n_aside, 0);
+    snprintf(want, sizeof want, "jit:%llx jit:%llx jit:7f00000002ff", (unsigned long long)METHOD + 12,
+             (unsigned long long)METHOD + 16);
+    assert_string_equal(stack_text(), want);
+}
+
+static void code_that_cannot_be_read_is_walked_as_without(void **state)
+{
+    struct module *m = start_java(true);
+    char want[64];
+
+    (void)state;
+    memset(stack, 0, sizeof stack);
+    know_code(m, JIT + 0x100, 0x10, JIT_CODE_NONE);
+    jitframe_read(s);
+    assert_false(jitframe_waits(s));
+    do_dump(JIT + 0x100, 5, sizeof stack, NULL, 0);
+    snprintf(want, sizeof want, "jit:7f0000000100 cut:%x", BROKEN_NO_TABLE);
+    assert_string_equal(stack_text(), want);
+    assert_int_equal(s->user.n_aside, 0);
+}
+
+static void a_process_without_a_java_vm_has_its_code_left_alone(void **state)
+{
+    struct module *m = start_java(false);
+
+    (void)state;
+    know_code(m, JIT + 0x100, METHOD, JIT_CODE_NONE);
+    make_jit_frames(0);
+    do_dump(JIT + 0x100, STACK + 16, sizeof stack, NULL, 0);
+    assert_string_equal(stack_text(), "jit:7f0000000100 jit:7f00000001ff jit:7f00000002ff");
+}
+
+static void what_is_forgotten_is_not_read(void **state)
+{
+    (void)state;
+    make_methods(start_java(true));
+    userstack_forget(s);
+    assert_false(jitframe_waits(s));
+    jitframe_read(s);
+    assert_int_equal(s->jit_frames.n_read, 0);
+    do_dump(METHOD + 12, 5, sizeof stack, NULL, 0); /* nobody knows a name */
+    assert_int_equal(s->jit_frames.n_codes, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +322,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_aside_is_bounded, start, end),
         cmocka_unit_test_setup_teardown(a_sample_that_left_the_history_is_left_alone, start, end),
         cmocka_unit_test_setup_teardown(registers_of_a_32_bit_program_are_not_taken_for_ours, start, end),
+        cmocka_unit_test_setup_teardown(a_java_method_waits_until_its_code_was_read, start, end),
+        cmocka_unit_test_setup_teardown(code_that_cannot_be_read_is_walked_as_without, start, end),
+        cmocka_unit_test_setup_teardown(a_process_without_a_java_vm_has_its_code_left_alone, start, end),
+        cmocka_unit_test_setup_teardown(what_is_forgotten_is_not_read, start, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

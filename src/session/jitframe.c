@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the code of a Java VM tells of its frames. A method's code is read once, when a sample first meets it: aside from
+ * the lock, since the memory of another process may be long in coming; stacks that need it wait meanwhile. */
+#include <string.h>
+#include <sys/uio.h>
+
+#include "base/mem.h"
+#include "session/state.h"
+
+#define CODES_MAX     32768
+#define CODE_MAX      ((size_t)64 << 10) /* that is read of one; beyond it an epilogue is not known */
+#define READS_AT_ONCE 256
+#define JAVA_LIBRARY  "libjvm.so"
+
+/* Values of by_frame: an index in codes, or that nothing was known, with the symbolizer's generation of then. */
+#define NOTHING (UINT64_C(1) << 32)
+
+/* Of what has no frame of one size. The names are HotSpot's. */
+static const struct {
+    const char *name;
+    int kind;
+} KINDS[] = {
+    { "Interpreter", JIT_CODE_INTERPRETER },
+    { "vtable chunks", JIT_CODE_BARE }, /* they jump on */
+    { "java.lang.invoke.MethodHandle.invokeBasic(", JIT_CODE_BARE },
+    { "java.lang.invoke.MethodHandle.linkTo", JIT_CODE_BARE },
+};
+
+static int kind_of(const char *name)
+{
+    const char *method = strstr(name, " java.lang.invoke.MethodHandle."); /* behind its type */
+    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
+        size_t n = strlen(KINDS[i].name);
+        if (!strcmp(name, KINDS[i].name) || (method && !strncmp(method + 1, KINDS[i].name, n)))
+            return KINDS[i].kind;
+    }
+    return JIT_CODE_NONE;
+}
+
+static bool maps_java(struct session *s, uint32_t image)
+{
+    const struct world_map *maps;
+    uint32_t n = world_image_maps(s->world, image, &maps);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct module *m = world_module(s->world, maps[i].module);
+        if (m && m->kind == MODULE_FILE && !strcmp(m->name, JAVA_LIBRARY))
+            return true;
+    }
+    return false;
+}
+
+static bool is_java(struct session *s, const struct frame_owner *owner, uint32_t module)
+{
+    bool created;
+    uint64_t *known = map_at(&s->jit_frames.is_java, module, 0, &created);
+    if (created)
+        *known = maps_java(s, owner->image);
+    return *known;
+}
+
+static bool in_module(struct session *s, const struct frame_owner *o, uint32_t module, uint64_t addr)
+{
+    struct place place;
+    bool known = o->maps ? world_resolve_held(o->maps, addr, &place)
+                         : world_resolve(s->world, o->thread, addr, false, &place);
+    return known && place.module == module;
+}
+
+/* The number of the code that begins there, which is to be read if it is new. False: there cannot be one. */
+static bool code_at(struct session *s, const struct frame_owner *owner, const struct module *m,
+                    const struct symbol *symbol, size_t *index)
+{
+    struct jit_frames *f = &s->jit_frames;
+    uint64_t key = map_mix(symbol->start ^ map_mix(m->id)), found;
+    if (map_get(&f->by_start, key, &found)) {
+        *index = (size_t)found;
+        return f->codes[found].start == symbol->start && f->codes[found].module == m->id;
+    }
+    if (!in_module(s, owner, m->id, symbol->start))
+        return false;
+    if (f->n_codes >= CODES_MAX)
+        jitframe_forget(s);
+    MEM_GROW(f->codes, f->cap, f->n_codes + 1);
+    *index = f->n_codes++;
+    f->codes[*index] = (struct jit_code){ .start = symbol->start,
+                                          .size = symbol->size,
+                                          .module = m->id,
+                                          .pid = m->pid,
+                                          .kind = kind_of(symbol->name) };
+    map_put(&f->by_start, key, *index);
+    return true;
+}
+
+static enum jit_place tell(const struct session *s, size_t index, uint64_t addr, bool exact,
+                           struct unwind_place *out)
+{
+    const struct jit_frames *f = &s->jit_frames;
+    const struct jit_code *code = &f->codes[index];
+    if (code->kind == JIT_CODE_INTERPRETER)
+        out->sender_sp = true;
+    else if (code->kind == JIT_CODE_BARE)
+        out->frame_size = exact ? 8 : 0;
+    else if (index >= f->n_read)
+        return JIT_PLACE_PENDING;
+    else if (code->kind == JIT_CODE_METHOD)
+        out->frame_size = unwind_hotspot_size(&code->frame, addr - code->start, exact, &out->fp_saved);
+    return out->sender_sp || out->frame_size ? JIT_PLACE_KNOWN : JIT_PLACE_UNKNOWN;
+}
+
+enum jit_place jitframe_place(struct session *s, const struct frame_owner *owner, const struct module *m,
+                              uint32_t frame, bool exact, struct unwind_place *out)
+{
+    uint64_t addr = stacks_frame_offsets(s->stacks)[frame], known;
+    uint32_t generation = symbolizer_generation(s->symbolizer);
+    struct symbol symbol;
+    size_t index;
+    if (s->user.arch != UNWIND_ARCH_X86_64 || !m->live || !is_java(s, owner, m->id))
+        return JIT_PLACE_UNKNOWN;
+    if (map_get(&s->jit_frames.by_frame, frame, &known)) {
+        if (!(known & NOTHING))
+            return tell(s, (size_t)known, addr, exact, out);
+        if ((uint32_t)known == generation)
+            return JIT_PLACE_UNKNOWN;
+    }
+    symbolizer_lookup(s->symbolizer, world_module(s->world, m->id), addr, &symbol);
+    if (symbol.state == SYMBOL_PENDING)
+        return JIT_PLACE_PENDING;
+    if (symbol.state == SYMBOL_NONE || addr < symbol.start || addr - symbol.start >= symbol.size ||
+        !code_at(s, owner, m, &symbol, &index)) {
+        map_put(&s->jit_frames.by_frame, frame, NOTHING | generation);
+        return JIT_PLACE_UNKNOWN;
+    }
+    map_put(&s->jit_frames.by_frame, frame, index);
+    return tell(s, index, addr, exact, out);
+}
+
+static void read_code(struct jit_code *code, uint8_t *room)
+{
+    size_t want = code->size < CODE_MAX ? (size_t)code->size : CODE_MAX;
+    struct iovec to = { room, want }, from = { (void *)(uintptr_t)code->start, want };
+    ssize_t n = process_vm_readv((pid_t)code->pid, &to, 1, &from, 1, 0);
+    if (n > 0 && unwind_hotspot_read(&code->frame, room, (size_t)n))
+        code->kind = JIT_CODE_METHOD;
+}
+
+/* Takes back what was read, unless another thread did, or all was forgotten meanwhile. */
+static void take(struct jit_frames *f, const struct jit_code *codes, size_t first, size_t n, uint32_t cleared)
+{
+    if (f->cleared != cleared || f->n_read != first)
+        return;
+    memcpy(f->codes + first, codes, n * sizeof *codes);
+    f->n_read += n;
+    f->fresh = true;
+}
+
+static bool read_some(struct session *s, struct jit_code *codes, uint8_t *room)
+{
+    struct jit_frames *f = &s->jit_frames;
+    pthread_mutex_lock(&s->lock);
+    size_t first = f->n_read, n = f->n_codes - first < READS_AT_ONCE ? f->n_codes - first : READS_AT_ONCE;
+    uint32_t cleared = f->cleared;
+    if (n)
+        memcpy(codes, f->codes + first, n * sizeof *codes);
+    pthread_mutex_unlock(&s->lock);
+    for (size_t i = 0; i < n; i++)
+        if (codes[i].kind == JIT_CODE_NONE)
+            read_code(&codes[i], room);
+    pthread_mutex_lock(&s->lock);
+    take(f, codes, first, n, cleared);
+    bool more = n && jitframe_waits(s);
+    pthread_mutex_unlock(&s->lock);
+    return more;
+}
+
+void jitframe_read(struct session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    bool waits = jitframe_waits(s);
+    pthread_mutex_unlock(&s->lock);
+    if (!waits)
+        return;
+    struct jit_code *codes = mem_array(READS_AT_ONCE, sizeof *codes);
+    uint8_t *room = mem_alloc(CODE_MAX);
+    while (read_some(s, codes, room))
+        ;
+    mem_free(room);
+    mem_free(codes);
+}
+
+bool jitframe_waits(const struct session *s)
+{
+    return s->jit_frames.n_read < s->jit_frames.n_codes;
+}
+
+void jitframe_forget_frames(struct session *s)
+{
+    map_clear(&s->jit_frames.by_frame);
+}
+
+void jitframe_forget(struct session *s)
+{
+    struct jit_frames *f = &s->jit_frames;
+    map_clear(&f->by_frame);
+    map_clear(&f->by_start);
+    map_clear(&f->is_java);
+    f->n_codes = f->n_read = 0;
+    f->cleared++;
+}
+
+void jitframe_done(struct session *s)
+{
+    struct jit_frames *f = &s->jit_frames;
+    map_done(&f->by_frame);
+    map_done(&f->by_start);
+    map_done(&f->is_java);
+    mem_free(f->codes);
+    memset(f, 0, sizeof *f);
+}
