@@ -75,9 +75,9 @@ struct mod { /* what is known of a module */
     uint64_t map_stamp;   /* of the JIT's files when they were read */
     struct map unnamed;   /* offset → text */
 };
-#define BLAME_MAX   6
-#define BLAME_CRASH 3 /* or a hang; two of them are enough */
-#define BLAME_KILL  1 /* somebody else ended the worker */
+#define BLAME_MAX   24
+#define BLAME_CRASH 12 /* or a hang; two of them are enough */
+#define BLAME_KILL  1 /* somebody else ended the worker: what takes long is hit again and again */
 
 struct symbolizer {
     pthread_mutex_t lock;
