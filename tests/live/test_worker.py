@@ -1,0 +1,144 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The symbol worker, killed again and again while names and unwind tables are being read: nothing is lost, and the names
+are those of a run that was left alone."""
+import os
+import random
+import re
+import signal
+import subprocess
+import threading
+import time
+
+import machine as m
+from ptyscreen import LIMIT, PROGRAM, run
+
+PROGRAMS = 20
+RUNS = 5
+# seconds between kills, on average: longer than any piece of work takes; and over a file, which is soon read
+PAUSE, SHORT_PAUSE = 0.05, 0.01
+
+SOURCE = """
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+__attribute__((noinline)) uint64_t leaf_%(n)d(uint64_t x)
+{
+    for (int i = 0; i < 20000; i++) { x ^= x << 13; x ^= x >> 7; x ^= x << 17; }
+    return x + %(n)d; /* a build-id is made of the code, not of the names */
+}
+__attribute__((noinline)) uint64_t middle_%(n)d(uint64_t x) { return leaf_%(n)d(x) + 1; }
+int main(void)
+{
+    uint64_t x = 42;
+    while (clock() < CLOCKS_PER_SEC / 5)
+        x = middle_%(n)d(x);
+    printf("%%llu", (unsigned long long)x);
+    return 0;
+}
+"""
+
+
+def programs():
+    """Programs with names and build-ids of their own, without frame pointers: each has its own tables."""
+    for n in range(PROGRAMS):
+        source = m.path("p%d.c" % n)
+        with open(source, "w") as f:
+            f.write(SOURCE % {"n": n})
+        subprocess.run(["cc", "-O1", "-fno-optimize-sibling-calls", "-fomit-frame-pointer", "-o", m.path("p%d" % n), source],
+                       check=True)
+    with open(m.path("all.sh"), "w") as f:
+        f.write("".join("'%s'\n" % m.path("p%d" % n) for n in range(PROGRAMS)))
+    return "sh", m.path("all.sh")
+
+
+def worker_of(pid):
+    try:
+        tasks = os.listdir("/proc/%d/task" % pid)
+    except OSError:
+        return 0
+    for task in tasks:
+        try:
+            with open("/proc/%d/task/%s/children" % (pid, task)) as f:
+                for child in map(int, f.read().split()):
+                    if m.comm(child) == "flametop-worker":
+                        return child
+        except OSError:
+            pass
+    return 0
+
+
+def killed(pause, *args):
+    """Runs the program and kills its worker at random times; how often, and what it said."""
+    process = m.adopt(subprocess.Popen([PROGRAM, *args], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.PIPE, text=True, start_new_session=True))
+    said = []
+    reader = threading.Thread(target=lambda: said.append(process.stderr.read()))
+    reader.start()
+    chance, kills, end = random.Random(1), 0, time.monotonic() + 2 * LIMIT
+    while process.poll() is None and time.monotonic() < end:
+        worker = worker_of(process.pid)
+        if worker:
+            try:
+                os.kill(worker, signal.SIGKILL)
+                kills += 1
+            except ProcessLookupError:
+                pass
+        time.sleep(chance.expovariate(1 / pause))
+    assert process.poll() == 0, "ended with %s" % process.poll()
+    reader.join()
+    return kills, said[0]
+
+
+def wrong(stacks):
+    """The samples of our programs, and those of them that are not main → middle → leaf, each with its number."""
+    ours, bad = 0, []
+    for frames, count in stacks:
+        n = re.fullmatch(r"p(\d+)", frames[0])
+        if not n:
+            continue
+        ours += count
+        true = ["main", "middle_%s" % n.group(1), "leaf_%s" % n.group(1)]
+        if frames[-3:] != true:
+            bad.append((count, ";".join(frames)))
+    return ours, bad
+
+
+def profile_is_whole_while_the_worker_dies():
+    """a live profile has all of its samples and their names, though the worker is killed all the time"""
+    m.need_events()
+    command = programs()
+    kills, said = killed(PAUSE, "--no-cache", "-e", "cpu-clock:u", "-F", "499", "--call-graph", "auto", "-o",
+                         m.path("k.folded"), "--", *command)
+    taken, lost = map(int, re.search(r"(\d+) samples were taken, (\d+) lost", said).groups())
+    stacks = m.folded(m.path("k.folded"))
+    ours, bad = wrong(stacks)
+    print("# %d kills, %d samples of %d, %d without their true end" % (kills, ours, taken, sum(c for c, _ in bad)))
+    assert kills, "the worker was never seen"
+    assert not lost and sum(count for _, count in stacks) == taken, said
+    assert len({frames[0] for frames, _ in stacks if re.fullmatch(r"p\d+", frames[0])}) == PROGRAMS
+    # the first and last instructions of a program are in the dynamic loader and in exit
+    assert sum(c for c, _ in bad) <= 0.05 * ours, bad[:20]
+    assert not [b for b in bad if re.search(r"p\d+\+0x|not read yet", b[1])], bad[:20]
+
+
+def file_has_the_same_names():
+    """of one and the same file comes the same text, however often the worker is killed on the way"""
+    m.need_events()
+    # without the kernel, whose names take so long to read on a busy machine that an export may no longer wait for them
+    m.flametop("-e", "cpu-clock:u", "-F", "499", "--call-graph", "auto", "-o", m.path("w.data"), "--", "sh", m.path("all.sh"))
+    read = ["--no-cache", "-i", m.path("w.data"), "--no-inline", "--export", "folded", "-o"]
+    m.flametop(*read, m.path("whole.folded"))
+    with open(m.path("whole.folded")) as f:
+        whole = f.read()
+    kills = 0
+    for _ in range(RUNS):
+        kills += killed(SHORT_PAUSE, *read, m.path("cut.folded"))[0]
+        with open(m.path("cut.folded")) as f:
+            others = sorted(set(f.read().split("\n")) ^ set(whole.split("\n")))
+        assert not others, "after %d kills the names are others: %s" % (kills, others[:8])
+    print("# %d kills in %d runs" % (kills, RUNS))
+    assert kills
+
+
+run(profile_is_whole_while_the_worker_dies, file_has_the_same_names)
