@@ -1,0 +1,120 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The doctor: what is missing in the other views, and what to do about it; and the menu of how stacks are taken."""
+import machine as m
+from ptyscreen import Screen, run
+
+loads = {}
+
+
+def started(args=(), flags=(), size=(120, 40), first=r"^ *\d+\.\d+ .*hot_a"):
+    m.need_events()
+    if flags not in loads:
+        loads[flags] = m.start(m.build("shape", *flags), "36000")
+    s = Screen(["-F", "199", "-p", str(loads[flags].pid), *args], size=size)
+    s.wait(first)
+    return s
+
+
+def nameless(args=(), **more):
+    """Without symbols: functions are places in the file, or where their unwind tables begin."""
+    return started(args, flags=("-s",), first=r"^ *\d+\.\d+ .*shape\+0x", **more)
+
+
+def opens():
+    """8 and D open it, Tab passes through it, Esc and the other views' keys leave it"""
+    with started() as s:
+        s.send("8")
+        s.wait(r"^[\d,]+ samples: .* of their stacks reach the root")
+        s.wait(r"^SHARE%  SAMPLES WHAT ")
+        s.send("1")
+        s.wait(r"SELF%.*FUNCTION")
+        s.wait_not(r"reach the root")
+        s.send("s-tab")
+        s.wait(r"^SHARE%  SAMPLES WHAT ")
+        s.send("tab")
+        s.wait(r"SELF%.*FUNCTION")
+        s.send("D")
+        s.wait(r"^SHARE%  SAMPLES WHAT ")
+        s.send("esc")
+        s.wait(r"SELF%.*FUNCTION")
+
+
+def names():
+    """a program without symbols is a finding, with its share, its process and what would help; D says who can mend it"""
+    with nameless() as s:
+        s.send("8")
+        s.wait(r"^ *\d+\.\d +[\d,]+ names +shape +shape/\d+ +\S.*")
+        for _ in range(16):  # the box has the first rows
+            if s.find(r"^ ?shape in shape/\d+ *$"):
+                break
+            s.send("down")
+            s.pump(0.3)
+        s.wait(r"^ ?shape in shape/\d+ *$")
+        s.wait(r"install its debug symbols")
+        s.send("D")
+        s.wait(r"not flametop's to mend")
+
+
+def cut():
+    """stacks deeper than what is taken of them are told in the header and as a finding; D takes more of them"""
+    with started(["--call-graph", "dwarf,64"]) as s:
+        s.wait(r"stacks: dwarf 64 ")
+        s.wait(r"lost \d+  cut \d+%")
+        s.send("8")
+        s.wait(r"^ *\d+\.\d +[\d,]+ stacks +shape +shape/\d+ +the stack is deeper than ")
+        for _ in range(16):
+            if s.find(r"D takes the most there is of each stack"):
+                break
+            s.send("down")
+            s.pump(0.3)
+        s.wait(r"D takes the most there is of each stack")
+        s.wait(r"the stack is deeper than the 64 bytes that are taken of it")
+        s.send("D")
+        s.wait(r"stacks: dwarf 65528 ")
+        s.send("x")
+        s.wait_not(r"cut \d+%")
+        s.wait_not(r"^ *\d+\.\d +[\d,]+ stacks +shape ")
+        s.send("1")
+        s.wait(r"_start|__libc_start_main")
+
+
+def menu():
+    """m changes how stacks are taken, and begins at what runs"""
+    with started() as s:
+        s.wait(r"stacks: auto")
+        s.send("m")
+        s.wait(r"Stacks")
+        s.wait(r"auto: by unwind tables")
+        s.wait(r"fp: by frame pointers")
+        s.send("down", "enter")
+        s.wait(r"stacks: fp ")
+        s.wait(r"stacks by frame pointers")
+        s.send("m")
+        s.wait(r"auto: by unwind tables")
+        s.send("up", "enter")
+        s.wait(r"stacks: auto ")
+        s.send("m", "end")
+        s.wait(r"off: no stacks")
+        s.send("esc")
+        s.wait_not(r"off: no stacks")
+        s.wait(r"stacks: auto ")
+
+
+def over_a_file():
+    """a file is examined too, and m says that its stacks are as they are"""
+    m.need_events()
+    file = m.path("examined.data")
+    with started() as s:
+        s.send("w")
+        s.wait(r"(?i)write|file|save")
+        s.send("\x15", file, "enter")
+        s.wait(r"(?i)wrote|written")
+    with Screen(["-i", file], size=(120, 40)) as s:
+        s.send("8")
+        s.wait(r"^[\d,]+ samples: ")
+        s.send("m")
+        s.wait(r"a file's stacks are as they were recorded")
+
+
+run(opens, names, cut, menu, over_a_file)
