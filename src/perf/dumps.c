@@ -101,9 +101,16 @@ static uint32_t round_ring(uint64_t bytes)
     return n;
 }
 
+/* An event of which nobody knows yet how often it comes may come as often as the budget allows, and at once. */
+static uint64_t good_ring(const struct plan *p)
+{
+    bool unknown = p->callchain_asked == CALLCHAIN_AUTO && !rate_of(p);
+    return unknown ? BUDGET_CPU_BYTES * GOOD_MS / 1000 : ring_of_ms(p, GOOD_MS);
+}
+
 static uint32_t choose_ring(const struct plan *p)
 {
-    uint64_t good = dumps_run(p) ? ring_of_ms(p, GOOD_MS) : 0;
+    uint64_t good = dumps_run(p) ? good_ring(p) : 0;
     uint64_t n = round_ring(good > RING_PLAIN_BYTES ? good : RING_PLAIN_BYTES);
     while (n > RING_PLAIN_BYTES &&
            n * p->n_cpus > (n / 2 >= ring_of_ms(p, LEAST_MS) ? RINGS_BYTES : RINGS_BYTES_MAX))

@@ -125,6 +125,25 @@ static void rings_hold_half_a_second_of_dumps(void **state)
     assert_int_equal(plan.ring_bytes, 512 * 1024);
 }
 
+/* How often it comes shows only once it runs: until then the rings hold what the budget allows. */
+static void rings_of_an_event_with_a_period_hold_half_a_second_of_the_budget(void **state)
+{
+    (void)state;
+    cfg.freq_hz = 0;
+    cfg.period = 1;
+    make_plan();
+    assert_int_equal(plan.cfg.stack_bytes, 24 * 1024);
+    assert_int_equal(plan.ring_bytes, 8 << 20);
+    cfg.seen_hz = 99; /* opened once more, with what was seen */
+    make_plan();
+    assert_int_equal(plan.ring_bytes, 2 << 20);
+    cfg.seen_hz = 0; /* where locked memory is short, they shrink as others do */
+    make_plan();
+    while (plan.ring_bytes > 512 * 1024)
+        assert_true(refuse(OPEN_RING, EPERM));
+    assert_int_equal(plan.cfg.stack_bytes, 24 * 1024);
+}
+
 static void auto_shrinks_step_by_step_with_the_rate(void **state)
 {
     static const struct {
@@ -341,6 +360,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(auto_takes_registers_24_k_and_the_kernels_chain),
         CASE(rings_hold_half_a_second_of_dumps),
+        CASE(rings_of_an_event_with_a_period_hold_half_a_second_of_the_budget),
         CASE(auto_shrinks_step_by_step_with_the_rate),
         CASE(the_budget_grows_with_the_cpus_up_to_that_of_a_box),
         CASE(dwarf_by_its_name_is_taken_at_its_word),
