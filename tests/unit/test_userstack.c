@@ -195,16 +195,43 @@ static void a_sample_that_left_the_history_is_left_alone(void **state)
     assert_int_equal(s->user.n_aside, 0);
 }
 
-static void registers_of_a_32_bit_program_are_not_taken_for_ours(void **state)
+static void do_dump_32(uint64_t bp)
 {
     struct record r = record(PERF_RECORD_SAMPLE, 10);
+    uint64_t mask = unwind_arch_regs_mask(UNWIND_ARCH_X86_64);
+    unsigned at = 0;
 
-    (void)state;
+    for (unsigned bit = 0; bit < 64; bit++)
+        if (mask & UINT64_C(1) << bit)
+            regs[at++] = bit == PERF_X86_BP ? bp : bit == PERF_X86_SP ? 0xffff0000 : bit == PERF_X86_IP ? TEXT + 0x44 : 0;
     r.sample.ip = TEXT + 0x44;
     r.sample.user_abi = PERF_SAMPLE_REGS_ABI_32;
     r.sample.user_regs = regs;
+    r.sample.stack = stack;
+    r.sample.stack_size = r.sample.stack_dyn_size = sizeof stack;
     feed(&r);
-    assert_string_equal(stack_text(), "file:44");
+}
+
+static void a_32_bit_program_is_walked_by_its_frame_pointers(void **state)
+{
+    const uint32_t words[] = { 0, 0, 0xffff0018, TEXT + 0x50, 0, 0, 0, TEXT + 0x60 };
+
+    (void)state;
+    memcpy(stack, words, sizeof words);
+    do_dump_32(0xffff0008);
+    assert_string_equal(stack_text(), "file:44 file:4f");
+    assert_int_equal(last.flags, SAMPLE_USER);
+}
+
+static void a_32_bit_program_without_frame_pointers_is_cut_and_says_so(void **state)
+{
+    char want[64];
+
+    (void)state;
+    do_dump_32(0x1234);
+    snprintf(want, sizeof want, "file:44 cut:%x", BROKEN_NO_TABLE);
+    assert_string_equal(stack_text(), want);
+    assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
 }
 
 /* ---- methods of a Java VM, which lie in our own memory ---- */
@@ -321,7 +348,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_was_aside_is_walked_from_its_copy_in_the_end, start, end),
         cmocka_unit_test_setup_teardown(what_is_aside_is_bounded, start, end),
         cmocka_unit_test_setup_teardown(a_sample_that_left_the_history_is_left_alone, start, end),
-        cmocka_unit_test_setup_teardown(registers_of_a_32_bit_program_are_not_taken_for_ours, start, end),
+        cmocka_unit_test_setup_teardown(a_32_bit_program_is_walked_by_its_frame_pointers, start, end),
+        cmocka_unit_test_setup_teardown(a_32_bit_program_without_frame_pointers_is_cut_and_says_so, start, end),
         cmocka_unit_test_setup_teardown(a_java_method_waits_until_its_code_was_read, start, end),
         cmocka_unit_test_setup_teardown(code_that_cannot_be_read_is_walked_as_without, start, end),
         cmocka_unit_test_setup_teardown(a_process_without_a_java_vm_has_its_code_left_alone, start, end),
