@@ -259,7 +259,8 @@ void session_examine(struct session *s, const struct view_query *q, struct docto
     for (size_t i = 0; i < x.n; i++)
         add_row(s, &x, &x.list[i]);
     pthread_mutex_unlock(&s->lock);
-    qsort(d->rows, d->n_rows, sizeof *d->rows, by_samples);
+    if (d->n_rows)
+        qsort(d->rows, d->n_rows, sizeof *d->rows, by_samples);
     map_done(&x.index);
     mem_free(x.list);
 }
