@@ -123,7 +123,12 @@ bool expand_result(struct expanded *x, const struct result *r, uint32_t (*inline
 
 void expanded_done(struct expanded *x)
 {
-    result_done(&x->result);
+    /* result_done takes a result's tree for part of its memory: this one is our own */
+    mem_free(x->result.entries);
+    mem_free(x->result.parent);
+    mem_free(x->result.frame);
+    mem_free(x->result.frame_module);
+    mem_free(x->result.frame_offset);
     mem_free(x->real);
     mem_free(x->inlined);
     mem_free(x->first);
