@@ -31,6 +31,7 @@ static const unsigned compared[] = { 3, 6, 7, 12, 13, 14, 15, 16 }; /* rbx, rbp,
 #define COMPARED (sizeof compared / sizeof *compared)
 
 struct file {
+    void *blob; /* of the rows */
     const uint8_t *bytes;
     size_t size;
     const Elf64_Ehdr *header;
@@ -270,12 +271,11 @@ static bool open_file(struct file *f, const char *path)
     char link[ELF_LINK_MAX];
     struct error e = { 0 };
     struct stat st;
-    void *blob;
     size_t size;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-    if (fd < 0 || fstat(fd, &st) || !elf_read_unwind(fd, -1, &blob, &size, link, &e) ||
-        !unwind_rows_view(&f->rows, blob, size, &e)) {
+    if (fd < 0 || fstat(fd, &st) || !elf_read_unwind(fd, -1, &f->blob, &size, link, &e) ||
+        !unwind_rows_view(&f->rows, f->blob, size, &e)) {
         printf("# %s: %s\n", path, e.text);
         return false;
     }
@@ -305,6 +305,7 @@ static int test_file(unsigned number, const char *path)
         return 1;
     }
     v = check(&f);
+    mem_free(f.blob);
     printf("# %llu rows equal, %llu ends, %llu gaps, %llu differ\n", (unsigned long long)v.equal,
            (unsigned long long)v.ends, (unsigned long long)v.unknown, (unsigned long long)v.differ);
     printf("%sok %u - rows of %s say what libunwind says\n", agrees(&v) ? "" : "not ", number, path);
