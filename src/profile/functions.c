@@ -36,8 +36,9 @@ struct func_state {
 struct functions_scratch {
     struct paths paths;
     struct result part; /* what is new of a result */
-    struct map rows;    /* (group, function) → row, where there are groups */
-    bool with_group, leaf_only;
+    struct map rows;    /* (group, function) → row: of the first n_mapped rows */
+    uint32_t n_mapped;
+    bool with_group, leaf_only, goes_on;
     struct tree_node *tree;
     size_t tree_cap;
     uint32_t n_tree;
@@ -50,9 +51,14 @@ struct functions_scratch {
     size_t open_cap, sums_cap;
 };
 
+static uint64_t row_key(uint32_t func, uint32_t group)
+{
+    return (uint64_t)group << 32 | func;
+}
+
 /* The index by function is never cleared but checked against what it points to (Briggs and Torczon, "An Efficient
- * Representation for Sparse Sets", 1993). With groups it knows the group that was asked for last; groups come one
- * after the other. */
+ * Representation for Sparse Sets", 1993). Groups come one after the other, so one index serves them all; only who goes
+ * on with a table meets rows of theirs that it does not know. */
 static struct function_row *row_at(struct functions *f, uint32_t func, uint32_t group)
 {
     struct functions_scratch *s = f->scratch;
@@ -62,8 +68,10 @@ static struct function_row *row_at(struct functions *f, uint32_t func, uint32_t 
     if (*row < f->n && f->rows[*row].func == func && f->rows[*row].group == group)
         return &f->rows[*row];
     *row = f->n;
-    if (s->with_group)
-        *row = (uint32_t)*map_at(&s->rows, (uint64_t)group << 32 | func, f->n, &created);
+    if (s->goes_on && s->with_group) {
+        *row = (uint32_t)*map_at(&s->rows, row_key(func, group), f->n, &created);
+        s->n_mapped += created;
+    }
     if (created) {
         MEM_GROW(f->rows, f->cap, (size_t)f->n + 1);
         f->rows[f->n++] = (struct function_row){ .func = func, .group = group };
@@ -277,20 +285,30 @@ static void reserve_funcs(struct functions_scratch *s, uint32_t n_funcs)
     memset(s->funcs + old, 0, (s->funcs_cap - old) * sizeof *s->funcs);
 }
 
+static void map_rows(struct functions *f)
+{
+    struct functions_scratch *s = f->scratch;
+
+    for (; s->n_mapped < f->n; s->n_mapped++)
+        map_put(&s->rows, row_key(f->rows[s->n_mapped].func, f->rows[s->n_mapped].group), s->n_mapped);
+}
+
 /* What is to be looked at: all of the result, or what has come since the build before. */
 static const struct result *begin(struct functions *f, const struct result *r, bool with_group, bool leaf_only)
 {
     struct functions_scratch *s = f->scratch;
-    bool goes_on = f->version && f->version == r->since && s->with_group == with_group && s->leaf_only == leaf_only;
 
+    s->goes_on = f->version && f->version == r->since && s->with_group == with_group && s->leaf_only == leaf_only;
     f->version = r->version;
     s->with_group = with_group;
     s->leaf_only = leaf_only;
-    if (!goes_on) {
-        f->n = 0;
+    if (!s->goes_on) {
+        f->n = s->n_mapped = 0;
         map_clear(&s->rows);
         return r;
     }
+    if (with_group)
+        map_rows(f);
     s->part = *r;
     s->part.entries = r->added;
     s->part.n_entries = r->n_added;

@@ -47,13 +47,10 @@ static inline void meet(struct part_numbers *m, uint32_t i, uint32_t place)
     m->place[i] = place;
 }
 
-static uint32_t frame_number(struct part *p, uint32_t frame)
+static uint32_t add_frame(struct part *p, uint32_t frame)
 {
-    uint32_t n;
+    uint32_t n = p->n_frames++;
 
-    if (is_met(&p->frames, frame))
-        return p->frames.place[frame];
-    n = p->n_frames++;
     MEM_GROW(p->frame_module, p->module_cap, p->n_frames);
     MEM_GROW(p->frame_offset, p->offset_cap, p->n_frames);
     p->frame_module[n] = stacks_frame_modules(p->stacks)[frame];
@@ -62,16 +59,22 @@ static uint32_t frame_number(struct part *p, uint32_t frame)
     return n;
 }
 
-static uint32_t add_node(struct part *p, uint32_t stack, uint32_t parent)
+/* Those of p->pending, whose caller is node `at`, from the last to the first. */
+static uint32_t add_nodes(struct part *p, uint32_t at, uint32_t n)
 {
-    uint32_t n = p->n_nodes++;
+    const uint32_t *frame_of = stacks_frames(p->stacks);
 
-    MEM_GROW(p->parent, p->parent_cap, p->n_nodes);
-    MEM_GROW(p->frame, p->frame_cap, p->n_nodes);
-    p->parent[n] = parent;
-    p->frame[n] = frame_number(p, stacks_frames(p->stacks)[stack]);
-    meet(&p->nodes, stack, n);
-    return n;
+    MEM_GROW(p->parent, p->parent_cap, (size_t)p->n_nodes + n);
+    MEM_GROW(p->frame, p->frame_cap, (size_t)p->n_nodes + n);
+    while (n-- > 0) {
+        uint32_t stack = p->pending[n], frame = frame_of[stack];
+
+        p->parent[p->n_nodes] = at;
+        p->frame[p->n_nodes] = is_met(&p->frames, frame) ? p->frames.place[frame] : add_frame(p, frame);
+        at = p->n_nodes++;
+        meet(&p->nodes, stack, at);
+    }
+    return at;
 }
 
 void part_begin(struct part *p, const struct stacks *s)
@@ -80,7 +83,9 @@ void part_begin(struct part *p, const struct stacks *s)
     p->n_nodes = p->n_frames = 0;
     numbers_reset(&p->nodes, stacks_node_count(s));
     numbers_reset(&p->frames, stacks_frame_count(s));
-    add_node(p, 0, 0);
+    MEM_GROW(p->pending, p->pending_cap, 1);
+    p->pending[0] = 0;
+    add_nodes(p, 0, 1);
 }
 
 void part_go_on(struct part *p)
@@ -92,16 +97,13 @@ void part_go_on(struct part *p)
 uint32_t part_add_path(struct part *p, uint32_t stack)
 {
     const uint32_t *parent_of = stacks_parents(p->stacks);
-    uint32_t n = 0, at;
+    uint32_t n = 0;
 
     for (; !is_met(&p->nodes, stack); stack = parent_of[stack]) {
         MEM_GROW(p->pending, p->pending_cap, (size_t)n + 1);
         p->pending[n++] = stack;
     }
-    at = p->nodes.place[stack];
-    while (n-- > 0)
-        at = add_node(p, p->pending[n], at);
-    return at;
+    return add_nodes(p, p->nodes.place[stack], n);
 }
 
 void part_done(struct part *p)

@@ -106,35 +106,43 @@ static bool is_grouped(const struct query *q)
     return q->by_cpu || q->thread_group;
 }
 
+static void index_new_nodes(struct result_memory *m)
+{
+    MEM_GROW(m->by_node, m->by_node_cap, (size_t)m->part.n_nodes * 2);
+    memset(m->by_node + (size_t)m->n_by_node * 2, 0,
+           (size_t)(m->part.n_nodes - m->n_by_node) * 2 * sizeof *m->by_node);
+    m->n_by_node = m->part.n_nodes;
+}
+
 /* Where the number of an entry, plus one, is to be found. */
-static uint32_t *entry_slot(const struct result *r, uint32_t group, uint32_t node, uint8_t idle)
+static inline uint32_t *entry_slot(const struct result *r, uint32_t group, uint32_t node, uint8_t idle)
 {
     struct result_memory *m = r->memory;
 
     if (is_grouped(&m->asked.q))
         return hash_find(r, group, node, idle);
-    if (node >= m->n_by_node) {
-        MEM_GROW(m->by_node, m->by_node_cap, (size_t)m->part.n_nodes * 2);
-        memset(m->by_node + (size_t)m->n_by_node * 2, 0,
-               (size_t)(m->part.n_nodes - m->n_by_node) * 2 * sizeof *m->by_node);
-        m->n_by_node = m->part.n_nodes;
-    }
+    if (node >= m->n_by_node)
+        index_new_nodes(m);
     return &m->by_node[(size_t)node * 2 + idle];
 }
 
-static struct result_entry *entry_at(struct result *r, uint32_t group, uint32_t node, uint8_t idle)
+static struct result_entry *add_entry(struct result *r, uint32_t *slot, uint32_t group, uint32_t node, uint8_t idle)
 {
-    uint32_t *slot = entry_slot(r, group, node, idle), i = *slot;
+    uint32_t i = r->n_entries++;
 
-    if (i)
-        return &r->entries[i - 1];
-    i = r->n_entries++;
     *slot = i + 1;
     MEM_GROW(r->entries, r->memory->entries_cap, r->n_entries);
     r->entries[i] = (struct result_entry){ .group = group, .node = node, .idle = idle };
     if (is_grouped(&r->memory->asked.q) && r->n_entries > (size_t)1 << (r->memory->hash_bits - 1))
         hash_grow(r);
     return &r->entries[i];
+}
+
+static inline struct result_entry *entry_at(struct result *r, uint32_t group, uint32_t node, uint8_t idle)
+{
+    uint32_t *slot = entry_slot(r, group, node, idle);
+
+    return *slot ? &r->entries[*slot - 1] : add_entry(r, slot, group, node, idle);
 }
 
 /* What is added to an entry. The two point at each other: nothing needs to be cleared before a run. */
