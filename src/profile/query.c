@@ -9,22 +9,9 @@
 
 #include "base/mem.h"
 #include "profile/part.h"
+#include "profile/question.h"
 
 #define HASH_MIN_BITS 10
-
-/* What was asked, and of what: arrays are copies. */
-struct question {
-    struct query q;
-    uint64_t from_ns, to_ns; /* as of the result */
-    const struct history *history;
-    const struct stacks *stacks;
-    uint64_t history_epoch, stacks_epoch, count; /* count: samples that were looked at */
-    bool beyond; /* there were threads beyond the tables: when these grow, they may mean something else for them */
-    uint32_t *thread_group;
-    uint8_t *thread_pass;
-    bool *cpu_pass;
-    size_t thread_group_cap, thread_pass_cap, cpu_pass_cap;
-};
 
 struct result_memory {
     struct part part;
@@ -238,52 +225,6 @@ static void scan_history(const struct query *q, struct history *h, const struct 
     asked->beyond |= c.beyond;
 }
 
-/* ---- is it the question of before? ---- */
-
-static bool same_table(const void *old, const void *now, size_t bytes)
-{
-    return !old == !now && (!now || !memcmp(old, now, bytes));
-}
-
-/* Tables of threads may have grown. */
-static bool is_same(const struct question *a, const struct query *q, const struct history *h, const struct stacks *s,
-                    const struct result *range)
-{
-    const struct query *old = &a->q;
-
-    return a->history == h && a->stacks == s && a->history_epoch == history_epoch(h) &&
-           a->stacks_epoch == stacks_epoch(s) && a->from_ns == range->from_ns && a->to_ns == range->to_ns &&
-           old->event == q->event && old->need_flags == q->need_flags && old->by_cpu == q->by_cpu &&
-           old->only_cpu == q->only_cpu && old->n_cpu_pass == q->n_cpu_pass &&
-           (a->beyond ? old->n_threads == q->n_threads : old->n_threads <= q->n_threads) &&
-           same_table(old->cpu_pass, q->cpu_pass, q->n_cpu_pass) &&
-           same_table(old->thread_pass, q->thread_pass, old->n_threads) &&
-           same_table(old->thread_group, q->thread_group, old->n_threads * sizeof *q->thread_group);
-}
-
-#define COPY_TABLE(a, q, table, n)                                                                                  \
-    do {                                                                                                            \
-        MEM_GROW((a)->table, (a)->table##_cap, (size_t)(n) + 1);                                                    \
-        if ((q)->table)                                                                                             \
-            memcpy((a)->table, (q)->table, (n) * sizeof *(a)->table);                                               \
-        (a)->q.table = (q)->table ? (a)->table : NULL;                                                              \
-    } while (0)
-
-static void remember(struct question *a, const struct query *q, const struct history *h, const struct stacks *s,
-                     const struct result *range)
-{
-    a->q = *q;
-    a->from_ns = range->from_ns;
-    a->to_ns = range->to_ns;
-    a->history = h;
-    a->stacks = s;
-    a->history_epoch = history_epoch(h);
-    a->stacks_epoch = stacks_epoch(s);
-    COPY_TABLE(a, q, thread_group, q->n_threads);
-    COPY_TABLE(a, q, thread_pass, q->n_threads);
-    COPY_TABLE(a, q, cpu_pass, q->n_cpu_pass);
-}
-
 /* ---- the whole ---- */
 
 static void start_anew(const struct query *q, const struct stacks *s, struct result *r)
@@ -342,12 +283,12 @@ void query_run(const struct query *q, struct history *h, const struct stacks *s,
         r->memory->hash_bits = HASH_MIN_BITS;
     }
     choose_range(q, h, r);
-    goes_on = is_same(&r->memory->asked, q, h, s, r);
+    goes_on = question_is_same(&r->memory->asked, q, h, s, r);
     if (goes_on)
         go_on(r);
     else
         start_anew(q, s, r);
-    remember(&r->memory->asked, q, h, s, r);
+    question_keep(&r->memory->asked, q, h, s, r);
     empty = r->to_ns < r->from_ns;
     if (!r->n_entries) {
         r->first_ns = UINT64_MAX;
@@ -428,9 +369,7 @@ void result_done(struct result *r)
         part_done(&m->part);
         mem_free(m->by_node);
         mem_free(m->hash);
-        mem_free(m->asked.thread_group);
-        mem_free(m->asked.thread_pass);
-        mem_free(m->asked.cpu_pass);
+        question_done(&m->asked);
         mem_free(m);
     }
     *r = (struct result){ 0 };

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a result is the answer to: for telling whether the same is asked again, of what has only grown since. */
+#ifndef FLAMETOP_PROFILE_QUESTION_H
+#define FLAMETOP_PROFILE_QUESTION_H
+
+#include "profile/query.h"
+
+struct question {
+    struct query q;          /* its tables are copies */
+    uint64_t from_ns, to_ns; /* as of the result */
+    const struct history *history;
+    const struct stacks *stacks;
+    uint64_t history_epoch, stacks_epoch;
+    uint64_t count; /* samples of the history that were looked at: the asker's to set */
+    bool beyond;    /* also the asker's: there were threads beyond the tables, which mean something else for them when
+                     * they grow */
+    uint32_t *thread_group;
+    uint8_t *thread_pass;
+    bool *cpu_pass;
+    size_t thread_group_cap, thread_pass_cap, cpu_pass_cap;
+};
+
+/* range: whose from_ns and to_ns are those of the question. Tables of threads may have grown. */
+bool question_is_same(const struct question *a, const struct query *q, const struct history *h,
+                      const struct stacks *s, const struct result *range);
+void question_keep(struct question *a, const struct query *q, const struct history *h, const struct stacks *s,
+                   const struct result *range);
+void question_done(struct question *a);
+
+#endif
