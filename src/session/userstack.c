@@ -143,7 +143,8 @@ static uint32_t walk_32(const struct unwind_input *in, const struct unwind_sourc
     uint32_t fp = (uint32_t)in->regs.fp, up, ra, n = 0;
     *end = UNWIND_NO_TABLE;
     while (n < cap && src->find(src->ctx, addr, &place)) {
-        frames[n++] = (struct unwind_frame){ .addr = addr, .frame = place.frame, .exact = n == 0 };
+        frames[n] = (struct unwind_frame){ .addr = addr, .frame = place.frame, .exact = n == 0 };
+        n++;
         if (fp < sp || fp % 4 || !load_32(in, fp, &up) || !load_32(in, fp + 4, &ra))
             break;
         if (!ra || (!up && n > 1)) {
