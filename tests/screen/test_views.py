@@ -20,6 +20,11 @@ def started(args=(), size=(120, 40), **more):
     return s
 
 
+def whole_stacks(s):
+    """Waits until nearly all stacks reach their root: the first ones are completed when the unwind tables are there."""
+    s.wait(r"^ *[\d.]+ +(?:9\d|100)\.\d +[\d,]+ .*_start")
+
+
 def samples_of(s, name):
     """The SAMPLES of the row with that name, if it is on the screen."""
     return s.number(r"^ *[\d.]+ +[\d.]+ +([\d,]+) .*" + name)
@@ -46,6 +51,7 @@ def first_data():
 def all_views():
     """every view opens by number and by Tab, and shows the known paths"""
     with started() as s:
+        whole_stacks(s)
         s.send("2")
         s.wait(r"\[[-+]\] shape")
         s.send("*")
@@ -70,6 +76,7 @@ def all_views():
 def expansion_stays():
     """expansion and cursor of the call graph keep their path while the numbers move"""
     with started() as s:
+        whole_stacks(s)
         line = lambda name: next(i for i, text in enumerate(s.screen.display) if name in text)
         s.send("2")
         s.wait(r"\[[-+]\] shape")
