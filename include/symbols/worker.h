@@ -4,6 +4,7 @@
 #ifndef FLAMETOP_SYMBOLS_WORKER_H
 #define FLAMETOP_SYMBOLS_WORKER_H
 
+#include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -79,6 +80,8 @@ struct worker_answer {
 /* Starts the worker if it does not run, asks, and waits for the answer. */
 enum worker_result worker_ask(struct worker *w, const struct worker_request *r, struct worker_answer *a,
                               struct error *e);
+/* For what is spawned: signals as in a fresh program, for the thread that spawns has most of them blocked. */
+void worker_reset_signals(posix_spawnattr_t *attr);
 /* Ends it and reaps it; it is started anew when asked again. */
 void worker_end(struct worker *w);
 

@@ -45,18 +45,6 @@ static char **environment(const char *urls)
     return env;
 }
 
-/* Signals as in a fresh program: the thread that spawns has most of them blocked. */
-static void reset_signals(posix_spawnattr_t *attr)
-{
-    sigset_t none, all;
-
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(attr, &none);
-    posix_spawnattr_setsigdefault(attr, &all);
-    posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-}
-
 /* Descriptor 3 by way of a high one: the pipe itself may be 0, 1 or 2 where those were closed. */
 static bool spawn(const struct fetch_process *p, const char *id, int pipe_fd, pid_t *pid)
 {
@@ -71,7 +59,7 @@ static bool spawn(const struct fetch_process *p, const char *id, int pipe_fd, pi
     env = environment(p->urls);
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attr);
-    reset_signals(&attr);
+    worker_reset_signals(&attr);
     posix_spawn_file_actions_adddup2(&actions, high, 3);
     for (int fd = 0; fd < 3; fd++)
         posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);

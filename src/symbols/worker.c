@@ -27,8 +27,7 @@
 
 extern char **environ;
 
-/* Signals as in a fresh program: the thread that spawns has most of them blocked. */
-static void reset_signals(posix_spawnattr_t *attr)
+void worker_reset_signals(posix_spawnattr_t *attr)
 {
     sigset_t none, all;
 
@@ -52,7 +51,7 @@ static int spawn(const char *path, int socket_fd, pid_t *pid)
         return errno;
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attr);
-    reset_signals(&attr);
+    worker_reset_signals(&attr);
     posix_spawn_file_actions_adddup2(&actions, high, 3);
     for (i = 0; i < 3; i++)
         posix_spawn_file_actions_addopen(&actions, i, "/dev/null", O_RDWR, 0);
