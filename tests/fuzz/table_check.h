@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What any input must give where it becomes a symbol table. */
+#ifndef FLAMETOP_FUZZ_TABLE_CHECK_H
+#define FLAMETOP_FUZZ_TABLE_CHECK_H
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "symbols/table.h"
+
+/* The table can be built and viewed, and its entries lie apart, in order, and are found. */
+static inline void table_check(struct table_builder *b)
+{
+    struct table_entry entry, found;
+    struct table t;
+    uint64_t end = 0;
+    void *blob;
+    size_t n;
+
+    if (!table_build(b, TABLE_REPLACED, &blob, &n, NULL) || !table_view(&t, blob, n, NULL))
+        abort();
+    for (uint32_t i = 0; table_entry_at(&t, i, &entry); i++) {
+        if (!entry.size || entry.start < end || !entry.name[0])
+            abort();
+        if (!table_find(&t, entry.start, &found) || found.index != i)
+            abort();
+        end = entry.start + entry.size;
+    }
+    mem_free(blob);
+}
+
+#endif
