@@ -14,9 +14,10 @@ import machine as m
 from ptyscreen import LIMIT, PROGRAM, run
 
 PROGRAMS = 20
-RUNS = 5
+KILLS, RUNS = 5, 60  # over a file: so many kills, in at most so many runs
+LOOK = 0.001  # seconds between looks for a worker
 # seconds between kills, on average: longer than any piece of work takes; and over a file, which is soon read
-PAUSE, SHORT_PAUSE = 0.05, 0.01
+PAUSE, SHORT_PAUSE = 0.05, 0.005
 
 SOURCE = """
 #include <stdint.h>
@@ -77,6 +78,10 @@ def killed(pause, *args):
     reader.start()
     chance, kills, end = random.Random(1), 0, time.monotonic() + 2 * LIMIT
     while process.poll() is None and time.monotonic() < end:
+        time.sleep(LOOK)
+        if not worker_of(process.pid):
+            continue
+        time.sleep(chance.expovariate(1 / pause))
         worker = worker_of(process.pid)
         if worker:
             try:
@@ -84,7 +89,6 @@ def killed(pause, *args):
                 kills += 1
             except ProcessLookupError:
                 pass
-        time.sleep(chance.expovariate(1 / pause))
     assert process.poll() == 0, "ended with %s" % process.poll()
     reader.join()
     return kills, said[0]
@@ -131,13 +135,15 @@ def file_has_the_same_names():
     m.flametop(*read, m.path("whole.folded"))
     with open(m.path("whole.folded")) as f:
         whole = f.read()
-    kills = 0
-    for _ in range(RUNS):
+    # on a fast machine many a run ends before its worker is seen
+    kills = runs = 0
+    while kills < KILLS and runs < RUNS:
+        runs += 1
         kills += killed(SHORT_PAUSE, *read, m.path("cut.folded"))[0]
         with open(m.path("cut.folded")) as f:
             others = sorted(set(f.read().split("\n")) ^ set(whole.split("\n")))
         assert not others, "after %d kills the names are others: %s" % (kills, others[:8])
-    print("# %d kills in %d runs" % (kills, RUNS))
+    print("# %d kills in %d runs" % (kills, runs))
     assert kills
 
 

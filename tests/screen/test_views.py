@@ -223,8 +223,9 @@ def sizes():
 
 def fits_80x24():
     """at 80x24 no view writes beyond its lines, and the tables keep their sense"""
-    with started(size=(80, 24)) as s:
+    with started(["-s", "total"], size=(80, 24)) as s:  # the root among the first lines
         s.wait(r"SELF%.*FUNCTION")
+        whole_stacks(s)
         s.send("2", "*")
         s.wait(r"path_one")
         s.send("3")
