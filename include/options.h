@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "export/export.h"
 #include "session/session.h"
 #include "ui/ui.h"
 
@@ -26,6 +27,7 @@ struct options {
     enum run_mode mode;
     struct session_config session;
     struct ui_config ui;
+    struct export_options exports;
     bool window_named;
     uint64_t iterations; /* 0: without end */
     double duration_s;   /* 0: none */

@@ -105,7 +105,7 @@ static bool write_output(struct session *s, const struct options *o, struct erro
         q.show_idle = true;
     else if (o->session.debuginfod)
         fetch_names(s, &q);
-    if (!export_run(x, s, &q, path, e))
+    if (!export_run(x, s, &q, &o->exports, path, e))
         return false;
     if (strcmp(path, "-")) {
         struct session_status st;

@@ -99,25 +99,35 @@ static int list_exports(void)
 
 /* ---- the screens ---- */
 
+struct screen_exporter {
+    const struct exporter *exporter;
+    const struct export_options *options;
+};
+
 static bool run_exporter(const void *self, struct session *s, const struct view_query *q, const char *path,
                          struct error *e)
 {
-    return export_run(self, s, q, path, e);
+    const struct screen_exporter *x = self;
+    return export_run(x->exporter, s, q, x->options, path, e);
 }
 
 static int run_screen(struct session *s, struct options *o, struct error *e)
 {
-    struct ui_exporter exporters[16];
-    size_t n = 0;
-    for (; n < export_table_n && n < 16; n++)
-        exporters[n] = (struct ui_exporter){ export_table[n]->name, export_table[n]->help, export_table[n]->suffix,
-                                             export_table[n], run_exporter };
+    struct ui_exporter *exporters = mem_array(export_table_n, sizeof *exporters);
+    struct screen_exporter *own = mem_array(export_table_n, sizeof *own);
+    for (size_t i = 0; i < export_table_n; i++) {
+        own[i] = (struct screen_exporter){ export_table[i], &o->exports };
+        exporters[i] = (struct ui_exporter){ export_table[i]->name, export_table[i]->help, export_table[i]->suffix,
+                                             &own[i], run_exporter };
+    }
     char config[1024];
     o->ui.config_path = config_own_path(o, config, sizeof config);
     o->ui.config_model = config_model_path(o);
     o->ui.exporters = exporters;
-    o->ui.n_exporters = n;
+    o->ui.n_exporters = export_table_n;
     int status = ui_run(s, &o->ui, e);
+    mem_free(exporters);
+    mem_free(own);
     return status < 0 ? complain(e, 1) : status;
 }
 

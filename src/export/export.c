@@ -61,18 +61,18 @@ static bool write_text(const struct buf *text, const char *path, struct error *e
     return outfile_commit(&o, e);
 }
 
-bool export_run(const struct exporter *x, struct session *s, const struct view_query *q, const char *path,
-                struct error *e)
+bool export_run(const struct exporter *x, struct session *s, const struct view_query *q,
+                const struct export_options *o, const char *path, struct error *e)
 {
     if (x->write)
-        return x->write(s, q, path, e);
+        return x->write(s, q, o, path, e);
     struct view v = { 0 };
     struct buf text = { 0 };
     struct view_query asked = *q;
     if (x->by_comm)
         asked.group = VIEW_GROUP_COMM_SYMBOL;
     export_query(s, &asked, &v);
-    x->text(s, &asked, &v, &text);
+    x->text(s, &asked, &v, o, &text);
     bool ok = write_text(&text, path, e);
     buf_done(&text);
     view_done(&v);

@@ -38,10 +38,12 @@ static int by_text(const void *a, const void *b)
     return strcmp(((const struct line *)a)->text, ((const struct line *)b)->text);
 }
 
-static void folded_text(struct session *s, const struct view_query *q, const struct view *v, struct buf *out)
+static void folded_text(struct session *s, const struct view_query *q, const struct view *v,
+                        const struct export_options *o, struct buf *out)
 {
     (void)s;
     (void)q;
+    (void)o;
     /* Equal texts come from different leaf addresses: sorted, they are neighbours and are summed. */
     uint32_t n = v->result.n_entries;
     struct line *lines = mem_array(n + 1, sizeof *lines);

@@ -96,8 +96,10 @@ void report_print(struct session *s, const struct view_query *q, const struct vi
     print_rows(q, v, lines, out);
 }
 
-static void report_text(struct session *s, const struct view_query *q, const struct view *v, struct buf *out)
+static void report_text(struct session *s, const struct view_query *q, const struct view *v,
+                        const struct export_options *o, struct buf *out)
 {
+    (void)o;
     report_print(s, q, v, 0, out);
 }
 

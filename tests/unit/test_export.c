@@ -91,13 +91,15 @@ static void open_file(bool samples)
     session_wait(session, 60 * NS_PER_SEC, NULL);
 }
 
+static const struct export_options options;
+
 /* What an exporter writes to a file; the caller frees. */
 static char *exported(const struct exporter *x)
 {
     char file[80];
     struct buf text = { 0 };
     snprintf(file, sizeof file, "%s/out", folder);
-    if (!export_run(x, session, &query, file, &error))
+    if (!export_run(x, session, &query, &options, file, &error))
         fail_msg("%s", error.text);
     struct stat st;
     assert_int_equal(stat(file, &st), 0);
@@ -207,7 +209,7 @@ static void nothing_sampled_is_nothing_written(void **state)
         free(text);
     }
     snprintf(file, sizeof file, "%s/out.data", folder);
-    assert_false(export_run(&export_perfdata, session, &query, file, &error));
+    assert_false(export_run(&export_perfdata, session, &query, &options, file, &error));
     assert_int_not_equal(access(file, F_OK), 0);
 }
 
@@ -235,14 +237,14 @@ static void what_cannot_be_written_is_said(void **state)
     (void)state;
     open_file(true);
     snprintf(file, sizeof file, "%s/no/such/folder", folder);
-    assert_false(export_run(&export_folded, session, &query, file, &error));
+    assert_false(export_run(&export_folded, session, &query, &options, file, &error));
     assert_non_null(strstr(error.text, "/no/such"));
-    assert_false(export_run(&export_perfdata, session, &query, "-", &error));
+    assert_false(export_run(&export_perfdata, session, &query, &options, "-", &error));
     assert_int_equal(error.class, ERROR_ARGUMENT);
     snprintf(file, sizeof file, "%s/link", folder);
     snprintf(target, sizeof target, "%s/target", folder);
     assert_int_equal(symlink(target, file), 0);
-    assert_false(export_run(&export_report, session, &query, file, &error));
+    assert_false(export_run(&export_report, session, &query, &options, file, &error));
     unlink(file);
     assert_int_not_equal(access(target, F_OK), 0);
 }
