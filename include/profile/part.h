@@ -3,6 +3,8 @@
 #ifndef FLAMETOP_PROFILE_PART_H
 #define FLAMETOP_PROFILE_PART_H
 
+#include <stdbool.h>
+
 #include "profile/stacks.h"
 
 struct part_numbers { /* of what was met: one bit each, few enough to stay in the cache, and its number here */
@@ -35,6 +37,12 @@ static inline uint32_t part_node(struct part *p, uint32_t stack)
     if (p->nodes.bits[stack >> 6] >> (stack & 63) & 1)
         return p->nodes.place[stack];
     return part_add_path(p, stack);
+}
+/* The same without the stacks: 0 when it was not met. */
+static inline uint32_t part_find(const struct part *p, uint32_t stack)
+{
+    bool met = stack >> 6 < p->nodes.words_cap && p->nodes.bits[stack >> 6] >> (stack & 63) & 1;
+    return met ? p->nodes.place[stack] : 0;
 }
 void part_done(struct part *p);
 

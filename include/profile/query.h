@@ -80,6 +80,8 @@ struct result {
  * is the same: then only what was appended since is looked at. Entries are in the order of their first sample. r is
  * only to be read until then, but for `since`, which may be set to 0. */
 void query_run(const struct query *q, struct history *h, const struct stacks *s, struct result *r);
+/* The node that a stack has in r, which query_run filled in; 0: it has none. The stacks may have gone on since. */
+uint32_t result_node(const struct result *r, uint32_t stack);
 void result_done(struct result *r);
 /* Leaves out the entries for which drop[i] is not 0 and updates the sums. Order is kept. The trie, the frames
  * and first_ns, last_ns stay as they are. Once after each query_run; `since` stays when what was there before is

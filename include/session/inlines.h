@@ -23,6 +23,8 @@ typedef void inlines_number_fn(struct view *v, uint32_t frame, uint32_t real, co
 /* Puts the expanded answer in the view's place. False: nothing is inlined, nothing was changed. */
 bool inlines_expand(struct inlines *in, struct session *s, struct view *v, inlines_module_fn *module_of,
                     inlines_number_fn *number_of);
+/* The node of a stack of the history in the view's result as it is now. */
+uint32_t inlines_node(const struct inlines *in, const struct view *v, uint32_t stack);
 void inlines_restore(struct inlines *in, struct view *v); /* before the query runs again */
 void inlines_filter(struct inlines *in, struct view *v, const uint8_t *drop); /* result_filter */
 void inlines_forget(struct inlines *in); /* frames have other numbers, or more is known of them */

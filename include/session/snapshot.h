@@ -3,7 +3,7 @@
 #ifndef FLAMETOP_SESSION_SNAPSHOT_H
 #define FLAMETOP_SESSION_SNAPSHOT_H
 
-#include "base/buf.h"
+#include "session/samples.h"
 #include "session/state.h"
 
 struct copied_image {
@@ -15,19 +15,12 @@ struct copied_image {
 struct snapshot {
     struct session *s;
     const struct view_query *q;
-    struct query scan;
-    uint32_t n_threads;
-
-    struct sample *samples;
-    size_t n_samples, samples_cap;
-    struct buf raw; /* payloads: u32 size, bytes; sample.raw is 1 + offset */
-    bool raw_seen, no_memory;
+    struct session_samples samples; /* and their threads */
 
     /* copies */
     uint32_t *parent, *frame, *frame_module;
     uint64_t *frame_offset;
     uint32_t n_nodes, n_frames;
-    struct world_thread *threads;
     struct copied_image *images;
     uint32_t n_images;
     size_t images_cap;

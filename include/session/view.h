@@ -39,6 +39,7 @@ struct view_query {
     enum view_group group;
     enum view_mode mode;
     bool show_idle;       /* count idle samples into the percentages */
+    bool all_events;      /* not only those of the event that is shown */
     bool no_inlines;      /* functions that were inlined are part of those that hold them */
     struct zoom zooms[VIEW_ZOOMS_MAX];
     uint32_t n_zooms;

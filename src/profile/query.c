@@ -359,6 +359,11 @@ void result_filter(struct result *r, const uint8_t *drop)
     sum_up(r);
 }
 
+uint32_t result_node(const struct result *r, uint32_t stack)
+{
+    return part_find(&r->memory->part, stack);
+}
+
 void result_done(struct result *r)
 {
     struct result_memory *m = r->memory;

@@ -30,6 +30,11 @@ void inlines_restore(struct inlines *in, struct view *v)
     in->replaced = false;
 }
 
+uint32_t inlines_node(const struct inlines *in, const struct view *v, uint32_t stack)
+{
+    return in->replaced ? in->expanded.last_node[result_node(&in->original, stack)] : result_node(&v->result, stack);
+}
+
 struct look {
     struct inlines *in;
     struct session *s;

@@ -13,44 +13,6 @@
 
 /* ---- under the lock: copies ---- */
 
-static void take_sample(struct snapshot *sn, const struct sample *sample)
-{
-    if (sn->n_samples == sn->samples_cap) {
-        size_t cap = mem_next_cap(sn->samples_cap, sn->n_samples + 1);
-        struct sample *more = mem_try_resize(sn->samples, cap, sizeof *more);
-        if (!more) {
-            sn->no_memory = true;
-            return;
-        }
-        sn->samples = more;
-        sn->samples_cap = cap;
-    }
-    struct sample *to = &sn->samples[sn->n_samples++];
-    *to = *sample;
-    uint32_t size;
-    const void *raw = sample->raw ? history_raw(sn->s->history, sample, &size) : NULL;
-    to->raw = 0;
-    if (raw && sn->raw.len + size + 4 < UINT32_MAX) {
-        to->raw = (uint32_t)sn->raw.len + 1;
-        buf_add(&sn->raw, &size, sizeof size);
-        buf_add(&sn->raw, raw, size);
-    }
-}
-
-static bool sample_wanted(const struct query *q, const struct sample *sample)
-{
-    return sample->time_ns >= q->from_ns && (!q->to_ns || sample->time_ns <= q->to_ns) &&
-           sample->thread < q->n_threads && query_passes(q, sample);
-}
-
-static void take_run(void *ctx, struct sample *samples, size_t n)
-{
-    struct snapshot *sn = ctx;
-    for (size_t i = 0; i < n; i++)
-        if (sample_wanted(&sn->scan, &samples[i]))
-            take_sample(sn, &samples[i]);
-}
-
 static void copy_stacks(struct snapshot *sn)
 {
     const struct stacks *st = sn->s->stacks;
@@ -92,19 +54,17 @@ static void copy_image(struct snapshot *sn, uint32_t image)
         hold_module(sn, maps[i].module);
 }
 
-static void copy_threads(struct snapshot *sn)
+static void copy_images(struct snapshot *sn)
 {
-    sn->threads = mem_array(sn->n_threads + 1, sizeof *sn->threads);
-    for (size_t i = 0; i < sn->n_samples; i++) {
-        struct world_thread *to = &sn->threads[sn->samples[i].thread];
-        if (to->image)
-            continue;
-        *to = *world_thread(sn->s->world, sn->samples[i].thread);
-        copy_image(sn, to->image);
+    for (uint32_t i = 0; i < sn->samples.n_threads; i++) {
+        const struct world_thread *thread = &sn->samples.threads[i];
         bool created = false;
-        uint64_t *at = to->cgroup ? map_at(&sn->cgroups, to->cgroup, 0, &created) : NULL;
+        if (!thread->image)
+            continue;
+        copy_image(sn, thread->image);
+        uint64_t *at = thread->cgroup ? map_at(&sn->cgroups, thread->cgroup, 0, &created) : NULL;
         if (created)
-            *at = (uint64_t)(uintptr_t)mem_strdup(world_cgroup_path(sn->s->world, to->cgroup));
+            *at = (uint64_t)(uintptr_t)mem_strdup(world_cgroup_path(sn->s->world, thread->cgroup));
     }
 }
 
@@ -113,18 +73,16 @@ static void snapshot_copy(struct snapshot *sn)
     struct session *s = sn->s;
     pthread_mutex_lock(&s->lock);
     jit_follow(s, true);
-    sn->n_threads = world_thread_count(s->world);
-    uint8_t *pass = mem_array(sn->n_threads + 1, 1);
-    sn->scan = select_samples(s, sn->q, pass);
-    history_scan(s->history, sn->scan.from_ns, sn->scan.to_ns, take_run, sn);
+    uint8_t *pass = mem_array(world_thread_count(s->world) + 1, 1);
+    struct query scan = select_samples(s, sn->q, pass);
+    samples_take(&sn->samples, s, &scan);
     copy_stacks(sn);
-    copy_threads(sn);
+    copy_images(sn);
     for (uint32_t i = 1; i < sn->n_frames; i++)
         hold_module(sn, sn->frame_module[i]);
     sn->lost = s->lost_before + s->stats.lost;
     sn->event = s->events[s->current_event];
     pthread_mutex_unlock(&s->lock);
-    sn->scan.thread_pass = NULL;
     mem_free(pass);
 }
 
@@ -151,26 +109,34 @@ static uint16_t frame_hits(struct snapshot *sn, uint32_t frame)
     return select_hits(sn->q, &named);
 }
 
+struct naming {
+    struct select_trie trie;
+    bool show_idle;
+};
+
+static bool is_shown(void *ctx, struct sample *sample)
+{
+    const struct naming *n = ctx;
+    bool idle = sample->flags & SAMPLE_IDLE && select_idles(&n->trie, sample->stack);
+    return select_passes(&n->trie, sample->stack) && (!idle || n->show_idle);
+}
+
 static void keep_named(struct snapshot *sn)
 {
-    size_t n = 0;
     uint16_t *hits = mem_array(sn->n_frames, sizeof *hits);
     for (uint32_t i = 1; i < sn->n_frames; i++)
         hits[i] = frame_hits(sn, i);
-    struct select_trie trie = { .parent = sn->parent, .frame = sn->frame, .hits = hits };
-    if (select_by_path(&trie, sn->q)) {
-        trie.path_hits = mem_array(sn->n_nodes, sizeof *trie.path_hits);
-        select_mark(&trie, sn->n_nodes);
+    struct naming named = {
+        .trie = { .parent = sn->parent, .frame = sn->frame, .hits = hits },
+        .show_idle = sn->q->show_idle,
+    };
+    if (select_by_path(&named.trie, sn->q)) {
+        named.trie.path_hits = mem_array(sn->n_nodes, sizeof *named.trie.path_hits);
+        select_mark(&named.trie, sn->n_nodes);
     }
-    for (size_t i = 0; i < sn->n_samples; i++) {
-        const struct sample *sample = &sn->samples[i];
-        bool idle = sample->flags & SAMPLE_IDLE && select_idles(&trie, sample->stack);
-        if (select_passes(&trie, sample->stack) && (!idle || sn->q->show_idle))
-            sn->samples[n++] = *sample;
-    }
-    sn->n_samples = n;
+    samples_keep(&sn->samples, is_shown, &named);
     mem_free(hits);
-    mem_free(trie.path_hits);
+    mem_free(named.trie.path_hits);
 }
 
 static void snapshot_done(struct snapshot *sn)
@@ -190,17 +156,16 @@ static void snapshot_done(struct snapshot *sn)
     map_done(&sn->pid_image);
     map_done(&sn->pid_maps);
     map_done(&sn->address);
-    buf_done(&sn->raw);
+    session_samples_done(&sn->samples);
     snapshot_jit_done(sn);
-    void *owned[] = { sn->samples, sn->parent, sn->frame,      sn->frame_module, sn->frame_offset,
-                      sn->threads, sn->images, sn->thread_told };
+    void *owned[] = { sn->parent, sn->frame, sn->frame_module, sn->frame_offset, sn->images, sn->thread_told };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
 }
 
 bool session_write(struct session *s, const struct view_query *q, const char *path, uint64_t *samples, struct error *e)
 {
-    struct snapshot sn = { .s = s, .q = q };
+    struct snapshot sn = { .s = s, .q = q, .samples.with_raw = true };
     snapshot_copy(&sn);
     size_t pos = 0;
     uint64_t id, v;
@@ -210,14 +175,14 @@ bool session_write(struct session *s, const struct view_query *q, const char *pa
     symbolizer_settle(s->symbolizer, SETTLE_NS);
     keep_named(&sn);
     bool ok = false;
-    if (sn.no_memory)
+    if (sn.samples.no_memory)
         error_set(e, ERROR_LIMIT, "not enough memory to copy the samples: narrow the window or the scope");
-    else if (!sn.n_samples)
+    else if (!sn.samples.n)
         error_set(e, ERROR_MISSING, "no samples are shown: there is nothing to write to %s", path);
     else
         ok = snapshot_write(&sn, path, e);
     if (samples)
-        *samples = sn.n_samples;
+        *samples = sn.samples.n;
     snapshot_done(&sn);
     return ok;
 }

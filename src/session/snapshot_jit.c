@@ -25,7 +25,7 @@ void snapshot_jit_begin(struct snapshot *sn)
 /* Code in several places of a process may have come to other names one after the other: the latest counts. */
 static struct jit_kept *kept_of(struct snapshot *sn, const struct sample *sample, uint32_t epoch)
 {
-    const struct world_thread *t = &sn->threads[sample->thread];
+    const struct world_thread *t = &sn->samples.threads[sample->thread];
     uint64_t *last = map_at(&sn->pid_jit, t->pid, 0, NULL);
     struct jit_kept *k = *last ? &sn->jit[*last - 1] : NULL;
     if (k && k->image == t->image && k->epoch >= epoch)

@@ -135,7 +135,7 @@ static void write_build_ids(struct snapshot *sn)
  * one whose maps were written last for that pid. */
 static void introduce(struct snapshot *sn, uint64_t time_ns, uint32_t thread)
 {
-    const struct world_thread *t = &sn->threads[thread];
+    const struct world_thread *t = &sn->samples.threads[thread];
     bool created;
     uint64_t *image = map_at(&sn->pid_image, t->pid, 0, &created);
     bool exec = !created && *image != t->image;
@@ -152,7 +152,7 @@ static void introduce(struct snapshot *sn, uint64_t time_ns, uint32_t thread)
 /* Maps come when they were made, so that of two libraries that had the same place each gets its own samples. */
 static void write_maps_until(struct snapshot *sn, uint64_t time_ns, uint32_t thread)
 {
-    const struct world_thread *t = &sn->threads[thread];
+    const struct world_thread *t = &sn->samples.threads[thread];
     uint64_t index, *written = map_at(&sn->pid_maps, t->pid, 0, NULL);
     if (!map_get(&sn->image_index, t->image, &index))
         return;
@@ -163,7 +163,7 @@ static void write_maps_until(struct snapshot *sn, uint64_t time_ns, uint32_t thr
 
 static uint32_t rebuild_chain(struct snapshot *sn, const struct sample *sample, uint64_t *chain, uint32_t max)
 {
-    uint32_t n = 0, image = sn->threads[sample->thread].image;
+    uint32_t n = 0, image = sn->samples.threads[sample->thread].image;
     int kernel_before = -1;
     for (uint32_t node = sample->stack; node && n + 2 < max; node = sn->parent[node]) {
         uint32_t frame = sn->frame[node];
@@ -181,10 +181,9 @@ static uint32_t rebuild_chain(struct snapshot *sn, const struct sample *sample, 
 static void write_sample(struct snapshot *sn, const struct sample *sample, uint32_t event)
 {
     uint64_t chain[2048];
-    uint32_t n = rebuild_chain(sn, sample, chain, sizeof chain / sizeof *chain), raw_size = 0;
-    const struct world_thread *t = &sn->threads[sample->thread];
-    if (sample->raw)
-        memcpy(&raw_size, sn->raw.data + sample->raw - 1, sizeof raw_size);
+    uint32_t n = rebuild_chain(sn, sample, chain, sizeof chain / sizeof *chain), raw_size;
+    const struct world_thread *t = &sn->samples.threads[sample->thread];
+    const void *raw = session_sample_raw(&sn->samples, sample, &raw_size);
     perfdata_write_sample(sn->w, &(struct perfdata_write_sample){
                                      .time_ns = sample->time_ns,
                                      .ip = n > 1 ? chain[1] : 0,
@@ -199,36 +198,30 @@ static void write_sample(struct snapshot *sn, const struct sample *sample, uint3
                                                                             : PERF_RECORD_MISC_KERNEL,
                                      .chain = chain,
                                      .chain_n = n,
-                                     .raw = sample->raw ? sn->raw.data + sample->raw - 1 + sizeof raw_size : NULL,
+                                     .raw = raw,
                                      .raw_size = raw_size,
                                  });
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct sample *x = a, *y = b;
-    return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
 static void write_records(struct snapshot *sn)
 {
     size_t pos = 0;
     uint64_t id, path;
-    uint64_t first_ns = sn->n_samples ? sn->samples[0].time_ns : 0;
+    uint64_t first_ns = sn->samples.n ? sn->samples.list[0].time_ns : 0;
     write_modules(sn, first_ns);
     while (map_next(&sn->cgroups, &pos, &id, &path))
         if (*(const char *)(uintptr_t)path)
             perfdata_write_cgroup(sn->w, first_ns, id, (const char *)(uintptr_t)path);
-    sn->thread_told = mem_array(sn->n_threads + 1, 1);
-    for (size_t i = 0; i < sn->n_samples; i++) {
-        if (!sn->thread_told[sn->samples[i].thread])
-            introduce(sn, sn->samples[i].time_ns, sn->samples[i].thread);
-        write_maps_until(sn, sn->samples[i].time_ns, sn->samples[i].thread);
-        write_sample(sn, &sn->samples[i], 0);
-        snapshot_jit_sample(sn, &sn->samples[i]);
+    sn->thread_told = mem_array(sn->samples.n_threads + 1, 1);
+    for (size_t i = 0; i < sn->samples.n; i++) {
+        if (!sn->thread_told[sn->samples.list[i].thread])
+            introduce(sn, sn->samples.list[i].time_ns, sn->samples.list[i].thread);
+        write_maps_until(sn, sn->samples.list[i].time_ns, sn->samples.list[i].thread);
+        write_sample(sn, &sn->samples.list[i], 0);
+        snapshot_jit_sample(sn, &sn->samples.list[i]);
     }
-    if (sn->lost && sn->n_samples)
-        perfdata_write_lost(sn->w, sn->samples[sn->n_samples - 1].time_ns, 0, sn->lost);
+    if (sn->lost && sn->samples.n)
+        perfdata_write_lost(sn->w, sn->samples.list[sn->samples.n - 1].time_ns, 0, sn->lost);
 }
 
 bool snapshot_write(struct snapshot *sn, const char *path, struct error *e)
@@ -244,7 +237,7 @@ bool snapshot_write(struct snapshot *sn, const char *path, struct error *e)
         perfdata_write_host(sn->w, perfdata_info(sn->s->file)); /* the file's facts, not this machine's */
     if (tracing)
         perfdata_write_tracing(sn->w, tracing, size);
-    qsort(sn->samples, sn->n_samples, sizeof *sn->samples, by_time);
+    samples_sort(&sn->samples);
     snapshot_jit_begin(sn);
     write_records(sn);
     snapshot_jit_write(sn);

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "session/inlines.h"
+#include "session/samples.h"
 #include "session/select.h"
 
 const char *const view_group_names[VIEW_GROUP_COUNT] = {
@@ -383,9 +384,23 @@ static struct select_trie trie_of(struct view *v, const struct view_query *q)
     return trie;
 }
 
+struct showing {
+    const struct view *v;
+    const struct select_trie *trie;
+    bool show_idle;
+};
+
+static bool is_shown(void *ctx, struct sample *sample)
+{
+    const struct showing *w = ctx;
+    sample->stack = inlines_node(&w->v->memory->inlines, w->v, sample->stack);
+    bool idle = sample->flags & SAMPLE_IDLE && select_idles(w->trie, sample->stack);
+    return select_passes(w->trie, sample->stack) && (!idle || w->show_idle);
+}
+
 /* A CPU idles when the idle task sits in one of the idle functions; while the kernel's names are not there yet the
  * whole idle task counts as that, and where they never come, too. */
-static void decide_by_names(struct view *v, const struct view_query *q)
+static void decide_by_names(struct view *v, const struct view_query *q, struct session_samples *samples)
 {
     struct view_memory *m = v->memory;
     struct select_trie trie = trie_of(v, q);
@@ -397,6 +412,8 @@ static void decide_by_names(struct view *v, const struct view_query *q)
         v->idle_weight += idle ? en->weight : 0;
         m->drop[i] = (idle && !q->show_idle) || !select_passes(&trie, en->node);
     }
+    if (samples)
+        samples_keep(samples, is_shown, &(struct showing){ v, &trie, q->show_idle });
 }
 
 /* ---- the whole ---- */
@@ -428,7 +445,7 @@ static void view_start(struct view *v)
     add_group(v, 0, 0, "all");
 }
 
-static void view_scan(struct session *s, const struct view_query *q, struct view *v)
+static void view_scan(struct session *s, const struct view_query *q, struct view *v, struct session_samples *samples)
 {
     struct view_memory *m = v->memory;
     uint32_t n = world_thread_count(s->world);
@@ -440,17 +457,19 @@ static void view_scan(struct session *s, const struct view_query *q, struct view
     if (groups_threads(q->group))
         group_threads(s, v, q, &scan);
     query_run(&scan, s->history, s->stacks, &v->result);
+    if (samples)
+        samples_take(samples, s, &scan);
     hold_modules(s, v);
     v->weight_is_time = s->n_events && event_is_clock(&s->events[s->current_event].event);
 }
 
-void session_query(struct session *s, const struct view_query *q, struct view *v)
+static void ask(struct session *s, const struct view_query *q, struct view *v, struct session_samples *samples)
 {
     trim_names(s);
     view_start(v);
     v->generation = session_generation(s); /* before the scan: what comes meanwhile is news */
     pthread_mutex_lock(&s->lock);
-    view_scan(s, q, v);
+    view_scan(s, q, v, samples);
     pthread_mutex_unlock(&s->lock);
     if (q->group == VIEW_GROUP_CPU)
         group_cpus(v);
@@ -458,10 +477,25 @@ void session_query(struct session *s, const struct view_query *q, struct view *v
     if (!q->no_inlines && q->group != VIEW_GROUP_MODULE)
         inlines_expand(&v->memory->inlines, s, v, module_of_frame, number_inlined);
     v->all_samples = v->result.samples;
-    decide_by_names(v, q);
+    decide_by_names(v, q, samples);
     inlines_filter(&v->memory->inlines, v, v->memory->drop);
     if (v->memory->names_change)
         v->result.since = 0;
     if (q->group == VIEW_GROUP_MODULE)
         name_modules(v);
+}
+
+void session_query(struct session *s, const struct view_query *q, struct view *v)
+{
+    ask(s, q, v, NULL);
+}
+
+bool session_samples(struct session *s, const struct view_query *q, struct view *v, struct session_samples *out,
+                     struct error *e)
+{
+    session_samples_done(out);
+    ask(s, q, v, out);
+    samples_sort(out);
+    return !out->no_memory ||
+           error_set(e, ERROR_LIMIT, "not enough memory to copy the samples: narrow the window or the scope");
 }

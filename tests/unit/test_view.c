@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "perfdata/writer.h"
+#include "session/samples.h"
 
 #define SAMPLES  1000
 #define START_NS UINT64_C(1000000000000)
@@ -282,6 +283,56 @@ static void a_function_is_found_by_filter_and_by_zoom(void **state)
     assert_int_equal(ask(), COUNT(!m.kernel));
 }
 
+/* What was made that passes, one by one in the order of time. */
+#define EACH_SAMPLE_IS_AS_MADE(condition)                                                                              \
+    do {                                                                                                               \
+        struct session_samples samples = { 0 };                                                                        \
+        size_t n_ = 0;                                                                                                 \
+        assert_true(session_samples(session, &query, &view, &samples, &error));                                       \
+        for (uint32_t i_ = 0; i_ < SAMPLES; i_++) {                                                                    \
+            struct made m = made(i_);                                                                                  \
+            if (!(condition))                                                                                          \
+                continue;                                                                                              \
+            assert_true(n_ < samples.n);                                                                               \
+            sample_is(&samples, &samples.list[n_++], &m);                                                              \
+        }                                                                                                              \
+        assert_int_equal(n_, samples.n);                                                                               \
+        assert_int_equal(n_, view.result.samples);                                                                     \
+        session_samples_done(&samples);                                                                                \
+    } while (0)
+
+static void sample_is(const struct session_samples *all, const struct sample *sample, const struct made *m)
+{
+    const struct world_thread *t = &all->threads[sample->thread];
+    const struct view_function *f = &view.funcs[view.frame_func[view.result.frame[sample->stack]]];
+    assert_int_equal(sample->time_ns, m->time_ns);
+    assert_int_equal(sample->weight, m->weight);
+    assert_int_equal(sample->cpu, m->cpu);
+    assert_int_equal(sample->event, m->event);
+    assert_string_equal(all->events[m->event], m->event ? "page-faults" : "cpu-clock");
+    assert_int_equal(t->tid, m->tid);
+    assert_int_equal(t->pid, m->pid);
+    assert_string_equal(t->comm, m->comm);
+    assert_string_equal(f->module, m->module);
+}
+
+static void samples_come_one_by_one_as_they_are_shown(void **state)
+{
+    (void)state;
+    open_file(SAMPLES);
+    EACH_SAMPLE_IS_AS_MADE(!m.event && !m.idle);
+    query.show_idle = query.all_events = true;
+    EACH_SAMPLE_IS_AS_MADE(true);
+    query.all_events = query.show_idle = false;
+    query.from_ns = START_NS + 100 * STEP_NS;
+    query.to_ns = START_NS + 200 * STEP_NS;
+    zoom_to(ZOOM_MODULE, 0, "liba.so");
+    EACH_SAMPLE_IS_AS_MADE(!m.event && !m.idle && i_ >= 100 && i_ <= 200 && !strcmp(m.module, "liba.so"));
+    query.n_zooms = 0;
+    snprintf(query.filter, sizeof query.filter, "no such function");
+    EACH_SAMPLE_IS_AS_MADE(false);
+}
+
 static void windows_end_where_the_file_ends(void **state)
 {
     (void)state;
@@ -420,6 +471,7 @@ int main(int argc, char **argv)
         WITH_SETUP(a_cgroup_is_called_by_its_container_and_written_by_its_path),
         WITH_SETUP(zooms_and_modes_can_be_combined),
         WITH_SETUP(a_function_is_found_by_filter_and_by_zoom),
+        WITH_SETUP(samples_come_one_by_one_as_they_are_shown),
         WITH_SETUP(windows_end_where_the_file_ends),
         WITH_SETUP(the_other_event_is_one_key_away),
         WITH_SETUP(nothing_is_measured_over_a_file),

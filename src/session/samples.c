@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "session/samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "session/state.h"
+
+struct taking {
+    struct session_samples *to;
+    struct session *s;
+    const struct query *scan;
+};
+
+static bool is_wanted(const struct query *q, const struct sample *sample)
+{
+    return sample->time_ns >= q->from_ns && (!q->to_ns || sample->time_ns <= q->to_ns) &&
+           sample->thread < q->n_threads && query_passes(q, sample);
+}
+
+static void take_raw(const struct taking *t, const struct sample *from, struct sample *to)
+{
+    struct buf *raw = &t->to->raw;
+    uint32_t size;
+    const void *bytes = t->to->with_raw && from->raw ? history_raw(t->s->history, from, &size) : NULL;
+    static const char zeros[4];
+    to->raw = 0;
+    if (!bytes || raw->len + sizeof size + size + sizeof zeros > UINT32_MAX)
+        return;
+    to->raw = (uint32_t)raw->len + 1;
+    buf_add(raw, &size, sizeof size);
+    buf_add(raw, bytes, size);
+    buf_add(raw, zeros, -size % sizeof zeros);
+}
+
+static void take_sample(const struct taking *t, const struct sample *sample)
+{
+    struct session_samples *to = t->to;
+    if (to->n == to->cap) {
+        size_t cap = mem_next_cap(to->cap, to->n + 1);
+        struct sample *more = mem_try_resize(to->list, cap, sizeof *more);
+        if (!more) {
+            to->no_memory = true;
+            return;
+        }
+        to->list = more;
+        to->cap = cap;
+    }
+    to->list[to->n] = *sample;
+    take_raw(t, sample, &to->list[to->n++]);
+}
+
+static void take_run(void *ctx, struct sample *samples, size_t n)
+{
+    const struct taking *t = ctx;
+    for (size_t i = 0; i < n && !t->to->no_memory; i++)
+        if (is_wanted(t->scan, &samples[i]))
+            take_sample(t, &samples[i]);
+}
+
+static void take_threads(struct session_samples *to, struct session *s)
+{
+    to->n_threads = world_thread_count(s->world);
+    to->threads = mem_array(to->n_threads + 1, sizeof *to->threads);
+    for (size_t i = 0; i < to->n; i++) {
+        struct world_thread *thread = &to->threads[to->list[i].thread];
+        if (!thread->image)
+            *thread = *world_thread(s->world, to->list[i].thread);
+    }
+}
+
+static void take_events(struct session_samples *to, struct session *s)
+{
+    to->n_events = s->n_events;
+    to->events = mem_array(s->n_events + 1, sizeof *to->events);
+    for (uint32_t i = 0; i < s->n_events; i++) {
+        const char *name = s->events[i].event.name;
+        text_clean(to->events[i], sizeof to->events[i], name, strlen(name));
+    }
+}
+
+void samples_take(struct session_samples *to, struct session *s, const struct query *scan)
+{
+    struct taking t = { to, s, scan };
+    history_scan(s->history, scan->from_ns, scan->to_ns, take_run, &t);
+    take_threads(to, s);
+    take_events(to, s);
+}
+
+void samples_keep(struct session_samples *samples, bool (*keep)(void *ctx, struct sample *sample), void *ctx)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < samples->n; i++) {
+        struct sample sample = samples->list[i];
+        if (keep(ctx, &sample))
+            samples->list[n++] = sample;
+    }
+    samples->n = n;
+}
+
+/* Those of one moment in an order of their own, too, so that the same samples always make the same file. */
+static int by_time(const void *a, const void *b)
+{
+    const struct sample *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    if (x->cpu != y->cpu)
+        return x->cpu < y->cpu ? -1 : 1;
+    if (x->event != y->event)
+        return x->event < y->event ? -1 : 1;
+    return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+void samples_sort(struct session_samples *samples)
+{
+    for (size_t i = 1; i < samples->n; i++)
+        if (by_time(&samples->list[i - 1], &samples->list[i]) > 0) { /* as a rule they are in order */
+            qsort(samples->list, samples->n, sizeof *samples->list, by_time);
+            return;
+        }
+}
+
+const void *session_sample_raw(const struct session_samples *samples, const struct sample *sample, uint32_t *size)
+{
+    *size = 0;
+    if (!sample->raw)
+        return NULL;
+    const char *at = samples->raw.data + sample->raw - 1;
+    memcpy(size, at, sizeof *size);
+    return at + sizeof *size;
+}
+
+void session_samples_done(struct session_samples *samples)
+{
+    mem_free(samples->list);
+    mem_free(samples->threads);
+    mem_free(samples->events);
+    buf_done(&samples->raw);
+    *samples = (struct session_samples){ .with_raw = samples->with_raw };
+}
