@@ -88,6 +88,9 @@ struct perfdata {
     struct map last_value;  /* id → what its counter was at the last sample */
     struct map cgroup_name; /* id → string in cgroup_names */
     struct intern *cgroup_names;
+    uint64_t count_of[FORMAT_RECORD_USER_END]; /* records by type */
+    struct map count_of_others;
+    struct perfdata_count *counts; /* as perfdata_counts gave them out */
     uint64_t damage[DAMAGE_KINDS];
     char *damage_text[DAMAGE_KINDS];
     uint32_t n_damage_text;
@@ -97,6 +100,9 @@ struct perfdata {
 void damage_note(struct perfdata *p, enum damage kind, uint64_t count);
 void damage_tell(struct perfdata *p); /* makes the lines */
 void damage_done(struct perfdata *p);
+
+/* counts.c */
+void counts_add(struct perfdata *p, uint32_t type);
 
 /* header.c: what stands before and behind the records */
 bool header_read(struct perfdata *p, const char *path, struct error *e);

@@ -51,6 +51,15 @@ const char *perfdata_jit_names(const struct perfdata *p, size_t *size);
  * progress in 0..1. */
 typedef bool perfdata_record_fn(void *ctx, const struct record *r);
 bool perfdata_each(struct perfdata *p, perfdata_record_fn *fn, void *ctx, double *progress, struct error *e);
+/* How many records of each type the file holds, those out of compressed ones too, in the order of the types'
+ * numbers. Complete after perfdata_each; borrowed until the next call. */
+struct perfdata_count {
+    uint32_t type;
+    const char *name; /* as perf calls it ("MMAP2", "FINISHED_ROUND"); NULL: not known here */
+    uint64_t n;
+};
+uint32_t perfdata_counts(struct perfdata *p, const struct perfdata_count **counts);
+const char *perfdata_type_name(uint32_t type); /* NULL: not known */
 /* What could not be read, one line per kind; 0: the file is whole. Complete after perfdata_each. */
 uint32_t perfdata_damage(const struct perfdata *p, const char *const **lines);
 const char *perfdata_cgroup(const struct perfdata *p, uint64_t id); /* from records seen; NULL */

@@ -8,9 +8,6 @@
 
 #include "perfdata/file.h"
 
-#define LAST_KERNEL_TYPE 21 /* PERF_RECORD_AUX_OUTPUT_HW_ID */
-#define LAST_PERF_TYPE   84
-
 static bool read_id(const struct perfdata *p, const struct id_place *place, const uint8_t *bytes,
                     uint32_t size, bool sample, uint64_t *id)
 {
@@ -89,7 +86,8 @@ static void index_record(struct indexer *ix, const struct raw_record *r)
     }
     ix->run->end = r->place + r->size;
     p->n_records++;
-    if (r->type >= FORMAT_RECORD_USER ? r->type > LAST_PERF_TYPE : r->type > LAST_KERNEL_TYPE)
+    counts_add(p, r->type);
+    if (!perfdata_type_name(r->type))
         damage_note(p, DAMAGE_UNKNOWN_TYPE, 1);
 }
 

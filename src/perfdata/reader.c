@@ -25,10 +25,11 @@ void perfdata_close(struct perfdata *p)
     map_done(&p->event_of);
     map_done(&p->last_value);
     map_done(&p->cgroup_name);
+    map_done(&p->count_of_others);
     intern_free(p->cgroup_names);
     damage_done(p);
     void *owned[] = { p->events,    p->layouts, p->event_class, p->id_places,
-                      p->build_ids, p->tracing, p->jit_names, p->plain,       p->runs };
+                      p->build_ids, p->tracing, p->jit_names, p->plain,       p->runs,   p->counts };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
     mem_free(p);

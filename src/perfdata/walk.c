@@ -192,8 +192,10 @@ static bool step(struct walk *w, struct raw_record *out)
     if (v != RECORD_OK)
         return resync(w, v);
     if (h.type >= FORMAT_RECORD_SIMPLEPERF && h.size > UINT16_MAX) {
-        if (!w->quiet)
+        if (!w->quiet) {
             damage_note(w->p, DAMAGE_UNKNOWN_TYPE, 1);
+            counts_add(w->p, h.type);
+        }
         w->pos += h.size;
         return true;
     }

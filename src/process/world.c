@@ -258,6 +258,17 @@ const struct world_thread *world_thread(const struct world *w, uint32_t thread)
 
 /* ---- places ---- */
 
+/* On machines whose kernel has the upper half an address in the lower one is none of the kernel's. A file may come from
+ * another kind of machine: where its kernel lay tells. */
+static bool has_upper_half(const struct world *w)
+{
+#if defined(__x86_64__) || defined(__aarch64__)
+    if (w->live)
+        return true;
+#endif
+    return modtab_find(&w->modules, MODULE_ID_KERNEL)->module->start >> 63;
+}
+
 static bool kernel_place(struct world *w, uint64_t addr, struct place *out)
 {
     const struct space_map *m = space_find(w->kernel, addr);
@@ -268,14 +279,10 @@ static bool kernel_place(struct world *w, uint64_t addr, struct place *out)
         out->module = m->mod->module->id;
         return true;
     }
-#if defined(__x86_64__) || defined(__aarch64__)
-    /* the kernel has the upper half; a file may come from another kind of machine */
-    if (w->live && !(addr >> 63)) {
-        out->module = MODULE_ID_UNKNOWN;
-        return false;
-    }
-#endif
-    return true;
+    if (addr >> 63 || !has_upper_half(w))
+        return true;
+    out->module = MODULE_ID_UNKNOWN;
+    return false;
 }
 
 bool world_resolve(struct world *w, uint32_t thread, uint64_t addr, bool kernel, struct place *out)

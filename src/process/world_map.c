@@ -138,10 +138,20 @@ static void map_kernel(struct world *w, const char *path, uint64_t start, uint64
     modtab_replace(&w->modules, core, &changed);
 }
 
+/* simpleperf tells with it what of a JIT's code has symbols (PROT_JIT_SYMFILE_MAP in its thread_tree.h). */
+#define PROT_JIT_SYMFILE 0x4000u
+
+static bool is_code(const struct world *w, const struct record *r)
+{
+    uint32_t prot = r->mmap.prot;
+
+    return prot & PROT_EXEC || (!prot && !(r->misc & PERF_RECORD_MISC_MMAP_DATA)) ||
+           (!w->live && prot == PROT_JIT_SYMFILE);
+}
+
 void apply_mmap(struct world *w, const struct record *r)
 {
     unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-    bool code = r->mmap.prot & PROT_EXEC || (!r->mmap.prot && !(r->misc & PERF_RECORD_MISC_MMAP_DATA));
     uint64_t end;
 
     if (mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER ||
@@ -152,7 +162,7 @@ void apply_mmap(struct world *w, const struct record *r)
         return;
     }
     struct proc *p = task_of(w, r->mmap.pid, r->mmap.tid)->proc;
-    if (code)
+    if (is_code(w, r))
         map_user(w, r, p, end);
     else
         unmap_user(w, p, r->mmap.addr, end);
