@@ -184,9 +184,15 @@ def rows(text):
     return found
 
 
+def tolerance(share, *samples, margin=0.02):
+    """How far a share out of so many samples may be off by chance; with two numbers of samples, how far two such are
+    from each other."""
+    return 5 * math.sqrt(sum(share * (1 - share) / n for n in samples)) + margin
+
+
 def near(what, got, wanted, *samples, margin=0.02):
     """Whether a share out of so many samples is the wanted one; with two numbers of samples, whether two such shares
     agree. Five standard deviations, and a margin for what is no chance: interrupts, a frame that is not set up yet."""
     assert samples and min(samples) > 1, "%s is out of %s samples" % (what, samples)
-    tolerance = 5 * math.sqrt(sum(wanted * (1 - wanted) / n for n in samples)) + margin
-    assert abs(got - wanted) <= tolerance, "%s is %.3f, not within %.3f of %.3f" % (what, got, tolerance, wanted)
+    off = tolerance(wanted, *samples, margin=margin)
+    assert abs(got - wanted) <= off, "%s is %.3f, not within %.3f of %.3f" % (what, got, off, wanted)
