@@ -37,9 +37,14 @@ static const struct feature features[] = {
     { "libcap-ng", "symbol worker without capabilities", false },
 #endif
 #ifdef HAVE_ZSTD
-    { "zstd", "compressed perf.data", true },
+    { "zstd", "perf.data compressed or packed by zstd", true },
 #else
-    { "zstd", "compressed perf.data", false },
+    { "zstd", "perf.data compressed or packed by zstd", false },
+#endif
+#ifdef HAVE_ZLIB
+    { "zlib", "perf.data packed by gzip", true },
+#else
+    { "zlib", "perf.data packed by gzip", false },
 #endif
 #ifdef HAVE_DEBUGINFOD
     { "debuginfod", "debug files from servers, with --debuginfod", true },
@@ -47,9 +52,9 @@ static const struct feature features[] = {
     { "debuginfod", "debug files from servers, with --debuginfod", false },
 #endif
 #ifdef HAVE_LZMA
-    { "lzma", "mini-debug-info", true },
+    { "lzma", "mini-debug-info, perf.data packed by xz", true },
 #else
-    { "lzma", "mini-debug-info", false },
+    { "lzma", "mini-debug-info, perf.data packed by xz", false },
 #endif
 };
 

@@ -7,10 +7,10 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/unpack.h"
 #include "perfdata/format.h"
 #include "perfdata/input.h"
 #include "perfdata/reader.h"
-#include "perfdata/zstd.h"
 
 /* Kinds of damage: a count of bytes, records or sections each, see damage.c. */
 enum damage {
@@ -76,7 +76,7 @@ struct perfdata {
     struct arena strings;
 
     uint64_t setup_end; /* pipe mode: records before it were applied by perfdata_open */
-    struct decompressor *zstd;
+    struct unpacker *zstd;
     bool zstd_tried, zstd_full, zstd_broken;
     uint8_t *plain; /* what compressed records held */
     size_t plain_n, plain_cap;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Unpacking xz in memory, for .gnu_debugdata. The only door to liblzma; for the worker. */
+/* Unpacking xz in memory, for .gnu_debugdata. For the worker. */
 #ifndef FLAMETOP_SYMBOLS_XZ_H
 #define FLAMETOP_SYMBOLS_XZ_H
 

@@ -34,16 +34,16 @@ static bool make_room(struct perfdata *p)
 
 static void expand(struct perfdata *p, const uint8_t *src, size_t n)
 {
-    for (bool done = false; !done;) {
-        size_t got;
+    size_t got = STEP_BYTES;
+    while (n || got == STEP_BYTES) { /* with room left everything that could come out has come */
         if (!make_room(p)) {
             p->zstd_full = true;
             damage_note(p, DAMAGE_MUCH_ZSTD, n);
             return;
         }
-        bool ok = decompressor_run(p->zstd, &src, &n, p->plain + p->plain_n, STEP_BYTES, &got, &done);
+        enum unpack_state state = unpacker_run(p->zstd, &src, &n, p->plain + p->plain_n, STEP_BYTES, &got);
         p->plain_n += got;
-        if (!ok) { /* all that follows refers to what is missing now */
+        if (state != UNPACK_GOES_ON && state != UNPACK_ENDED) { /* all that follows refers to what is missing now */
             p->zstd_broken = true;
             damage_note(p, DAMAGE_BAD_ZSTD, n);
             return;
@@ -61,7 +61,7 @@ void expand_record(struct perfdata *p, const struct raw_record *r)
     }
     if (!p->zstd_tried) {
         p->zstd_tried = true;
-        p->zstd = decompressor_new();
+        p->zstd = unpacker_new(UNPACK_ZSTD, NULL);
     }
     if (!p->zstd)
         damage_note(p, DAMAGE_NO_ZSTD, 1);

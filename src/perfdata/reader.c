@@ -20,7 +20,7 @@ void perfdata_close(struct perfdata *p)
     if (!p)
         return;
     input_close(&p->in);
-    decompressor_free(p->zstd);
+    unpacker_free(p->zstd);
     arena_done(&p->strings);
     map_done(&p->event_of);
     map_done(&p->last_value);

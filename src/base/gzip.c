@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The only door to zlib. */
+#include "base/unpack.h"
+
+#ifdef HAVE_ZLIB
+
+#include <limits.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/mem.h"
+
+#define GZIP_WINDOW (16 + MAX_WBITS) /* with gzip's header, and its checksum looked at */
+
+static void *gzip_open(void)
+{
+    z_stream *z = mem_zalloc(sizeof *z);
+    if (inflateInit2(z, GZIP_WINDOW) == Z_OK)
+        return z;
+    mem_free(z);
+    return NULL;
+}
+
+static unsigned fitting(size_t n)
+{
+    return n < UINT_MAX ? (unsigned)n : UINT_MAX;
+}
+
+static enum unpack_state gzip_run(void *stream, struct unpack_step *step)
+{
+    z_stream *z = stream;
+    z->next_in = (Bytef *)(uintptr_t)step->src;
+    z->avail_in = fitting(step->n);
+    z->next_out = step->dst;
+    z->avail_out = fitting(step->cap);
+    int r = inflate(z, Z_NO_FLUSH);
+    step->n -= (size_t)(z->next_in - step->src);
+    step->cap -= (size_t)(z->next_out - step->dst);
+    step->src = z->next_in;
+    step->dst = z->next_out;
+    if (r == Z_STREAM_END)
+        return inflateReset(z) == Z_OK ? UNPACK_ENDED : UNPACK_BROKEN;
+    if (r == Z_MEM_ERROR)
+        return UNPACK_LIMIT;
+    return r == Z_OK || r == Z_BUF_ERROR ? UNPACK_GOES_ON : UNPACK_BROKEN;
+}
+
+static void gzip_close(void *stream)
+{
+    inflateEnd(stream);
+    mem_free(stream);
+}
+
+const struct unpack_ops unpack_gzip = { "gzip", "zlib", gzip_open, gzip_run, gzip_close };
+
+#else
+
+const struct unpack_ops unpack_gzip = { "gzip", "zlib", NULL, NULL, NULL };
+
+#endif
