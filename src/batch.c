@@ -91,7 +91,7 @@ static void fetch_names(struct session *s, const struct view_query *q)
     view_done(&v);
 }
 
-/* Writes everything that was sampled, the idle loop too, as perf record does. */
+/* Nobody chose a view: what is for other tools has everything that was sampled, as from perf record. */
 static bool write_output(struct session *s, const struct options *o, struct error *e)
 {
     const char *path = o->output ? o->output : "-";
@@ -101,9 +101,9 @@ static bool write_output(struct session *s, const struct options *o, struct erro
         return false;
     if (!o->window_named)
         q.window_ns = 0;
-    if (x == &export_perfdata)
-        q.show_idle = true;
-    else if (o->session.debuginfod)
+    q.show_idle |= x->whole;
+    q.all_events = x->all_events;
+    if (x != &export_perfdata && o->session.debuginfod)
         fetch_names(s, &q);
     if (!export_run(x, s, &q, &o->exports, path, e))
         return false;

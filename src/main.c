@@ -10,7 +10,7 @@
  *   features.c     --version
  *   servers.c      --debuginfod: who is asked
  *   ui/            the screens: term (curses), app (loop), widgets, one file per view
- *   export/        what is shown as a file: perf.data, folded, report
+ *   export/        what is shown as a file: one format each
  *   session/       owns all below: source and switches, collector, bounds, queries with names, snapshots
  *   symbols/       names: the symbolizer, its worker process, and the worker's parsers
  *   unwind/        stacks from registers and stack memory, by tables that the worker compiles

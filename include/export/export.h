@@ -8,6 +8,8 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/file.h"
+#include "session/samples.h"
 #include "session/session.h"
 
 /* What formats take besides the query; all zero: each format's defaults. Strings are borrowed. */
@@ -18,29 +20,50 @@ struct export_options {
     const char *title, *count_name;    /* pictures; NULL: the format's own */
 };
 
+/* Where a long text goes piece by piece: to a file, or to standard output. */
+struct export_sink {
+    struct buf text; /* what is added here … */
+    struct outfile *file;
+    bool failed;
+    struct error error;
+};
+/* … is written, and `text` emptied, when there is enough of it. False: no more is wanted, the error is known. */
+bool export_flush(struct export_sink *to);
+
 struct exporter {
     const char *name;   /* --export NAME */
     const char *suffix; /* ".folded": of -o, when --export is not given */
     const char *help;   /* one line */
     bool by_comm;       /* whatever the screen groups by, it is asked by comm and symbol */
-    /* One of the two. text: the whole file as text, for any path and for standard output. */
+    bool whole;         /* without a screen: with the idle loop, as perf's own tools */
+    bool all_events;    /* without a screen: of all events */
+    bool binary;        /* no terminal takes it */
+    /* One of the three. text: the whole file, for any path and for standard output. stream: the same, piece by piece;
+     * it asks q itself. */
     void (*text)(struct session *s, const struct view_query *q, const struct view *v,
                  const struct export_options *o, struct buf *out);
+    bool (*stream)(struct session *s, const struct view_query *q, const struct export_options *o,
+                   struct export_sink *to, struct error *e);
     bool (*write)(struct session *s, const struct view_query *q, const struct export_options *o, const char *path,
                   struct error *e);
 };
 extern const struct exporter *const export_table[];
 extern const size_t export_table_n;
 
-extern const struct exporter export_perfdata, export_folded, export_report;
+extern const struct exporter export_perfdata, export_folded, export_report, export_json;
 
 /* By name, or (name NULL) by the ending of path; "perf.data" when nothing fits. NULL with e set: unknown name. */
 const struct exporter *export_find(const char *name, const char *path, struct error *e);
-/* Waits for names (bounded), asks q, writes. path "-": standard output, text only. */
+/* Waits for names (bounded), asks q, writes. path "-": standard output. */
 bool export_run(const struct exporter *x, struct session *s, const struct view_query *q,
                 const struct export_options *o, const char *path, struct error *e);
 /* q's answer with as many names as come within a few seconds. */
 void export_query(struct session *s, const struct view_query *q, struct view *v);
+/* The same, and its samples. */
+bool export_samples(struct session *s, const struct view_query *q, struct view *v, struct session_samples *samples,
+                    struct error *e);
+/* A module's path as perf writes it. */
+const char *export_module_path(const struct module *m);
 /* One frame as text: header lines and the `lines` hottest rows (0: all). Batch and report share it. */
 void report_print(struct session *s, const struct view_query *q, const struct view *v, unsigned lines, struct buf *out);
 

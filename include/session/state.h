@@ -105,7 +105,10 @@ struct session_event {
     struct perf_event_attr attr; /* as opened; for a file as read */
     uint64_t freq_hz, period;
     uint64_t seen_hz;            /* of a period: what auto had to find out, 0: nothing */
+    uint64_t lost;               /* of its samples, as far as records tell */
 };
+
+#define SESSION_RECORD_TYPES 32 /* of the kernel's; room for what is to come */
 
 struct session {
     struct session_config cfg; /* as asked for, following the live switches; scope is owned */
@@ -139,6 +142,7 @@ struct session {
     uint64_t drained_ns;         /* all samples up to then are in the history */
     uint64_t samples, lost_before, throttled_before;
     struct live_stats stats;
+    uint64_t records[SESSION_RECORD_TYPES]; /* live, by type; a file counts its own */
     struct live_note notes[LIVE_NOTES_MAX];
     uint32_t n_notes;
     uint32_t spark[SESSION_SPARK];

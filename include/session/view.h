@@ -74,6 +74,8 @@ struct view {
     uint64_t generation;        /* session_generation at the time */
     struct view_memory *memory;
 };
+/* The module of one of the result's frames: held until the next query on the view. */
+const struct module *view_module(const struct view *v, uint32_t frame);
 void view_done(struct view *v);
 
 #endif

@@ -7,8 +7,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "process/module.h"
 
-const struct exporter *const export_table[] = { &export_perfdata, &export_folded, &export_report };
+const struct exporter *const export_table[] = { &export_perfdata, &export_folded, &export_json, &export_report };
 const size_t export_table_n = sizeof export_table / sizeof *export_table;
 
 static bool ends_with(const char *path, const char *suffix)
@@ -34,6 +35,21 @@ const struct exporter *export_find(const char *name, const char *path, struct er
     return NULL;
 }
 
+const char *export_module_path(const struct module *m)
+{
+    switch (m->kind) {
+    case MODULE_KERNEL:
+        return "[kernel.kallsyms]";
+    case MODULE_UNKNOWN:
+    case MODULE_BROKEN:
+        return "[unknown]";
+    case MODULE_GUEST:
+        return "[guest.kernel.kallsyms]";
+    default:
+        return m->path;
+    }
+}
+
 #define SETTLE_NS (5 * NS_PER_SEC)
 #define SETTLE_ROUNDS 4 /* names, then their demangled form, then what those brought */
 
@@ -50,31 +66,79 @@ void export_query(struct session *s, const struct view_query *q, struct view *v)
     }
 }
 
-static bool write_text(const struct buf *text, const char *path, struct error *e)
+bool export_samples(struct session *s, const struct view_query *q, struct view *v, struct session_samples *samples,
+                    struct error *e)
 {
-    struct outfile o;
-    if (!strcmp(path, "-"))
-        return file_write_all(STDOUT_FILENO, buf_str(text), text->len, e);
-    if (!outfile_open(&o, path, e))
-        return false;
-    outfile_write(&o, buf_str(text), text->len);
-    return outfile_commit(&o, e);
+    export_query(s, q, v);
+    return session_samples(s, q, v, samples, e);
+}
+
+/* ---- writing ---- */
+
+#define FLUSH_BYTES 65536
+
+static void write_out(struct export_sink *to)
+{
+    if (to->failed)
+        return;
+    if (to->file)
+        outfile_write(to->file, buf_str(&to->text), to->text.len);
+    else
+        to->failed = !file_write_all(STDOUT_FILENO, buf_str(&to->text), to->text.len, &to->error);
+    to->failed |= to->file && to->file->failed;
+    buf_clear(&to->text);
+}
+
+bool export_flush(struct export_sink *to)
+{
+    if (to->text.len >= FLUSH_BYTES)
+        write_out(to);
+    return !to->failed;
+}
+
+static bool run_text(const struct exporter *x, struct session *s, const struct view_query *q,
+                     const struct export_options *o, struct export_sink *to)
+{
+    struct view v = { 0 };
+    export_query(s, q, &v);
+    x->text(s, q, &v, o, &to->text);
+    view_done(&v);
+    return true;
+}
+
+/* Nothing is left of a file that could not be made whole. */
+static bool finish(struct export_sink *to, bool ok, struct error *e)
+{
+    if (!to->file && to->failed && e)
+        *e = to->error;
+    if (!to->file)
+        return ok && !to->failed;
+    if (ok || to->failed)
+        return outfile_commit(to->file, e);
+    outfile_abort(to->file);
+    return false;
 }
 
 bool export_run(const struct exporter *x, struct session *s, const struct view_query *q,
                 const struct export_options *o, const char *path, struct error *e)
 {
+    struct export_sink to = { 0 };
+    struct outfile file;
+    struct view_query asked = *q;
     if (x->write)
         return x->write(s, q, o, path, e);
-    struct view v = { 0 };
-    struct buf text = { 0 };
-    struct view_query asked = *q;
     if (x->by_comm)
         asked.group = VIEW_GROUP_COMM_SYMBOL;
-    export_query(s, &asked, &v);
-    x->text(s, &asked, &v, o, &text);
-    bool ok = write_text(&text, path, e);
-    buf_done(&text);
-    view_done(&v);
+    if (strcmp(path, "-")) {
+        if (!outfile_open(&file, path, e))
+            return false;
+        to.file = &file;
+    } else if (x->binary && isatty(STDOUT_FILENO)) {
+        return error_set(e, ERROR_ARGUMENT, "%s is not for a terminal: -o FILE, or a pipe behind -o -", x->name);
+    }
+    bool ok = x->stream ? x->stream(s, &asked, o, &to, e) : run_text(x, s, &asked, o, &to);
+    write_out(&to);
+    ok = finish(&to, ok, e);
+    buf_done(&to.text);
     return ok;
 }

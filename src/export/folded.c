@@ -71,6 +71,7 @@ const struct exporter export_folded = {
     .name = "folded",
     .suffix = ".folded",
     .by_comm = true,
+    .whole = true,
     .help = "one line per stack with its samples, for flamegraph.pl and its kin",
     .text = folded_text,
 };

@@ -15,6 +15,7 @@ static bool perfdata_write(struct session *s, const struct view_query *q, const 
 const struct exporter export_perfdata = {
     .name = "perf.data",
     .suffix = ".data",
+    .whole = true,
     .help = "samples for perf report, perf script, and flametop -i",
     .write = perfdata_write,
 };

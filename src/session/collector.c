@@ -338,6 +338,13 @@ static bool collect_sample(struct session *s, const struct record *r)
     return true;
 }
 
+static void note_lost_of_event(struct session *s, const struct record *r)
+{
+    uint32_t event = s->file ? r->source : s->current_event;
+    if (event < s->n_events)
+        s->events[event].lost += r->lost.lost;
+}
+
 bool collector_record(struct session *s, const struct record *r)
 {
     switch (r->type) {
@@ -356,6 +363,7 @@ bool collector_record(struct session *s, const struct record *r)
         s->lost_recent_ns = clock_now_ns();
         if (s->file)
             s->stats.lost += r->lost.lost;
+        note_lost_of_event(s, r);
         break;
     }
     world_apply(s->world, r);
@@ -365,6 +373,8 @@ bool collector_record(struct session *s, const struct record *r)
 static bool on_record(void *ctx, const struct record *r)
 {
     struct session *s = ctx;
+    if (r->type < SESSION_RECORD_TYPES)
+        s->records[r->type]++;
     collector_record(s, r);
     return !s->stop;
 }

@@ -324,6 +324,11 @@ static struct module *module_of_frame(const struct view *v, uint32_t frame)
     return v->memory->modules[number].module;
 }
 
+const struct module *view_module(const struct view *v, uint32_t frame)
+{
+    return module_of_frame(v, frame);
+}
+
 static void number_inlined(struct view *v, uint32_t frame, uint32_t real, const struct symbol *sym)
 {
     MEM_GROW(v->frame_func, v->memory->frame_func_cap, frame + 1);

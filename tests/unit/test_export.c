@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "export/export.h"
+#include "export/json.h"
 #include "perfdata/writer.h"
 
 static char folder[] = "/tmp/flametop-export-XXXXXX";
@@ -227,8 +228,39 @@ static void a_format_is_found_by_name_or_by_the_ending(void **state)
     assert_null(export_find("", "x", &error));
     for (size_t i = 0; i < export_table_n; i++) {
         assert_true(*export_table[i]->help && export_table[i]->suffix[0] == '.');
-        assert_true(!export_table[i]->text != !export_table[i]->write);
+        assert_int_equal(!!export_table[i]->text + !!export_table[i]->stream + !!export_table[i]->write, 1);
     }
+}
+
+static void the_json_counts_all(void **state)
+{
+    (void)state;
+    open_file(true);
+    char *text = exported(&export_json);
+    assert_non_null(strstr(text, "\"samples\":6,\"lost\":0"));
+    assert_non_null(strstr(text, "{\"name\":\"zeta\",\"samples\":5,\"period\":5}"));
+    assert_non_null(strstr(text, "{\"tid\":200,\"pid\":200,\"comm\":\"a;b\",\"samples\":1,\"period\":1}"));
+    assert_non_null(strstr(text, "{\"cpu\":2,\"samples\":1,\"period\":1}"));
+    assert_non_null(strstr(text, "{\"name\":\"export_test_leaf\",\"module\":\"test_export\",\"self\":4,\"total\":4}"));
+    assert_non_null(strstr(text, "\"time\":{\"first_ns\":10,\"last_ns\":30}"));
+    free(text);
+    zoom_to(ZOOM_PROCESS, 200, "");
+    text = exported(&export_json);
+    assert_non_null(strstr(text, "\"samples\":1,\"lost\":0"));
+    assert_null(strstr(text, "zeta"));
+    free(text);
+}
+
+static void whatever_is_in_a_name_is_valid_in_json(void **state)
+{
+    struct buf text = { 0 };
+    (void)state;
+    json_string(&text, "a\"b\\c\n\x1b[31m\x7f");
+    assert_string_equal(buf_str(&text), "\"a\\\"b\\\\c\\u000a\\u001b[31m\\u007f\"");
+    buf_clear(&text);
+    json_string(&text, "\xff\xc3\xa9\xe2\x82\xed\xa0\x80");
+    assert_string_equal(buf_str(&text), "\"\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
+    buf_done(&text);
 }
 
 static void what_cannot_be_written_is_said(void **state)
@@ -260,6 +292,8 @@ int main(int argc, char **argv)
         WITH_SETUP(as_many_rows_as_asked),
         WITH_SETUP(nothing_sampled_is_nothing_written),
         WITH_SETUP(a_format_is_found_by_name_or_by_the_ending),
+        WITH_SETUP(the_json_counts_all),
+        cmocka_unit_test(whatever_is_in_a_name_is_valid_in_json),
         WITH_SETUP(what_cannot_be_written_is_said),
     };
 

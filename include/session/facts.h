@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is known of a recording besides its samples: for files that tell all of it. */
+#ifndef FLAMETOP_SESSION_FACTS_H
+#define FLAMETOP_SESSION_FACTS_H
+
+#include "perfdata/reader.h"
+#include "session/session.h"
+
+struct session_event_facts {
+    char name[128]; /* cleaned */
+    uint64_t lost;
+    bool has_cpu;   /* its samples tell the CPU */
+};
+struct session_facts {
+    const struct perfdata_info *info; /* of a file, what it says of its machine; NULL: live, on this one */
+    struct session_event_facts events[SESSION_EVENTS_MAX];
+    uint32_t n_events;
+    struct perfdata_count *records;   /* by type; owned */
+    uint32_t n_records;
+    const char *const *damage;        /* borrowed from the file */
+    uint32_t n_damage;
+    uint64_t lost;                    /* of all events */
+};
+/* Over a file: once it is read. */
+void session_get_facts(struct session *s, struct session_facts *out);
+void session_facts_done(struct session_facts *f);
+
+#endif

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* All that is counted, for programs:
+ *
+ *   {"header":{…}, "samples":N, "lost":N,
+ *    "events":[{"name","samples","period","lost"}], "comms":[{"name","samples","period"}],
+ *    "pids":[{"pid","samples","period"}], "threads":[{"tid","pid","comm","samples","period"}],
+ *    "cpus":[{"cpu","samples","period"}], "modules":[{"path","samples","period"}],
+ *    "symbols":[{"name","module","self","total"}], "time":{"first_ns","last_ns"}, "records":{"MMAP2":N, …},
+ *    "damage":["…"]}
+ *
+ * Counts are of samples unless they are called period. Rows are in the order of their samples, the most first. A module is
+ * that of the function that ran. CPUs are those that samples tell. */
+#include "export/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "export/export.h"
+#include "process/module.h"
+#include "profile/functions.h"
+#include "session/facts.h"
+
+struct row {
+    uint64_t number, pid;
+    const char *label;
+    uint64_t samples, period;
+};
+
+struct tally {
+    struct map index; /* key → row */
+    struct row *rows;
+    size_t n, cap;
+};
+
+struct counting {
+    const struct view *v;
+    struct session_samples samples;
+    struct session_facts facts;
+    struct tally comms, pids, threads, cpus, modules;
+    uint64_t event_samples[SESSION_EVENTS_MAX], event_period[SESSION_EVENTS_MAX];
+    uint64_t first_ns, last_ns;
+};
+
+/* ---- counting ---- */
+
+static struct row *count(struct tally *t, uint64_t key, const struct sample *sample)
+{
+    bool created;
+    uint64_t *at = map_at(&t->index, key, t->n, &created);
+    if (created) {
+        MEM_GROW(t->rows, t->cap, t->n + 1);
+        t->rows[t->n++] = (struct row){ .number = key };
+    }
+    struct row *r = &t->rows[*at];
+    r->samples++;
+    r->period += sample->weight;
+    return r;
+}
+
+/* The module of a stack's leaf; 0: there is no stack. */
+static uint32_t module_of(const struct counting *c, uint32_t node)
+{
+    return node ? c->v->result.frame_module[c->v->result.frame[node]] : 0;
+}
+
+static void count_sample(struct counting *c, const struct sample *sample)
+{
+    const struct world_thread *t = &c->samples.threads[sample->thread];
+    uint32_t module = module_of(c, sample->stack);
+    count(&c->comms, map_hash_bytes(t->comm, strlen(t->comm), 1), sample)->label = t->comm;
+    count(&c->pids, t->pid, sample);
+    struct row *thread = count(&c->threads, t->tid, sample);
+    thread->pid = t->pid;
+    thread->label = t->comm;
+    struct row *m = count(&c->modules, module, sample);
+    if (!m->label)
+        m->label = module ? export_module_path(view_module(c->v, c->v->result.frame[sample->stack])) : "[unknown]";
+    if (sample->event < c->facts.n_events) {
+        c->event_samples[sample->event]++;
+        c->event_period[sample->event] += sample->weight;
+        if (c->facts.events[sample->event].has_cpu)
+            count(&c->cpus, sample->cpu, sample);
+    }
+}
+
+static int by_samples(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    if (x->samples != y->samples)
+        return x->samples > y->samples ? -1 : 1;
+    int order = x->label && y->label ? strcmp(x->label, y->label) : 0;
+    return order ? order : x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void count_all(struct counting *c)
+{
+    for (size_t i = 0; i < c->samples.n; i++)
+        count_sample(c, &c->samples.list[i]);
+    if (c->samples.n) {
+        c->first_ns = c->samples.list[0].time_ns;
+        c->last_ns = c->samples.list[c->samples.n - 1].time_ns;
+    }
+    struct tally *tallies[] = { &c->comms, &c->pids, &c->threads, &c->cpus, &c->modules };
+    for (size_t i = 0; i < sizeof tallies / sizeof *tallies; i++)
+        if (tallies[i]->n)
+            qsort(tallies[i]->rows, tallies[i]->n, sizeof *tallies[i]->rows, by_samples);
+}
+
+static void counting_done(struct counting *c)
+{
+    struct tally *tallies[] = { &c->comms, &c->pids, &c->threads, &c->cpus, &c->modules };
+    for (size_t i = 0; i < sizeof tallies / sizeof *tallies; i++) {
+        map_done(&tallies[i]->index);
+        mem_free(tallies[i]->rows);
+    }
+    session_samples_done(&c->samples);
+    session_facts_done(&c->facts);
+}
+
+/* ---- writing ---- */
+
+static void put_known(struct buf *out, const char *key, const char *text)
+{
+    if (*text)
+        json_text(out, key, text);
+}
+
+static void put_file_header(const struct perfdata_info *info, struct buf *out)
+{
+    put_known(out, "hostname", info->hostname);
+    put_known(out, "os_release", info->release);
+    put_known(out, "perf_version", info->version);
+    put_known(out, "arch", info->arch);
+    if (info->cpus_available) {
+        json_number(out, "nrcpus_online", info->cpus_online);
+        json_number(out, "nrcpus_avail", info->cpus_available);
+    }
+    put_known(out, "cpudesc", info->cpudesc);
+    if (info->total_mem_kb)
+        json_number(out, "total_memory_kb", info->total_mem_kb);
+    put_known(out, "cmdline", info->cmdline);
+}
+
+static void put_own_header(struct buf *out)
+{
+    struct utsname u;
+    if (uname(&u))
+        return;
+    json_text(out, "hostname", u.nodename);
+    json_text(out, "os_release", u.release);
+    json_text(out, "arch", u.machine);
+    json_number(out, "nrcpus_online", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+    json_number(out, "nrcpus_avail", (uint64_t)sysconf(_SC_NPROCESSORS_CONF));
+}
+
+static void put_header(const struct counting *c, struct buf *out)
+{
+    json_key(out, "header");
+    json_open(out, '{');
+    if (c->facts.info)
+        put_file_header(c->facts.info, out);
+    else
+        put_own_header(out);
+    buf_putc(out, '}');
+}
+
+static void put_events(const struct counting *c, struct buf *out)
+{
+    json_key(out, "events");
+    json_open(out, '[');
+    for (uint32_t i = 0; i < c->facts.n_events; i++) {
+        json_open(out, '{');
+        json_text(out, "name", c->facts.events[i].name);
+        json_number(out, "samples", c->event_samples[i]);
+        json_number(out, "period", c->event_period[i]);
+        json_number(out, "lost", c->facts.events[i].lost);
+        buf_putc(out, '}');
+    }
+    buf_putc(out, ']');
+}
+
+/* number, label: the keys of what is so, NULL: it is not told. */
+static void put_tally(const struct tally *t, const char *name, const char *number, const char *label, bool pid,
+                      struct buf *out)
+{
+    json_key(out, name);
+    json_open(out, '[');
+    for (size_t i = 0; i < t->n; i++) {
+        json_open(out, '{');
+        if (number)
+            json_number(out, number, t->rows[i].number);
+        if (pid)
+            json_number(out, "pid", t->rows[i].pid);
+        if (label)
+            json_text(out, label, t->rows[i].label);
+        json_number(out, "samples", t->rows[i].samples);
+        json_number(out, "period", t->rows[i].period);
+        buf_putc(out, '}');
+    }
+    buf_putc(out, ']');
+}
+
+static int by_self(const void *a, const void *b)
+{
+    const struct function_row *x = a, *y = b;
+    if (x->self_count != y->self_count)
+        return x->self_count > y->self_count ? -1 : 1;
+    if (x->total_count != y->total_count)
+        return x->total_count > y->total_count ? -1 : 1;
+    return x->func < y->func ? -1 : x->func > y->func;
+}
+
+static void put_symbols(const struct view *v, struct buf *out)
+{
+    struct functions f = { 0 };
+    functions_build(&f, &v->result, v->frame_func, v->n_funcs, false, false);
+    if (f.n)
+        qsort(f.rows, f.n, sizeof *f.rows, by_self);
+    json_key(out, "symbols");
+    json_open(out, '[');
+    for (uint32_t i = 0; i < f.n; i++) {
+        const struct view_function *fn = &v->funcs[f.rows[i].func];
+        json_open(out, '{');
+        json_text(out, "name", fn->name);
+        json_text(out, "module", fn->module);
+        json_number(out, "self", f.rows[i].self_count);
+        json_number(out, "total", f.rows[i].total_count);
+        buf_putc(out, '}');
+    }
+    buf_putc(out, ']');
+    functions_done(&f);
+}
+
+static void put_records(const struct session_facts *f, struct buf *out)
+{
+    json_key(out, "records");
+    json_open(out, '{');
+    for (uint32_t i = 0; i < f->n_records; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "TYPE_%u", f->records[i].type);
+        json_number(out, f->records[i].name ? f->records[i].name : name, f->records[i].n);
+    }
+    buf_puts(out, "}");
+    json_key(out, "damage");
+    json_open(out, '[');
+    for (uint32_t i = 0; i < f->n_damage; i++) {
+        if (i)
+            buf_putc(out, ',');
+        json_string(out, f->damage[i]);
+    }
+    buf_putc(out, ']');
+}
+
+static void put_all(const struct counting *c, struct buf *out)
+{
+    json_open(out, '{');
+    put_header(c, out);
+    json_number(out, "samples", c->samples.n);
+    json_number(out, "lost", c->facts.lost);
+    put_events(c, out);
+    put_tally(&c->comms, "comms", NULL, "name", false, out);
+    put_tally(&c->pids, "pids", "pid", NULL, false, out);
+    put_tally(&c->threads, "threads", "tid", "comm", true, out);
+    put_tally(&c->cpus, "cpus", "cpu", NULL, false, out);
+    put_tally(&c->modules, "modules", NULL, "path", false, out);
+    put_symbols(c->v, out);
+    json_key(out, "time");
+    json_open(out, '{');
+    json_number(out, "first_ns", c->first_ns);
+    json_number(out, "last_ns", c->last_ns);
+    buf_putc(out, '}');
+    put_records(&c->facts, out);
+    buf_puts(out, "}\n");
+}
+
+static bool json_write(struct session *s, const struct view_query *q, const struct export_options *o,
+                       struct export_sink *to, struct error *e)
+{
+    struct view v = { 0 };
+    struct counting c = { .v = &v };
+    struct view_query by_symbol = *q;
+    (void)o;
+    by_symbol.group = VIEW_GROUP_SYMBOL;
+    bool ok = export_samples(s, &by_symbol, &v, &c.samples, e);
+    if (ok) {
+        session_get_facts(s, &c.facts);
+        count_all(&c);
+        put_all(&c, &to->text);
+    }
+    counting_done(&c);
+    view_done(&v);
+    return ok;
+}
+
+const struct exporter export_json = {
+    .name = "json",
+    .suffix = ".json",
+    .whole = true,
+    .all_events = true,
+    .help = "all counts for programs: events, comms, processes, threads, CPUs, modules, symbols, records, losses",
+    .stream = json_write,
+};

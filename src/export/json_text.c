@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "export/json.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+void json_string(struct buf *out, const char *s)
+{
+    size_t left = strlen(s);
+    buf_putc(out, '"');
+    while (left) {
+        uint32_t c;
+        size_t n = text_decode(s, left, &c);
+        if (*s == '"' || *s == '\\')
+            buf_printf(out, "\\%c", *s);
+        else if (c < 0x20 || c == 0x7f)
+            buf_printf(out, "\\u%04x", (unsigned)c);
+        else if (c == 0xfffd)
+            buf_puts(out, "\xef\xbf\xbd");
+        else
+            buf_add(out, s, n);
+        s += n;
+        left -= n;
+    }
+    buf_putc(out, '"');
+}
+
+static void comma(struct buf *out)
+{
+    size_t n = out->len;
+    while (n && out->data[n - 1] == '\n')
+        n--;
+    if (n && !strchr("[{:,", out->data[n - 1]))
+        buf_putc(out, ',');
+}
+
+void json_open(struct buf *out, char bracket)
+{
+    comma(out);
+    if (bracket == '{' && out->len && out->data[out->len - 1] != ':')
+        buf_putc(out, '\n');
+    buf_putc(out, bracket);
+}
+
+void json_key(struct buf *out, const char *key)
+{
+    comma(out);
+    json_string(out, key);
+    buf_putc(out, ':');
+}
+
+void json_number(struct buf *out, const char *key, uint64_t value)
+{
+    json_key(out, key);
+    buf_printf(out, "%llu", (unsigned long long)value);
+}
+
+void json_text(struct buf *out, const char *key, const char *value)
+{
+    json_key(out, key);
+    json_string(out, value);
+}

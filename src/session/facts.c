@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "session/facts.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "session/state.h"
+
+static void copy_events(struct session *s, struct session_facts *out)
+{
+    out->n_events = s->n_events;
+    for (uint32_t i = 0; i < s->n_events; i++) {
+        const struct session_event *from = &s->events[i];
+        struct session_event_facts *to = &out->events[i];
+        text_clean(to->name, sizeof to->name, from->event.name, strlen(from->event.name));
+        to->lost = from->lost;
+        to->has_cpu = from->attr.sample_type & PERF_SAMPLE_CPU;
+    }
+}
+
+static void copy_live_records(struct session *s, struct session_facts *out)
+{
+    out->records = mem_array(SESSION_RECORD_TYPES, sizeof *out->records);
+    for (uint32_t type = 0; type < SESSION_RECORD_TYPES; type++)
+        if (s->records[type])
+            out->records[out->n_records++] =
+                (struct perfdata_count){ type, perfdata_type_name(type), s->records[type] };
+}
+
+static void copy_file_records(struct session *s, struct session_facts *out)
+{
+    const struct perfdata_count *counts;
+    out->n_records = perfdata_counts(s->file, &counts);
+    out->records = mem_array(out->n_records + 1, sizeof *counts);
+    memcpy(out->records, counts, out->n_records * sizeof *counts);
+}
+
+void session_get_facts(struct session *s, struct session_facts *out)
+{
+    *out = (struct session_facts){ 0 };
+    pthread_mutex_lock(&s->lock);
+    copy_events(s, out);
+    out->lost = s->lost_before + s->stats.lost;
+    if (s->file) {
+        out->info = perfdata_info(s->file);
+        out->n_damage = perfdata_damage(s->file, &out->damage);
+        copy_file_records(s, out);
+    } else {
+        copy_live_records(s, out);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+void session_facts_done(struct session_facts *f)
+{
+    mem_free(f->records);
+    *f = (struct session_facts){ 0 };
+}

@@ -1,0 +1,78 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is exported of recordings by others, against what is known of them and what other programs make of it."""
+import collections
+import glob
+import json
+import os
+
+import machine as m
+from ptyscreen import run
+
+DATA = os.path.join(m.SOURCE, "tests", "data")
+
+
+def recordings():
+    found = sorted(glob.glob(os.path.join(DATA, "*.facts")))
+    assert found, "no recordings in " + DATA
+    return [file[:-len(".facts")] for file in found]
+
+
+def export(file, form, *more):
+    return m.flametop("-i", file, "--export", form, "-o", "-", *more)[1]
+
+
+def facts_of(file):
+    """{kind: {what: number}}, numbers without a name under ''"""
+    found = collections.defaultdict(dict)
+    with open(file + ".facts") as f:
+        for line in f:
+            kind, rest = line.rstrip("\n").split(" ", 1)
+            name, _, number = rest.rpartition(" ")
+            if kind == "header":
+                name, _, number = rest.partition(" ")
+            found[kind][name] = number if kind == "header" else int(number)
+    return found
+
+
+def by(rows, key, what="samples"):
+    assert len({row[key] for row in rows}) == len(rows), rows
+    return {str(row[key]): row[what] for row in rows}
+
+
+def known_facts():
+    """the JSON of every recording by others has the numbers that are known of it"""
+    for file in recordings():
+        facts, told = facts_of(file), json.loads(export(file, "json"))
+        assert told["samples"] == facts["samples"][""], file
+        assert told["time"] == {"first_ns": facts["first"][""], "last_ns": facts["last"][""]}, file
+        assert told["records"] == facts["records"], file
+        lost = sum(int(n) for words in facts["lost"] for n in words.split()) + sum(facts["lost"].values())
+        assert told["lost"] == lost == sum(e["lost"] for e in told["events"]), file
+        events = [e for e in told["events"] if e["samples"]]
+        assert by(events, "name") == {k: n for k, n in facts["event"].items() if n}, file
+        assert by(events, "name", "period") == {k: n for k, n in facts["event_period"].items() if n}, file
+        assert sum(e["period"] for e in events) == facts["period"][""], file
+        assert by(told["comms"], "name") == facts["comm"], file
+        assert by(told["comms"], "name", "period") == facts["comm_period"], file
+        assert by(told["pids"], "pid") == facts["pid"], file
+        assert by(told["threads"], "tid") == facts["tid"], file
+        assert by(told["cpus"], "cpu") == facts["cpu"], file
+        header = facts["header"]
+        for key, ours in (("hostname", "hostname"), ("release", "os_release"), ("version", "perf_version"),
+                          ("arch", "arch"), ("cpudesc", "cpudesc"), ("cmdline", "cmdline"), ("online", "nrcpus_online")):
+            assert str(told["header"].get(ours, "")) == header.get(key, ""), (file, key, told["header"])
+        assert sum(s["self"] for s in told["symbols"]) <= told["samples"]
+        assert all(0 <= s["self"] <= s["total"] <= told["samples"] for s in told["symbols"]), file
+
+
+def known_modules():
+    """the JSON of every recording by others says in which modules its samples are"""
+    for file in recordings():
+        dsos = collections.Counter()
+        for name, n in facts_of(file)["dso"].items():
+            dsos["[unknown]" if name == "<not found>" else name] += n
+        assert by(json.loads(export(file, "json"))["modules"], "path") == dsos, (file, dsos)
+
+
+run(known_facts, known_modules)
