@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a view answers becomes a call tree of its own numbers first, which is fast; its nodes are then found by name. */
+#include "session/nametree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/calltree.h"
+
+#define KEY_ROOT  UINT64_C(0x6e616d6574726565)
+#define DEPTH_MAX UINT16_MAX
+
+static uint64_t child_key(uint64_t parent_key, uint64_t identity)
+{
+    return map_mix(parent_key * UINT64_C(0x9e3779b97f4a7c15) + identity);
+}
+
+/* How much of a module's name counts: of "libc-2.31.so" and "libfoo.so.1.2" what stands before ".so" and before a
+ * version there. */
+static size_t module_stem(const char *module)
+{
+    const char *so = strstr(module, ".so");
+    size_t n, end;
+    if (!so || (so[3] && so[3] != '.'))
+        return strlen(module);
+    n = end = (size_t)(so - module);
+    while (end && strchr("0123456789.", module[end - 1]))
+        end--;
+    return end > 1 && end < n && module[end - 1] == '-' ? end - 1 : n;
+}
+
+static uint32_t func_at(struct nametree *t, const char *name, const char *module, enum symbol_class class, bool is_group)
+{
+    bool created;
+    uint64_t key = map_hash_bytes(name, strlen(name), is_group ? KEY_ROOT : map_hash_bytes(module, module_stem(module), 1));
+    uint64_t *at = map_at(&t->func_numbers, key, t->n_funcs, &created);
+    if (!created)
+        return (uint32_t)*at;
+    MEM_GROW(t->funcs, t->funcs_cap, t->n_funcs + 1);
+    t->funcs[t->n_funcs] = (struct nametree_func){
+        .name = arena_strndup(&t->strings, name, strlen(name)),
+        .module = arena_strndup(&t->strings, module, strlen(module)),
+        .class = class,
+        .is_group = is_group,
+        .key = key,
+    };
+    return t->n_funcs++;
+}
+
+static uint32_t child_at(struct nametree *t, uint32_t parent, uint32_t func)
+{
+    bool created;
+    uint64_t key = child_key(t->nodes[parent].key, t->funcs[func].key);
+    uint64_t *at = map_at(&t->by_key, key, t->n, &created);
+    if (!created)
+        return (uint32_t)*at;
+    MEM_GROW(t->nodes, t->cap, t->n + 1);
+    t->nodes[t->n] = (struct nametree_node){ .key = key, .func = func, .parent = parent,
+                                             .depth = t->nodes[parent].depth + 1 };
+    return t->n++;
+}
+
+void nametree_init(struct nametree *t)
+{
+    nametree_done(t);
+    MEM_GROW(t->nodes, t->cap, 1);
+    t->nodes[0] = (struct nametree_node){ .key = KEY_ROOT };
+    t->n = 1;
+    (void)func_at(t, "all", "", SYMBOL_CLASS_UNKNOWN, true);
+}
+
+void nametree_done(struct nametree *t)
+{
+    mem_free(t->nodes);
+    mem_free(t->funcs);
+    arena_done(&t->strings);
+    map_done(&t->by_key);
+    map_done(&t->func_numbers);
+    *t = (struct nametree){ 0 };
+}
+
+void nametree_add(struct nametree *t, const struct view *v, enum nametree_side side, bool by_weight)
+{
+    struct calltree tree = { 0 };
+    struct calltree_options o = { .by_group = v->n_groups > 1, .frame_func = v->frame_func, .max_depth = DEPTH_MAX };
+    calltree_build(&tree, &v->result, &o);
+    uint32_t *node = mem_array(tree.n, sizeof *node);
+    for (uint32_t i = 0; i < tree.n; i++) {
+        const struct calltree_node *c = &tree.nodes[i];
+        if (c->is_group)
+            node[i] = child_at(t, 0, func_at(t, v->groups[c->group].label, "", SYMBOL_CLASS_UNKNOWN, true));
+        else if (i) {
+            const struct view_function *f = &v->funcs[c->func];
+            node[i] = child_at(t, node[c->parent], func_at(t, f->name, f->module, f->class, false));
+        }
+        t->nodes[node[i]].self[side] += by_weight ? c->self_weight : c->self_count;
+        t->nodes[node[i]].total[side] += by_weight ? c->total_weight : c->total_count;
+    }
+    mem_free(node);
+    calltree_done(&tree);
+}
+
+void nametree_add_tree(struct nametree *t, const struct nametree *from, enum nametree_side from_side,
+                       enum nametree_side side)
+{
+    uint32_t *node = mem_array(from->n, sizeof *node);
+    for (uint32_t i = 0; i < from->n; i++) {
+        const struct nametree_node *n = &from->nodes[i];
+        const struct nametree_func *f = &from->funcs[n->func];
+        if (i)
+            node[i] = child_at(t, node[n->parent], func_at(t, f->name, f->module, f->class, f->is_group));
+        t->nodes[node[i]].self[side] += n->self[from_side];
+        t->nodes[node[i]].total[side] += n->total[from_side];
+    }
+    mem_free(node);
+}
+
+static void add_to_path(struct nametree *t, uint32_t node, const struct nametree_node *what)
+{
+    for (uint32_t i = node;; i = t->nodes[i].parent) {
+        for (int side = 0; side < NAMETREE_SIDES; side++)
+            t->nodes[i].total[side] += what->self[side];
+        if (!i)
+            return;
+    }
+}
+
+void nametree_add_reversed(struct nametree *t, const struct nametree *from)
+{
+    for (uint32_t i = 0; i < from->n; i++) {
+        const struct nametree_node *leaf = &from->nodes[i];
+        uint32_t at = 0;
+        if (!leaf->self[NAMETREE_SHOWN] && !leaf->self[NAMETREE_BEFORE])
+            continue;
+        for (uint32_t up = i; up; up = from->nodes[up].parent) {
+            const struct nametree_func *f = &from->funcs[from->nodes[up].func];
+            at = child_at(t, at, func_at(t, f->name, f->module, f->class, f->is_group));
+        }
+        for (int side = 0; side < NAMETREE_SIDES; side++)
+            t->nodes[at].self[side] += leaf->self[side];
+        add_to_path(t, at, leaf);
+    }
+}
+
+static int by_name(const void *x, const void *y, void *ctx)
+{
+    const struct nametree_func *funcs = ctx, *a = &funcs[*(const uint32_t *)x], *b = &funcs[*(const uint32_t *)y];
+    int order = strcmp(a->name, b->name);
+    if (!order)
+        order = strcmp(a->module, b->module);
+    return order ? order : (a->key > b->key) - (a->key < b->key);
+}
+
+/* Nodes are put in front of their siblings, those of the last function first. */
+void nametree_sort(struct nametree *t)
+{
+    uint32_t *order = mem_array(t->n_funcs, sizeof *order);
+    uint32_t *first = mem_array(t->n_funcs, sizeof *first), *next = mem_array(t->n, sizeof *next); /* by function */
+    for (uint32_t i = 0; i < t->n_funcs; i++)
+        order[i] = i;
+    qsort_r(order, t->n_funcs, sizeof *order, by_name, t->funcs);
+    t->nodes[0].first_child = 0;
+    for (uint32_t i = t->n; i-- > 1;) {
+        struct nametree_node *n = &t->nodes[i];
+        n->first_child = n->next_sibling = 0;
+        next[i] = first[n->func];
+        first[n->func] = i;
+    }
+    for (uint32_t i = t->n_funcs; i-- > 0;) {
+        for (uint32_t node = first[order[i]]; node; node = next[node]) {
+            uint32_t *link = &t->nodes[t->nodes[node].parent].first_child;
+            t->nodes[node].next_sibling = *link;
+            *link = node;
+        }
+    }
+    mem_free(order);
+    mem_free(first);
+    mem_free(next);
+}
+
+uint32_t nametree_next(const struct nametree *t, uint32_t top, uint32_t node, bool skip)
+{
+    const struct nametree_node *nodes = t->nodes;
+    if (!skip && nodes[node].first_child)
+        return nodes[node].first_child;
+    for (; node != top; node = nodes[node].parent)
+        if (nodes[node].next_sibling)
+            return nodes[node].next_sibling;
+    return 0;
+}
