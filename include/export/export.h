@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "export/svg.h"
 #include "session/samples.h"
 #include "session/session.h"
 
@@ -18,6 +19,9 @@ struct export_options {
     bool annotate_kernel, annotate_jit; /* folded: "_[k]" and "_[j]" behind names */
     const char *fields;                /* script: as perf script -F; NULL: its default */
     const char *title, *count_name;    /* pictures; NULL: the format's own */
+    struct svg_options svg;
+    const struct nametree *before;     /* differential: what is shown is compared with it; NULL: with nothing */
+    const char *before_name;           /* of its file */
 };
 
 /* Where a long text goes piece by piece: to a file, or to standard output. */
@@ -50,7 +54,7 @@ struct exporter {
 extern const struct exporter *const export_table[];
 extern const size_t export_table_n;
 
-extern const struct exporter export_perfdata, export_folded, export_report, export_json;
+extern const struct exporter export_perfdata, export_folded, export_report, export_json, export_svg;
 
 /* By name, or (name NULL) by the ending of path; "perf.data" when nothing fits. NULL with e set: unknown name. */
 const struct exporter *export_find(const char *name, const char *path, struct error *e);

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "process/module.h"
 
-const struct exporter *const export_table[] = { &export_perfdata, &export_folded, &export_json, &export_report };
+const struct exporter *const export_table[] = { &export_perfdata, &export_folded, &export_svg, &export_json, &export_report };
 const size_t export_table_n = sizeof export_table / sizeof *export_table;
 
 static bool ends_with(const char *path, const char *suffix)

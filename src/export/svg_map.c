@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "export/svg.h"
+
+#define MAP_MAX (64u << 20)
+
+struct entry {
+    const char *name;
+    uint32_t colour;
+};
+struct palette_map {
+    struct buf text; /* of the file, cut into names */
+    struct entry *entries;
+    size_t n, cap;
+    struct map by_name;
+};
+
+static struct entry *entry_of(struct palette_map *m, const char *name, bool *created)
+{
+    uint64_t *at = map_at(&m->by_name, map_hash_bytes(name, strlen(name), 1), m->n, created);
+    if (*created) {
+        MEM_GROW(m->entries, m->cap, m->n + 1);
+        m->entries[m->n++] = (struct entry){ .name = name };
+    }
+    return &m->entries[*at];
+}
+
+/* A line that is no entry is left out. The last arrow divides: names have some, too (operator->). */
+static void take_line(struct palette_map *m, char *line)
+{
+    unsigned r, g, b;
+    int end = 0;
+    bool created;
+    char *arrow = NULL;
+    for (char *p = line; (p = strstr(p, "->")); p++)
+        arrow = p;
+    if (!arrow || sscanf(arrow, "->rgb(%3u,%3u,%3u)%n", &r, &g, &b, &end) != 3 || !end || r > 255 || g > 255 || b > 255)
+        return;
+    *arrow = '\0';
+    entry_of(m, line, &created)->colour = r << 16 | g << 8 | b;
+}
+
+static bool map_load(struct palette_map *m, const char *path, struct error *e)
+{
+    char *save;
+    if (access(path, F_OK))
+        return true;
+    if (!file_read(path, MAP_MAX, &m->text, e))
+        return error_hint(e, "--cp keeps the colours of functions there");
+    for (char *line = strtok_r(m->text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        take_line(m, line);
+    return true;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
+}
+
+static bool map_store(struct palette_map *m, const char *path, struct error *e)
+{
+    struct outfile o;
+    struct buf out = { 0 };
+    if (!outfile_open(&o, path, e))
+        return error_hint(e, "--cp keeps the colours of functions there");
+    qsort(m->entries, m->n, sizeof *m->entries, by_name);
+    for (size_t i = 0; i < m->n; i++)
+        buf_printf(&out, "%s->rgb(%u,%u,%u)\n", m->entries[i].name, m->entries[i].colour >> 16,
+                   m->entries[i].colour >> 8 & 0xff, m->entries[i].colour & 0xff);
+    outfile_write(&o, buf_str(&out), out.len);
+    buf_done(&out);
+    return outfile_commit(&o, e);
+}
+
+bool svg_map_apply(const char *path, const struct nametree *t, uint32_t *colours, struct error *e)
+{
+    struct palette_map m = { 0 };
+    bool ok = map_load(&m, path, e);
+    size_t known = m.n;
+    for (uint32_t i = 1; i < t->n_funcs && ok; i++) { /* the root has no name there */
+        bool created;
+        struct entry *at = entry_of(&m, t->funcs[i].name, &created);
+        if (created)
+            at->colour = colours[i];
+        colours[i] = at->colour;
+    }
+    ok = ok && (m.n == known || map_store(&m, path, e));
+    buf_done(&m.text);
+    mem_free(m.entries);
+    map_done(&m.by_name);
+    return ok;
+}
