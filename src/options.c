@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "export/script.h"
 
 #define FREQ_DEFAULT 99
 #define FREQ_MAX 1000000
@@ -235,6 +236,9 @@ bool options_set(struct options *o, enum option_id id, const char *value, struct
     case OPTION_EXPORT:
         o->export_format = value;
         return true;
+    case OPTION_FIELDS:
+        o->exports.fields = value;
+        return script_fields(value, &(unsigned){ 0 }, e);
     case OPTION_INPUT:
         s->input = value;
         return true;

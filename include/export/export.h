@@ -54,7 +54,7 @@ struct exporter {
 extern const struct exporter *const export_table[];
 extern const size_t export_table_n;
 
-extern const struct exporter export_perfdata, export_folded, export_report, export_json, export_svg;
+extern const struct exporter export_perfdata, export_folded, export_svg, export_json, export_script, export_report;
 
 /* By name, or (name NULL) by the ending of path; "perf.data" when nothing fits. NULL with e set: unknown name. */
 const struct exporter *export_find(const char *name, const char *path, struct error *e);
@@ -66,8 +66,9 @@ void export_query(struct session *s, const struct view_query *q, struct view *v)
 /* The same, and its samples. */
 bool export_samples(struct session *s, const struct view_query *q, struct view *v, struct session_samples *samples,
                     struct error *e);
-/* A module's path as perf writes it. */
-const char *export_module_path(const struct module *m);
+/* A module's path as perf writes it; in dst, if it has to be made. As it was recorded: anything may be in it. */
+const char *export_module_path(const struct module *m, char *dst, size_t cap);
+void export_put_path(struct buf *out, const char *path); /* cleaned */
 /* One frame as text: header lines and the `lines` hottest rows (0: all). Batch and report share it. */
 void report_print(struct session *s, const struct view_query *q, const struct view *v, unsigned lines, struct buf *out);
 

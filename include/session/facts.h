@@ -9,7 +9,8 @@
 struct session_event_facts {
     char name[128]; /* cleaned */
     uint64_t lost;
-    bool has_cpu;   /* its samples tell the CPU */
+    bool has_cpu;   /* its samples tell the CPU … */
+    bool has_chain; /* … and who called */
 };
 struct session_facts {
     const struct perfdata_info *info; /* of a file, what it says of its machine; NULL: live, on this one */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "export/export.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,7 +11,14 @@
 #include "base/text.h"
 #include "process/module.h"
 
-const struct exporter *const export_table[] = { &export_perfdata, &export_folded, &export_svg, &export_json, &export_report };
+const struct exporter *const export_table[] = {
+    &export_perfdata, /* also where no ending says anything */
+    &export_folded,
+    &export_svg,
+    &export_json,
+    &export_script,
+    &export_report,
+};
 const size_t export_table_n = sizeof export_table / sizeof *export_table;
 
 static bool ends_with(const char *path, const char *suffix)
@@ -35,7 +44,7 @@ const struct exporter *export_find(const char *name, const char *path, struct er
     return NULL;
 }
 
-const char *export_module_path(const struct module *m)
+const char *export_module_path(const struct module *m, char *dst, size_t cap)
 {
     switch (m->kind) {
     case MODULE_KERNEL:
@@ -45,9 +54,20 @@ const char *export_module_path(const struct module *m)
         return "[unknown]";
     case MODULE_GUEST:
         return "[guest.kernel.kallsyms]";
+    case MODULE_JIT:
+        if (*m->path == '[')
+            return m->path;
+        snprintf(dst, cap, "/tmp/perf-%u.map", m->pid);
+        return dst;
     default:
         return m->path;
     }
+}
+
+void export_put_path(struct buf *out, const char *path)
+{
+    char clean[PATH_MAX];
+    buf_add(out, clean, text_clean(clean, sizeof clean, path, strlen(path)));
 }
 
 #define SETTLE_NS (5 * NS_PER_SEC)

@@ -42,6 +42,8 @@ struct counting {
     struct session_samples samples;
     struct session_facts facts;
     struct tally comms, pids, threads, cpus, modules;
+    struct map path_of; /* module id → its path in `strings` */
+    struct arena strings;
     uint64_t event_samples[SESSION_EVENTS_MAX], event_period[SESSION_EVENTS_MAX];
     uint64_t first_ns, last_ns;
 };
@@ -62,24 +64,37 @@ static struct row *count(struct tally *t, uint64_t key, const struct sample *sam
     return r;
 }
 
-/* The module of a stack's leaf; 0: there is no stack. */
-static uint32_t module_of(const struct counting *c, uint32_t node)
+/* The path of the module of a stack's leaf. */
+static const char *path_of(struct counting *c, uint32_t node)
 {
-    return node ? c->v->result.frame_module[c->v->result.frame[node]] : 0;
+    if (!node)
+        return "[unknown]";
+    uint32_t frame = c->v->result.frame[node];
+    bool created;
+    uint64_t *at = map_at(&c->path_of, c->v->result.frame_module[frame], 0, &created);
+    if (created) {
+        char made[64];
+        const char *path = export_module_path(view_module(c->v, frame), made, sizeof made);
+        *at = (uint64_t)(uintptr_t)arena_strndup(&c->strings, path, strlen(path));
+    }
+    return (const char *)(uintptr_t)*at;
+}
+
+/* Rows that are told apart by a text. */
+static void count_text(struct tally *t, const char *text, const struct sample *sample)
+{
+    count(t, map_hash_bytes(text, strlen(text), 1), sample)->label = text;
 }
 
 static void count_sample(struct counting *c, const struct sample *sample)
 {
     const struct world_thread *t = &c->samples.threads[sample->thread];
-    uint32_t module = module_of(c, sample->stack);
-    count(&c->comms, map_hash_bytes(t->comm, strlen(t->comm), 1), sample)->label = t->comm;
+    count_text(&c->comms, t->comm, sample);
+    count_text(&c->modules, path_of(c, sample->stack), sample);
     count(&c->pids, t->pid, sample);
     struct row *thread = count(&c->threads, t->tid, sample);
     thread->pid = t->pid;
     thread->label = t->comm;
-    struct row *m = count(&c->modules, module, sample);
-    if (!m->label)
-        m->label = module ? export_module_path(view_module(c->v, c->v->result.frame[sample->stack])) : "[unknown]";
     if (sample->event < c->facts.n_events) {
         c->event_samples[sample->event]++;
         c->event_period[sample->event] += sample->weight;
@@ -118,6 +133,8 @@ static void counting_done(struct counting *c)
         map_done(&tallies[i]->index);
         mem_free(tallies[i]->rows);
     }
+    map_done(&c->path_of);
+    arena_done(&c->strings);
     session_samples_done(&c->samples);
     session_facts_done(&c->facts);
 }

@@ -16,6 +16,7 @@ static void copy_events(struct session *s, struct session_facts *out)
         text_clean(to->name, sizeof to->name, from->event.name, strlen(from->event.name));
         to->lost = from->lost;
         to->has_cpu = from->attr.sample_type & PERF_SAMPLE_CPU;
+        to->has_chain = from->attr.sample_type & (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER);
     }
 }
 

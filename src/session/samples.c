@@ -132,6 +132,15 @@ const void *session_sample_raw(const struct session_samples *samples, const stru
     return at + sizeof *size;
 }
 
+uint64_t session_address(struct session *s, uint32_t image, uint32_t module, uint64_t offset)
+{
+    uint64_t address;
+    pthread_mutex_lock(&s->lock);
+    bool known = world_address(s->world, image, module, offset, &address);
+    pthread_mutex_unlock(&s->lock);
+    return known ? address : 0;
+}
+
 void session_samples_done(struct session_samples *samples)
 {
     mem_free(samples->list);

@@ -5,6 +5,7 @@ import collections
 import glob
 import json
 import os
+import re
 
 import machine as m
 from ptyscreen import run
@@ -75,4 +76,34 @@ def known_modules():
         assert by(json.loads(export(file, "json"))["modules"], "path") == dsos, (file, dsos)
 
 
-run(known_facts, known_modules)
+def blocks(text):
+    """[(head, [lines of its stack])] of what a script says; those without a stack have it in the head"""
+    found = []
+    for line in text.split("\n"):
+        if line.startswith("\t"):
+            # perf calls some kernel modules by their path and some by their name
+            found[-1][1].append(re.sub(r"\(/\S*/([^/]+)\.ko\)$", r"([\1])", line.strip()))
+        elif line.strip():
+            found.append((line.strip(), []))
+    return found
+
+
+def as_perf_script():
+    """the script of recordings by others is perf's, but for stacks that perf follows into what is no code"""
+    m.need_perf()
+    cut = "0 [unknown] ([unknown])"
+    for name, fields in (("google__perf.data.callgraph-3.8", None), ("google__perf.data.lost_samples-4.4", None),
+                         ("google__perf.data.armv7-3.4", "comm,pid,tid,cpu,time,event,period"),
+                         ("eclipse__tests_multievent-data_perf.data", None)):
+        file = os.path.join(DATA, name)
+        mine = blocks(export(file, "script", *(["--fields", fields] if fields else [])))
+        theirs = blocks(m.perf("script", "--no-inline", "-i", file, *(["-F", fields] if fields else []))[0])
+        assert len(mine) == len(theirs), (name, len(mine), len(theirs))
+        for (head, stack), (head_of_perf, stack_of_perf) in zip(mine, theirs):
+            assert head == head_of_perf, (name, head, head_of_perf)
+            if stack and stack[-1] == cut:
+                stack, stack_of_perf = stack[:-1], stack_of_perf[:len(stack) - 1]
+            assert stack == stack_of_perf, (name, head, stack, stack_of_perf)
+
+
+run(known_facts, known_modules, as_perf_script)
