@@ -326,14 +326,14 @@ static void make_tree(struct nametree *t, const struct view *v, const struct exp
 }
 
 static bool draw(struct session *s, const struct view_query *q, const struct view *v, const struct export_options *o,
-                 bool use_map, struct buf *out, struct error *e)
+                 struct buf *out, struct error *e)
 {
     struct nametree tree = { 0 };
     struct svg_picture p = { .tree = &tree, .all = o, .o = &o->svg, .before_scale = 1 };
     make_tree(&tree, v, o);
     measure(&p);
     colour_functions(&p);
-    bool ok = !use_map || svg_map_apply(MAP_FILE, &tree, p.colours, e);
+    bool ok = !o->svg.palette_map || svg_map_apply(MAP_FILE, &tree, p.colours, e);
     if (ok)
         put_picture(out, s, q, &p);
     mem_free(p.colours);
@@ -347,16 +347,9 @@ static bool svg_stream(struct session *s, const struct view_query *q, const stru
 {
     struct view v = { 0 };
     export_query(s, q, &v);
-    bool ok = draw(s, q, &v, o, o->svg.palette_map, &to->text, e);
+    bool ok = draw(s, q, &v, o, &to->text, e);
     view_done(&v);
     return ok;
-}
-
-/* For a bundle: the palette map of the current folder has no part in it. */
-static void svg_text(struct session *s, const struct view_query *q, const struct view *v, const struct export_options *o,
-                     struct buf *out)
-{
-    (void)draw(s, q, v, o, false, out, NULL);
 }
 
 const struct exporter export_svg = {
@@ -364,6 +357,5 @@ const struct exporter export_svg = {
     .suffix = ".svg",
     .by_comm = true,
     .help = "a flame graph for browsers: zoom, search, keys; and for viewers without scripts",
-    .text = svg_text,
     .stream = svg_stream,
 };
