@@ -32,6 +32,7 @@ struct options {
     uint64_t iterations; /* 0: without end */
     double duration_s;   /* 0: none */
     char *servers;       /* owned: of debuginfod */
+    const char *diff;    /* file to compare with */
     const char *output, *export_format, *list_glob, *generate, *config_path;
     struct key_binding *keys; /* owned, with its strings */
     size_t n_keys, keys_cap;
@@ -52,6 +53,12 @@ struct option_row {
 const struct option_row *option_row(enum option_id id);
 /* Sets one option from text; config keys and the command line both end here. */
 bool options_set(struct options *o, enum option_id id, const char *value, struct error *e);
+/* Which of the words a|b[,X]|c that an option takes: its place, or -1 with the nearest one named. */
+int options_word_of(enum option_id id, const char *value, struct error *e);
+/* Flags stand alone on the command line (value NULL); in the config they are yes or no. */
+bool options_set_flag(bool *to, enum option_id id, const char *value, struct error *e);
+/* options_picture.c: those of pictures. */
+bool options_set_picture(struct export_options *x, enum option_id id, const char *value, struct error *e);
 void options_help(struct buf *out); /* --help */
 
 /* document.c: what comes from the tables. format: one of --generate's words. */

@@ -15,6 +15,8 @@ static void put_mdoc(struct buf *out, const char *text)
             buf_puts(out, "\\e");
         else if (*text == '-')
             buf_puts(out, "\\-");
+        else if (*text == '|')
+            buf_puts(out, "|\\:"); /* a line may end there */
         else
             buf_putc(out, *text);
     }

@@ -72,8 +72,7 @@ static bool set_history(struct options *o, const char *value, struct error *e)
     return true;
 }
 
-/* Which of arg's words a|b[,X]|c: its place, or -1 with the nearest one named. */
-static int word_of(enum option_id id, const char *value, struct error *e)
+int options_word_of(enum option_id id, const char *value, struct error *e)
 {
     char words[256];
     const char *names[32];
@@ -112,7 +111,7 @@ static bool set_call_graph(struct options *o, const char *value, struct error *e
     char name[32];
     size_t length = strcspn(value, ",");
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), value);
-    int word = word_of(OPTION_CALL_GRAPH, name, e);
+    int word = options_word_of(OPTION_CALL_GRAPH, name, e);
     if (word < 0)
         return false;
     o->session.callchain = modes[word];
@@ -126,7 +125,7 @@ static bool set_call_graph(struct options *o, const char *value, struct error *e
 
 static bool set_group(struct options *o, const char *value, struct error *e)
 {
-    int word = word_of(OPTION_GROUP_BY, value, e);
+    int word = options_word_of(OPTION_GROUP_BY, value, e);
     for (int g = 0; g < VIEW_GROUP_COUNT && word >= 0; g++)
         if (!strcmp(view_group_names[g], value))
             o->ui.group = (enum view_group)g;
@@ -143,8 +142,7 @@ static bool set_window(struct options *o, const char *value, struct error *e)
     return true;
 }
 
-/* Flags stand alone on the command line; in the config they are yes or no. */
-static bool set_flag(bool *to, enum option_id id, const char *value, struct error *e)
+bool options_set_flag(bool *to, enum option_id id, const char *value, struct error *e)
 {
     static const char *const yes[] = { "yes", "true", "on", "1" }, *const no[] = { "no", "false", "off", "0" };
     *to = true;
@@ -176,9 +174,9 @@ bool options_set(struct options *o, enum option_id id, const char *value, struct
         s->stack_bytes = 0;
         return true;
     case OPTION_HIDE_KERNEL:
-        return set_flag(&s->scope.no_kernel, id, value, e);
+        return options_set_flag(&s->scope.no_kernel, id, value, e);
     case OPTION_HIDE_USER:
-        return set_flag(&s->scope.no_user, id, value, e);
+        return options_set_flag(&s->scope.no_user, id, value, e);
     case OPTION_PID:
         return scope_set_pids(&s->scope, value, false, e);
     case OPTION_TID:
@@ -207,20 +205,20 @@ bool options_set(struct options *o, enum option_id id, const char *value, struct
     case OPTION_WINDOW:
         return set_window(o, value, e);
     case OPTION_IDLE:
-        return set_flag(&o->ui.show_idle, id, value, e);
+        return options_set_flag(&o->ui.show_idle, id, value, e);
     case OPTION_NO_INLINE:
-        return set_flag(&o->ui.no_inlines, id, value, e);
+        return options_set_flag(&o->ui.no_inlines, id, value, e);
     case OPTION_THEME:
         o->ui.theme = value;
         return true;
     case OPTION_NO_COLOR:
-        return set_flag(&o->ui.no_color, id, value, e);
+        return options_set_flag(&o->ui.no_color, id, value, e);
     case OPTION_NO_UNICODE:
-        return set_flag(&o->ui.no_unicode, id, value, e);
+        return options_set_flag(&o->ui.no_unicode, id, value, e);
     case OPTION_MOUSE:
-        return set_flag(&o->ui.mouse, id, value, e);
+        return options_set_flag(&o->ui.mouse, id, value, e);
     case OPTION_NO_CACHE:
-        return set_flag(&o->session.no_cache, id, value, e);
+        return options_set_flag(&o->session.no_cache, id, value, e);
     case OPTION_DEBUGINFOD:
         return options_set_debuginfod(o, value, e);
     case OPTION_BATCH:
@@ -268,10 +266,12 @@ bool options_set(struct options *o, enum option_id id, const char *value, struct
     case OPTION_HELP:
         o->mode = RUN_HELP;
         return true;
-    case OPTION_COUNT_ALL:
-        break;
+    case OPTION_DIFF:
+        o->diff = value;
+        return true;
+    default:
+        return options_set_picture(&o->exports, id, value, e);
     }
-    return error_set(e, ERROR_ARGUMENT, "option %d is not known", (int)id);
 }
 
 static void getopt_tables(char *letters, struct option *longs)
