@@ -54,6 +54,9 @@ void history_scan(struct history *h, uint64_t from_ns, uint64_t to_ns,
 /* The same for all samples but the first `count` (a history_count of before, of the same epoch). */
 void history_scan_after(struct history *h, uint64_t count,
                         void (*run)(void *ctx, struct sample *samples, size_t n), void *ctx);
+/* Of those, only the ones below `end`, in the same way, and only chunks with some in [from, to]. */
+void history_scan_between(struct history *h, uint64_t count, uint64_t end, uint64_t from_ns, uint64_t to_ns,
+                          void (*run)(void *ctx, struct sample *samples, size_t n), void *ctx);
 /* Changes when samples leave or are changed: what was summed up over them is to be made anew. */
 uint64_t history_epoch(const struct history *h);
 /* The payload of a sample of the history, or of a copy of one; aligned to 8; NULL (and size 0): it has none.

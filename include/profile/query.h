@@ -80,6 +80,11 @@ struct result {
  * is the same: then only what was appended since is looked at. Entries are in the order of their first sample. r is
  * only to be read until then, but for `since`, which may be set to 0. */
 void query_run(const struct query *q, struct history *h, const struct stacks *s, struct result *r);
+/* What query_run looked at: so many samples of the history, when it and the stacks had these epochs. */
+struct result_moment {
+    uint64_t count, history_epoch, stacks_epoch;
+};
+struct result_moment result_moment(const struct result *r);
 /* The node that a stack has in r, which query_run filled in; 0: it has none. The stacks may have gone on since. */
 uint32_t result_node(const struct result *r, uint32_t stack);
 void result_done(struct result *r);

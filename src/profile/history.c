@@ -269,13 +269,18 @@ uint64_t history_shrink(struct history *h, size_t max_bytes)
     return before - h->count;
 }
 
+static bool overlaps(const struct chunk *c, uint64_t from_ns, uint64_t to_ns)
+{
+    return c->max_ns >= from_ns && (!to_ns || c->min_ns <= to_ns);
+}
+
 void history_scan(struct history *h, uint64_t from_ns, uint64_t to_ns,
                   void (*run)(void *ctx, struct sample *samples, size_t n), void *ctx)
 {
     for (size_t i = h->head; i < h->head + h->n; i++) {
         struct chunk *c = &h->chunks[i];
 
-        if (c->max_ns >= from_ns && (!to_ns || c->min_ns <= to_ns))
+        if (overlaps(c, from_ns, to_ns))
             run(ctx, c->samples, c->n);
     }
 }
@@ -293,6 +298,24 @@ void history_scan_after(struct history *h, uint64_t count,
         uint64_t skip = count > first ? count - first : 0;
 
         run(ctx, c->samples + skip, c->n - skip);
+        first += c->n;
+    }
+}
+
+void history_scan_between(struct history *h, uint64_t count, uint64_t end, uint64_t from_ns, uint64_t to_ns,
+                          void (*run)(void *ctx, struct sample *samples, size_t n), void *ctx)
+{
+    uint64_t first = h->count; /* as above */
+    size_t i = h->head + h->n;
+
+    while (first > count)
+        first -= h->chunks[--i].n;
+    for (; i < h->head + h->n && first < end; i++) {
+        struct chunk *c = &h->chunks[i];
+        uint64_t skip = count > first ? count - first : 0, stop = end - first < c->n ? end - first : c->n;
+
+        if (stop > skip && overlaps(c, from_ns, to_ns))
+            run(ctx, c->samples + skip, stop - skip);
         first += c->n;
     }
 }

@@ -359,6 +359,13 @@ void result_filter(struct result *r, const uint8_t *drop)
     sum_up(r);
 }
 
+struct result_moment result_moment(const struct result *r)
+{
+    const struct question *asked = &r->memory->asked;
+
+    return (struct result_moment){ asked->count, asked->history_epoch, asked->stacks_epoch };
+}
+
 uint32_t result_node(const struct result *r, uint32_t stack)
 {
     return part_find(&r->memory->part, stack);

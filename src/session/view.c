@@ -421,6 +421,33 @@ static void decide_by_names(struct view *v, const struct view_query *q, struct s
         samples_keep(samples, is_shown, &(struct showing){ v, &trie, q->show_idle });
 }
 
+bool view_judge(struct view *v, const struct view_query *q, uint8_t **verdicts, size_t *cap, uint32_t *n,
+                struct result_moment *moment)
+{
+    const struct result *r = view_judged(v);
+    const uint32_t *node_of = view_inlined_nodes(v);
+    struct select_trie trie = trie_of(v, q);
+    *n = r->n_nodes;
+    *moment = result_moment(r);
+    MEM_GROW(*verdicts, *cap, (size_t)*n);
+    for (uint32_t i = 0; i < *n; i++) {
+        uint32_t node = node_of ? node_of[i] : i;
+        (*verdicts)[i] = (uint8_t)((select_passes(&trie, node) ? VIEW_PASSES : 0) |
+                                   (select_idles(&trie, node) ? VIEW_IDLES : 0));
+    }
+    return r->n_frames_before > 1;
+}
+
+const struct result *view_judged(const struct view *v)
+{
+    return v->memory->inlines.replaced ? &v->memory->inlines.original : &v->result;
+}
+
+const uint32_t *view_inlined_nodes(const struct view *v)
+{
+    return v->memory->inlines.replaced ? v->memory->inlines.expanded.last_node : NULL;
+}
+
 /* ---- the whole ---- */
 
 static void trim_names(struct session *s)

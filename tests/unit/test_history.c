@@ -397,11 +397,39 @@ static void counts_are_void_when_samples_have_left(void **state)
     history_free(h);
 }
 
+static void a_part_is_scanned_by_number_and_time(void **state)
+{
+    struct history *h = history_new();
+    struct seen seen;
+
+    (void)state;
+    for (uint64_t i = 1; i <= 5000; i++)
+        add(h, i);
+    seen = (struct seen){ 0 };
+    history_scan_between(h, 0, 5000, 0, 0, note, &seen);
+    assert_int_equal(seen.n, 5000);
+    seen = (struct seen){ 0 };
+    history_scan_between(h, 1500, 3600, 0, 0, note, &seen);
+    assert_int_equal(seen.n, 2100);
+    assert_int_equal(seen.first, 1501);
+    assert_int_equal(seen.last, 3600);
+    seen = (struct seen){ 0 };
+    history_scan_between(h, 1500, 3600, 2000, 2000, note, &seen); /* the rest of that one's chunk */
+    assert_int_equal(seen.runs, 1);
+    assert_true(seen.first <= 2000 && seen.last >= 2000);
+    seen = (struct seen){ 0 };
+    history_scan_between(h, 3600, 3600, 0, 0, note, &seen);
+    history_scan_between(h, 5000, 9000, 0, 0, note, &seen);
+    assert_int_equal(seen.n, 0);
+    history_free(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_history_has_nothing),
         cmocka_unit_test(samples_come_back_in_order),
+        cmocka_unit_test(a_part_is_scanned_by_number_and_time),
         cmocka_unit_test(a_late_sample_counts_for_the_first_and_last_time),
         cmocka_unit_test(a_scan_of_a_range_skips_what_is_far_outside),
         cmocka_unit_test(what_is_pinned_leaves_last),

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "profile/chart.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define LOOK_BACK 16 /* pieces: more stacks than that in turn are added up when it is laid out */
+
+struct column_path {
+    uint32_t func[CHART_DEPTH_MAX];
+    uint32_t depth;
+};
+struct stack { /* of a column, while its path is looked for */
+    uint64_t ns;
+    uint32_t depth, first; /* its functions, root first, are funcs[first …] */
+};
+struct chart_scratch {
+    struct column_path path, before;
+    struct stack *stacks;
+    uint32_t *funcs;
+    struct chart_piece *column;
+    uint32_t open[CHART_DEPTH_MAX]; /* the box of each row that ends at the column before */
+    size_t stacks_cap, funcs_cap, column_cap;
+};
+
+void chart_begin(struct chart *c, uint64_t from_ns, uint64_t to_ns, uint64_t bucket_ns, uint64_t hold_ns)
+{
+    c->from_ns = from_ns;
+    c->to_ns = to_ns;
+    c->bucket_ns = bucket_ns ? bucket_ns : 1;
+    c->hold_ns = hold_ns ? hold_ns : 1;
+    c->last_ns = c->samples = 0;
+    c->n_pieces = 0;
+    c->unsorted = false;
+    c->n = c->rows = 0;
+}
+
+static void add_piece(struct chart *c, uint32_t bucket, uint32_t node, uint64_t ns)
+{
+    struct chart_piece *p;
+
+    for (size_t i = c->n_pieces; i > 0 && c->n_pieces - i < LOOK_BACK && c->pieces[i - 1].bucket == bucket; i--) {
+        if (c->pieces[i - 1].node == node) {
+            c->pieces[i - 1].ns += ns;
+            return;
+        }
+    }
+    c->unsorted |= c->n_pieces && c->pieces[c->n_pieces - 1].bucket > bucket;
+    MEM_GROW(c->pieces, c->pieces_cap, c->n_pieces + 1);
+    p = &c->pieces[c->n_pieces++];
+    *p = (struct chart_piece){ .bucket = bucket, .node = node, .ns = ns };
+}
+
+void chart_add(struct chart *c, uint64_t time_ns, uint32_t node)
+{
+    uint64_t start, end = time_ns;
+
+    if (time_ns < c->from_ns || (c->to_ns && time_ns > c->to_ns))
+        return;
+    start = time_ns - c->from_ns > c->hold_ns ? time_ns - c->hold_ns : c->from_ns;
+    if (c->last_ns > start)
+        start = c->last_ns;
+    if (start > time_ns) /* a late one; where it was belongs to another */
+        start = time_ns;
+    c->last_ns = time_ns > c->last_ns ? time_ns : c->last_ns;
+    c->samples++;
+    end++; /* it counts where it was taken, too */
+    while (start < end) {
+        uint64_t bucket = (start - c->from_ns) / c->bucket_ns;
+        uint64_t left = c->bucket_ns - (start - c->from_ns) % c->bucket_ns, ns = end - start < left ? end - start : left;
+
+        if (bucket > UINT32_MAX)
+            return;
+        add_piece(c, (uint32_t)bucket, node, ns);
+        start += ns;
+    }
+}
+
+/* --- the path of a column --- */
+
+static int by_bucket(const void *x, const void *y)
+{
+    const struct chart_piece *a = x, *b = y;
+
+    if (a->bucket != b->bucket)
+        return a->bucket < b->bucket ? -1 : 1;
+    return a->node < b->node ? -1 : a->node > b->node;
+}
+
+static int by_node(const void *x, const void *y)
+{
+    const struct chart_piece *a = x, *b = y;
+
+    return a->node < b->node ? -1 : a->node > b->node;
+}
+
+static void add_stack(struct chart_scratch *s, const struct chart_trie *trie, uint32_t *n_stacks, uint32_t *n_funcs,
+                      const struct chart_piece *p)
+{
+    struct stack *to;
+    uint32_t node = p->node < trie->n_nodes ? p->node : 0, depth = 0, i;
+
+    if (trie->node_of)
+        node = trie->node_of[node];
+    MEM_GROW(s->stacks, s->stacks_cap, (size_t)*n_stacks + 1);
+    to = &s->stacks[(*n_stacks)++];
+    *to = (struct stack){ .ns = p->ns, .first = *n_funcs };
+    for (; node; node = trie->parent[node]) {
+        uint32_t func = trie->frame_func[trie->frame[node]];
+        if (!func)
+            continue;
+        MEM_GROW(s->funcs, s->funcs_cap, (size_t)*n_funcs + depth + 1);
+        s->funcs[*n_funcs + depth++] = func;
+    }
+    for (i = 0; i < depth / 2; i++) {
+        uint32_t *a = &s->funcs[*n_funcs + i], *b = &s->funcs[*n_funcs + depth - 1 - i], other = *a;
+        *a = *b;
+        *b = other;
+    }
+    to->depth = depth;
+    *n_funcs += depth;
+}
+
+struct at_depth {
+    uint32_t func;
+    uint64_t ns;
+};
+
+static int by_func(const void *x, const void *y)
+{
+    const struct at_depth *a = x, *b = y;
+
+    return a->func < b->func ? -1 : a->func > b->func;
+}
+
+/* The function most time goes on to at a depth; 0: more ended above. */
+static uint32_t heaviest(const struct chart_scratch *s, uint32_t n, uint32_t depth, struct at_depth *list)
+{
+    uint64_t ended = 0, best_ns = 0, sum = 0;
+    uint32_t best = 0, m = 0, i;
+
+    for (i = 0; i < n; i++) {
+        const struct stack *st = &s->stacks[i];
+        if (st->depth > depth)
+            list[m++] = (struct at_depth){ s->funcs[st->first + depth], st->ns };
+        else
+            ended += st->ns;
+    }
+    qsort(list, m, sizeof *list, by_func);
+    for (i = 0; i < m; i++) {
+        sum = i && list[i].func == list[i - 1].func ? sum + list[i].ns : list[i].ns;
+        if (sum > best_ns) {
+            best_ns = sum;
+            best = list[i].func;
+        }
+    }
+    return best_ns >= ended ? best : 0;
+}
+
+/* Pieces of one stack are together: each stack's path is walked once. */
+static void find_path(struct chart_scratch *s, const struct chart_trie *trie, struct chart_piece *pieces, size_t n)
+{
+    uint32_t n_stacks = 0, n_funcs = 0, kept, i;
+    struct at_depth *list;
+    size_t merged = 0, k;
+
+    s->path.depth = 0;
+    qsort(pieces, n, sizeof *pieces, by_node);
+    for (k = 0; k < n; k++) {
+        if (merged && pieces[merged - 1].node == pieces[k].node)
+            pieces[merged - 1].ns += pieces[k].ns;
+        else
+            pieces[merged++] = pieces[k];
+    }
+    for (k = 0; k < merged; k++)
+        add_stack(s, trie, &n_stacks, &n_funcs, &pieces[k]);
+    list = mem_array(n_stacks + 1u, sizeof *list);
+    while (n_stacks && s->path.depth < CHART_DEPTH_MAX) {
+        uint32_t depth = s->path.depth, func = heaviest(s, n_stacks, depth, list);
+        if (!func)
+            break;
+        s->path.func[s->path.depth++] = func;
+        for (i = kept = 0; i < n_stacks; i++) {
+            if (s->stacks[i].depth > depth && s->funcs[s->stacks[i].first + depth] == func)
+                s->stacks[kept++] = s->stacks[i];
+        }
+        n_stacks = kept;
+    }
+    mem_free(list);
+}
+
+/* --- boxes --- */
+
+/* What the two columns have in common from the root on goes on; the rest begins anew. */
+static void add_column(struct chart *c, uint32_t x)
+{
+    struct chart_scratch *s = c->scratch;
+    uint32_t same = 0, row;
+
+    while (same < s->path.depth && same < s->before.depth && s->path.func[same] == s->before.func[same])
+        same++;
+    for (row = 0; row < s->path.depth; row++) {
+        if (row < same) {
+            c->boxes[s->open[row]].width++;
+            continue;
+        }
+        MEM_GROW(c->boxes, c->cap, (size_t)c->n + 1);
+        s->open[row] = c->n;
+        c->boxes[c->n++] = (struct chart_box){ .x = x, .width = 1, .row = row, .func = s->path.func[row] };
+    }
+    c->rows = s->path.depth > c->rows ? s->path.depth : c->rows;
+    s->before.depth = s->path.depth;
+    memcpy(s->before.func, s->path.func, s->path.depth * sizeof *s->path.func);
+}
+
+static int by_row(const void *x, const void *y)
+{
+    const struct chart_box *a = x, *b = y;
+
+    if (a->row != b->row)
+        return a->row < b->row ? -1 : 1;
+    return a->x < b->x ? -1 : a->x > b->x;
+}
+
+void chart_lay_out(struct chart *c, const struct chart_trie *trie, uint32_t per, uint32_t columns)
+{
+    size_t at = 0;
+
+    if (!c->scratch)
+        c->scratch = mem_zalloc(sizeof *c->scratch);
+    if (c->unsorted)
+        qsort(c->pieces, c->n_pieces, sizeof *c->pieces, by_bucket);
+    c->unsorted = false;
+    c->n = c->rows = 0;
+    c->scratch->before.depth = 0;
+    for (uint32_t x = 0; x < columns; x++) {
+        struct chart_scratch *s = c->scratch;
+        uint64_t end = ((uint64_t)x + 1) * per;
+        size_t first = at;
+
+        while (at < c->n_pieces && c->pieces[at].bucket < end)
+            at++;
+        MEM_GROW(s->column, s->column_cap, at - first + 1);
+        if (at > first)
+            memcpy(s->column, c->pieces + first, (at - first) * sizeof *s->column);
+        find_path(s, trie, s->column, at - first);
+        add_column(c, x);
+    }
+    if (c->n)
+        qsort(c->boxes, c->n, sizeof *c->boxes, by_row);
+}
+
+int chart_box_at(const struct chart *c, uint32_t row, uint32_t x)
+{
+    uint32_t low = 0, high = c->n; /* the last box that does not begin behind the cell */
+
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        const struct chart_box *b = &c->boxes[mid];
+        if (b->row < row || (b->row == row && b->x <= x))
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (!low || c->boxes[low - 1].row != row || x - c->boxes[low - 1].x >= c->boxes[low - 1].width)
+        return -1;
+    return (int)low - 1;
+}
+
+void chart_done(struct chart *c)
+{
+    if (c->scratch) {
+        mem_free(c->scratch->stacks);
+        mem_free(c->scratch->funcs);
+        mem_free(c->scratch->column);
+        mem_free(c->scratch);
+    }
+    mem_free(c->pieces);
+    mem_free(c->boxes);
+    *c = (struct chart){ 0 };
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Counts over time, against counting sample by sample. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "profile/timeline.h"
+
+#define SAMPLES 5000
+#define ROWS    7
+#define FROM    UINT64_C(1000000)
+#define BUCKET  UINT64_C(50)
+#define BUCKETS 300
+
+static struct timeline line;
+static uint64_t random_state = 88172645463325252u;
+
+static uint32_t random_below(uint32_t n)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (uint32_t)((random_state >> 16) % n);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    timeline_done(&line);
+    return 0;
+}
+
+static uint32_t count_at(uint32_t row, uint32_t bucket)
+{
+    uint32_t count;
+
+    timeline_sums(&line.rows[row], bucket, 1, &count, 1);
+    return count;
+}
+
+static void random_samples_are_counted_as_one_by_one(void **state)
+{
+    static uint32_t counts[ROWS][BUCKETS];
+    uint64_t to = FROM + BUCKET * BUCKETS - 1, samples = 0;
+
+    (void)state;
+    timeline_begin(&line, FROM, to, BUCKET);
+    for (uint32_t row = 0; row < ROWS; row++)
+        assert_int_equal(timeline_row(&line, row * 1000), row);
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        /* in order but for a little, and beyond both ends */
+        uint64_t time_ns = FROM - 500 + i * 4 + random_below(200);
+        uint32_t row = random_below(ROWS);
+
+        timeline_add(&line, timeline_row(&line, row * 1000), time_ns);
+        if (time_ns < FROM || time_ns > to)
+            continue;
+        counts[row][(time_ns - FROM) / BUCKET]++;
+        samples++;
+    }
+    assert_int_equal(line.samples, samples);
+    assert_true(samples < SAMPLES && samples > SAMPLES / 2);
+    for (uint32_t row = 0; row < ROWS; row++)
+        for (uint32_t bucket = 0; bucket < BUCKETS; bucket++)
+            assert_int_equal(count_at(row, bucket), counts[row][bucket]);
+}
+
+static void samples_in_any_order_are_counted_the_same(void **state)
+{
+    uint32_t counts[40] = { 0 };
+
+    (void)state;
+    timeline_begin(&line, 0, 0, 10);
+    timeline_row(&line, 0);
+    for (uint32_t i = 0; i < 1000; i++) {
+        uint32_t time_ns = random_below(400);
+        timeline_add(&line, 0, time_ns);
+        counts[time_ns / 10]++;
+    }
+    for (uint32_t i = 0; i < 40; i++)
+        assert_int_equal(count_at(0, i), counts[i]);
+}
+
+static void a_sample_at_the_edge_of_two_buckets_is_in_the_later_one(void **state)
+{
+    (void)state;
+    timeline_begin(&line, FROM, FROM + 2 * BUCKET - 1, BUCKET);
+    timeline_row(&line, 0);
+    timeline_add(&line, 0, FROM - 1);
+    timeline_add(&line, 0, FROM);
+    timeline_add(&line, 0, FROM + BUCKET - 1);
+    timeline_add(&line, 0, FROM + BUCKET);
+    timeline_add(&line, 0, FROM + 2 * BUCKET - 1);
+    timeline_add(&line, 0, FROM + 2 * BUCKET);
+    assert_int_equal(count_at(0, 0), 2);
+    assert_int_equal(count_at(0, 1), 2);
+    assert_int_equal(count_at(0, 2), 0);
+    assert_int_equal(line.rows[0].samples, 4);
+}
+
+static void columns_are_sums_of_their_buckets(void **state)
+{
+    uint32_t sums[5];
+
+    (void)state;
+    timeline_begin(&line, 0, 0, 1);
+    timeline_row(&line, 0);
+    for (uint64_t i = 0; i < 12; i++)
+        for (uint64_t k = 0; k <= i; k++)
+            timeline_add(&line, 0, i);
+    assert_int_equal(timeline_sums(&line.rows[0], 2, 3, sums, 5), 10 + 11 + 12 - 3);
+    assert_int_equal(sums[0], 3 + 4 + 5);
+    assert_int_equal(sums[1], 6 + 7 + 8);
+    assert_int_equal(sums[2], 9 + 10 + 11);
+    assert_int_equal(sums[3], 12);
+    assert_int_equal(sums[4], 0);
+}
+
+static void what_is_empty_or_far_away_has_no_samples(void **state)
+{
+    uint32_t sums[3] = { 7, 7, 7 };
+
+    (void)state;
+    timeline_begin(&line, 100, 0, 1);
+    timeline_row(&line, 0);
+    assert_int_equal(timeline_sums(&line.rows[0], 0, 1, sums, 3), 0);
+    assert_int_equal(sums[0] + sums[1] + sums[2], 0);
+    timeline_add(&line, 0, UINT64_MAX);
+    timeline_add(&line, 0, 100 + TIMELINE_BUCKETS_MAX);
+    assert_int_equal(line.samples, 0);
+    timeline_add(&line, 0, 100 + TIMELINE_BUCKETS_MAX - 1);
+    assert_int_equal(line.samples, 1);
+    assert_int_equal(timeline_sums(&line.rows[0], TIMELINE_BUCKETS_MAX, 1, sums, 3), 0);
+}
+
+static void beginning_anew_forgets_rows_and_counts(void **state)
+{
+    (void)state;
+    timeline_begin(&line, 0, 0, 10);
+    for (uint64_t key = 0; key < 5; key++)
+        timeline_add(&line, timeline_row(&line, key), key * 10);
+    timeline_begin(&line, 0, 0, 20);
+    assert_int_equal(line.n_rows, 0);
+    assert_int_equal(line.samples, 0);
+    assert_int_equal(timeline_row(&line, 4), 0);
+    assert_int_equal(line.rows[0].samples, 0);
+    assert_int_equal(count_at(0, 0), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(random_samples_are_counted_as_one_by_one, tear_down),
+        cmocka_unit_test_teardown(samples_in_any_order_are_counted_the_same, tear_down),
+        cmocka_unit_test_teardown(a_sample_at_the_edge_of_two_buckets_is_in_the_later_one, tear_down),
+        cmocka_unit_test_teardown(columns_are_sums_of_their_buckets, tear_down),
+        cmocka_unit_test_teardown(what_is_empty_or_far_away_has_no_samples, tear_down),
+        cmocka_unit_test_teardown(beginning_anew_forgets_rows_and_counts, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
