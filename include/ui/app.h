@@ -10,6 +10,8 @@
 #include "session/session.h"
 #include "ui/action.h"
 #include "ui/draw.h"
+#include "ui/range.h"
+#include "ui/strip.h"
 #include "ui/ui.h"
 
 enum app_flags {
@@ -52,10 +54,17 @@ struct app {
     void *states[APP_VIEWS_MAX];         /* made when first shown */
     uint32_t n_views, view;
 
+    struct range_steps ranges;    /* how query.from_ns and to_ns came about */
+    struct strip strip;
+    struct session_times *times;  /* of the answer's question over all of the time; NULL: nobody shows it */
+
     char search[128];        /* what is lit up; "" : nothing */
     uint32_t columns_hidden; /* bit per column of columns.def */
 
     struct dialog *dialog; /* on top; they stack */
+    struct app_press {
+        int what, row, col; /* enum of struct app_place; 0: none */
+    } press; /* of the mouse, until it is let go */
     char message[512];
     bool message_is_error;
     uint64_t message_until_ns;

@@ -8,8 +8,8 @@
 void app_screen_draw(struct app *a);
 
 struct app_place {
-    enum { APP_PLACE_NOTHING, APP_PLACE_KEY, APP_PLACE_TAB, APP_PLACE_VIEW, APP_PLACE_DIALOG } what;
-    int row, col;  /* within the view, or the dialog's area */
+    enum { APP_PLACE_NOTHING, APP_PLACE_KEY, APP_PLACE_TAB, APP_PLACE_VIEW, APP_PLACE_STRIP, APP_PLACE_DIALOG } what;
+    int row, col;  /* within the view, the strip, or the dialog's area */
     uint32_t key;  /* that the bottom line offers there */
     uint32_t view; /* of the tab */
 };

@@ -56,7 +56,7 @@ enum term_key {
 };
 struct term_mouse {
     int y, x;
-    enum { TERM_MOUSE_PRESS, TERM_MOUSE_DOUBLE, TERM_MOUSE_WHEEL_UP, TERM_MOUSE_WHEEL_DOWN } what;
+    enum { TERM_MOUSE_PRESS, TERM_MOUSE_DOUBLE, TERM_MOUSE_RELEASE, TERM_MOUSE_WHEEL_UP, TERM_MOUSE_WHEEL_DOWN } what;
 };
 
 /* Says in which way the terminal cannot be used, before anything is drawn. Sets the locale (LC_NUMERIC stays C),

@@ -15,6 +15,7 @@ struct view_ops {
     uint32_t number;   /* the key that shows it */
     enum action_scope scope;
     bool no_query; /* needs no answer (counters): app->answer is not refreshed for it */
+    bool over_time; /* it needs app->times */
     bool by_comm; /* where rows would be by symbol, it is asked by comm and symbol: trees start with a comm */
 
     void *(*create)(struct app *a);
@@ -24,6 +25,8 @@ struct view_ops {
     void (*draw)(void *v, struct app *a, struct area area);
     unsigned (*act)(void *v, struct app *a, enum action action); /* app_flags; APP_IGNORED: the app's turn */
     unsigned (*click)(void *v, struct app *a, int row, int col, bool twice); /* within the area of draw */
+    /* The mouse was pressed at one place and let go at another, both within that area. */
+    unsigned (*drag)(void *v, struct app *a, int row, int col, int to_row, int to_col);
     void (*selection)(void *v, struct app *a, struct ui_selection *out);
     unsigned (*select)(void *v, struct app *a, const struct ui_selection *sel, bool drill); /* after update */
     /* app->search changed (step 0: from the cursor on, while it is typed), or the next (1) or previous (-1) match

@@ -24,6 +24,21 @@ static const struct view_ops *current_view(const struct app *a)
     return a->views[a->view];
 }
 
+/* It costs a query of its own: only for who shows it. */
+static void look_at_time(struct app *a)
+{
+    if (!a->strip.open && !current_view(a)->over_time) {
+        session_times_free(a->times);
+        a->times = NULL;
+        return;
+    }
+    if (!a->times)
+        a->times = session_times_new();
+    session_times_look(a->times, a->session, &a->query);
+    if (a->strip.open)
+        strip_update(a);
+}
+
 static void ask_session(struct app *a)
 {
     const struct view_ops *ops = current_view(a);
@@ -36,6 +51,7 @@ static void ask_session(struct app *a)
         window_align(&q, &a->status);
         session_query(a->session, &q, &a->answer);
     }
+    look_at_time(a);
     if (ops->update)
         ops->update(a->states[a->view], a);
     if (!a->pending_select)
@@ -69,6 +85,9 @@ static bool asks_samples(enum action action)
     case ACTION_ZOOM_MODULE:
     case ACTION_ZOOM_THREAD:
     case ACTION_UNZOOM:
+    case ACTION_RANGE_BACK:
+    case ACTION_RANGE_NEXT:
+    case ACTION_RANGE_ALL:
         return true;
     default:
         return false;
@@ -88,10 +107,14 @@ static unsigned no_such_key(struct app *a, uint32_t key)
 static unsigned act(struct app *a, uint32_t key)
 {
     const struct view_ops *ops = current_view(a);
-    enum action action = keymap_find(a->keymap, ops->scope, key);
+    bool strip = a->strip.has_keys;
+    enum action action = keymap_find(a->keymap, strip ? SCOPE_KEYS_STRIP : ops->scope, key);
     if (action == ACTION_NONE)
         return no_such_key(a, key);
-    unsigned flags = ops->act && a->states[a->view] ? ops->act(a->states[a->view], a, action) : APP_IGNORED;
+    unsigned flags = strip ? strip_act(a, action) : (unsigned)APP_IGNORED;
+    if (flags != APP_IGNORED)
+        return flags;
+    flags = ops->act && a->states[a->view] ? ops->act(a->states[a->view], a, action) : APP_IGNORED;
     if (flags == APP_IGNORED && ops->no_query && asks_samples(action))
         return app_message(a, "%s are of all that is sampled: this key is for the views of samples",
                            ops->title);
@@ -138,6 +161,21 @@ static unsigned click_dialog(struct app *a, int row, int col, bool twice)
     return flags;
 }
 
+/* The mouse is let go: it was drawn over something, when that is somewhere else. */
+static unsigned let_go(struct app *a, const struct app_place *at)
+{
+    struct app_press press = a->press;
+    const struct view_ops *ops = current_view(a);
+    a->press.what = APP_PLACE_NOTHING;
+    if ((int)at->what != press.what || (at->row == press.row && at->col == press.col))
+        return APP_HANDLED;
+    if (at->what == APP_PLACE_STRIP)
+        return at->col == press.col ? (unsigned)APP_HANDLED : strip_drag(a, press.col, at->col);
+    if (at->what == APP_PLACE_VIEW && ops->drag && a->states[a->view])
+        return ops->drag(a->states[a->view], a, press.row, press.col, at->row, at->col);
+    return APP_HANDLED;
+}
+
 static unsigned handle_mouse(struct app *a, const struct term_mouse *m)
 {
     struct app_place at;
@@ -145,7 +183,12 @@ static unsigned handle_mouse(struct app *a, const struct term_mouse *m)
     if (m->what == TERM_MOUSE_WHEEL_UP || m->what == TERM_MOUSE_WHEEL_DOWN)
         return handle_wheel(a, m->what == TERM_MOUSE_WHEEL_UP ? TK_UP : TK_DOWN);
     app_screen_find(a, m->y, m->x, &at);
+    if (m->what == TERM_MOUSE_RELEASE)
+        return let_go(a, &at);
+    a->press = (struct app_press){ (int)at.what, at.row, at.col };
     switch (at.what) {
+    case APP_PLACE_STRIP:
+        return strip_click(a, at.col);
     case APP_PLACE_KEY:
         return handle_key(a, at.key);
     case APP_PLACE_TAB:
@@ -229,7 +272,7 @@ static unsigned take_event(struct app *a, int timeout_ms, bool *more)
         *more = true;
         return key == TK_MOUSE ? handle_mouse(a, &mouse) : handle_key(a, key);
     case TERM_RESIZED:
-        return APP_REDRAW;
+        return a->times ? APP_QUERY : APP_REDRAW; /* time has as many columns as the screen */
     case TERM_QUIT:
         return quit_by_signal(a);
     default:
@@ -284,6 +327,8 @@ static void app_done(struct app *a)
     for (uint32_t i = 0; i < a->n_views; i++)
         if (a->states[i] && a->views[i]->destroy)
             a->views[i]->destroy(a->states[i]);
+    session_times_free(a->times);
+    strip_done(&a->strip);
     view_done(&a->answer);
     keymap_free(a->keymap);
     mem_free(a);

@@ -38,6 +38,8 @@ static unsigned search_previous(struct app *a)
 
 static unsigned unzoom(struct app *a)
 {
+    if (range_is_newest(a))
+        return range_undo(a);
     if (!a->query.n_zooms)
         return app_message(a, "there is no zoom to undo");
     a->query.n_zooms--;
@@ -51,11 +53,15 @@ static unsigned back(struct app *a)
         a->search[0] = '\0';
         return APP_REDRAW;
     }
-    if (a->query.n_zooms)
+    if (a->query.n_zooms || range_is_newest(a))
         return unzoom(a);
     if (a->query.filter[0]) {
         a->query.filter[0] = '\0';
         return APP_QUERY;
+    }
+    if (a->strip.open) {
+        a->strip.open = false;
+        return APP_REDRAW;
     }
     if (a->previous_view != a->view)
         return app_leave_view(a);
@@ -105,6 +111,16 @@ static unsigned group(struct app *a)
 {
     a->query.group = (enum view_group)((a->query.group + 1) % VIEW_GROUP_COUNT);
     return APP_QUERY | app_message(a, "grouped by %s", group_title(a->query.group));
+}
+
+static unsigned range_back(struct app *a)
+{
+    return range_step(a, -1);
+}
+
+static unsigned range_next(struct app *a)
+{
+    return range_step(a, 1);
 }
 
 static unsigned mode(struct app *a)
@@ -182,6 +198,8 @@ static unsigned clear(struct app *a)
         return app_message(a, "a file's samples cannot be forgotten");
     uint64_t samples = a->status.history_samples;
     a->forgotten = a->status.samples;
+    range_forget(a);
+    a->strip.from_ns = a->strip.to_ns = 0;
     session_clear(a->session);
     return APP_QUERY | app_message(a, "%s samples forgotten", text_thousands(number, sizeof number, samples));
 }
@@ -270,6 +288,10 @@ static unsigned (*const handlers[ACTION_COUNT])(struct app *a) = {
     [ACTION_VIEW_3] = view_3,
     [ACTION_VIEW_4] = view_4,
     [ACTION_VIEW_8] = view_8,
+    [ACTION_RANGE] = strip_open,
+    [ACTION_RANGE_BACK] = range_back,
+    [ACTION_RANGE_NEXT] = range_next,
+    [ACTION_RANGE_ALL] = range_all,
     [ACTION_BACK] = back,
     [ACTION_SEARCH_NEXT] = search_next,
     [ACTION_SEARCH_PREVIOUS] = search_previous,

@@ -8,17 +8,18 @@
 #include "ui/view.h"
 
 struct layout {
-    struct area header, tabs, view, bottom;
+    struct area header, tabs, view, strip, bottom;
 };
 
 static struct layout layout_of(const struct app *a)
 {
     struct area screen = area_screen();
-    int header = header_rows(a, screen.rows);
+    int header = header_rows(a, screen.rows), strip = strip_rows(a, screen.rows);
     return (struct layout){
         .header = area_sub(screen, 0, 0, header, -1),
         .tabs = area_sub(screen, header, 0, 1, -1),
-        .view = area_sub(screen, header + 1, 0, screen.rows - header - 2, -1),
+        .view = area_sub(screen, header + 1, 0, screen.rows - header - 2 - strip, -1),
+        .strip = area_sub(screen, screen.rows - 1 - strip, 0, strip, -1),
         .bottom = area_sub(screen, screen.rows - 1, 0, 1, -1),
     };
 }
@@ -62,6 +63,7 @@ static void draw_all(struct app *a)
     tabs_draw(a, l.tabs);
     if (ops->draw && a->states[a->view])
         ops->draw(a->states[a->view], a, l.view);
+    strip_draw(a, l.strip);
     if (a->dialog && a->dialog->ops->draw)
         a->dialog->ops->draw(a->dialog, a, dialog_area(&l));
     draw_bottom(a, &l);
@@ -101,6 +103,8 @@ void app_screen_find(struct app *a, int y, int x, struct app_place *at)
     } else if (is_in(l.tabs, y, x, at)) {
         if (tabs_find(a, l.tabs, at->col, &at->view))
             at->what = APP_PLACE_TAB;
+    } else if (is_in(l.strip, y, x, at)) {
+        at->what = APP_PLACE_STRIP;
     } else if (is_in(l.view, y, x, at)) {
         at->what = APP_PLACE_VIEW;
     }

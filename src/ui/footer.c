@@ -15,7 +15,7 @@
 
 static bool is_narrowed(const struct app *a)
 {
-    return a->query.n_zooms || a->query.filter[0] || a->search[0];
+    return a->query.n_zooms || a->query.to_ns || a->query.filter[0] || a->search[0];
 }
 
 /* Without titles but for the active one, where there is no room. */
@@ -60,6 +60,9 @@ static int draw_question(const struct app *a, struct area area, int col)
     const struct view_query *q = &a->query;
     char text[160];
     int start = col;
+    range_text(a, text, sizeof text);
+    if (text[0])
+        col += draw_chip(area, col, STYLE_TAGGED, "range ", text);
     for (uint32_t i = 0; i < q->n_zooms; i++) {
         (void)snprintf(text, sizeof text, "%s:", zoom_words[q->zooms[i].kind]);
         col += draw_chip(area, col, STYLE_TAGGED, text, q->zooms[i].text);
@@ -73,7 +76,8 @@ static int draw_question(const struct app *a, struct area area, int col)
     if (a->search[0])
         col += draw_chip(area, col, STYLE_LABEL, "search:", a->search);
     window_name(q->window_ns, text, sizeof text);
-    col += draw_chip(area, col, STYLE_LABEL, q->window_ns ? "last " : "", text);
+    if (!q->to_ns)
+        col += draw_chip(area, col, STYLE_LABEL, q->window_ns ? "last " : "", text);
     return col - start;
 }
 
@@ -180,10 +184,15 @@ static void draw_keys(const struct app *a, struct area area, enum action_scope s
     }
 }
 
+static enum action_scope keys_scope(const struct app *a)
+{
+    return a->strip.has_keys ? SCOPE_KEYS_STRIP : SCOPE_KEYS_GLOBAL;
+}
+
 bool footer_find(const struct app *a, struct area area, int col, uint32_t *key)
 {
     struct slot slots[SLOTS_MAX];
-    int n = a->message[0] ? 0 : lay_out_keys(a, area.cols, SCOPE_KEYS_GLOBAL, ACTION_NONE, slots);
+    int n = a->message[0] ? 0 : lay_out_keys(a, area.cols, keys_scope(a), ACTION_NONE, slots);
     for (int i = 0; i < n; i++)
         if (col >= slots[i].at && col < slots[i].at + slots[i].width)
             return key_parse(slots[i].key, key);
@@ -207,7 +216,7 @@ void footer_draw(const struct app *a, struct area area)
     if (a->message[0])
         draw_message(a, area);
     else
-        draw_keys(a, area, SCOPE_KEYS_GLOBAL, ACTION_NONE);
+        draw_keys(a, area, keys_scope(a), ACTION_NONE);
 }
 
 void footer_draw_picker(const struct app *a, struct area area, bool multiple)

@@ -54,7 +54,7 @@ static void working_keys(const struct app *a, enum action action, char dst[64])
     size_t n = 0;
     dst[0] = '\0';
     (void)snprintf(all, sizeof all, "%s", keymap_keys(a->keymap, action));
-    if (scope != SCOPE_KEYS_PICKER)
+    if (scope != SCOPE_KEYS_PICKER && scope != SCOPE_KEYS_STRIP)
         scope = a->views[a->view]->scope;
     for (char *w = strtok_r(all, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
         uint32_t key;
@@ -133,6 +133,7 @@ static void build(struct help *h, const struct app *a)
     add_scope(h, a, ops->scope, columns);
     add_scope(h, a, SCOPE_KEYS_MOVE, columns);
     add_scope(h, a, SCOPE_KEYS_GLOBAL, columns);
+    add_scope(h, a, SCOPE_KEYS_STRIP, columns);
     add_scope(h, a, SCOPE_KEYS_PICKER, columns);
     add_messages(h, columns);
     if (a->cfg->version) {

@@ -41,6 +41,7 @@ unsigned menu_group(struct app *a)
 static unsigned take_window(struct app *a, uint32_t choice)
 {
     a->query.window_ns = window_choices_ns[choice];
+    range_forget(a); /* who asks for a window wants to see it */
     return APP_QUERY;
 }
 
@@ -194,7 +195,9 @@ static unsigned write_perf_data(struct app *a)
     struct view_query q = query_to_write(a);
     if (!session_write(a->session, &q, a->output_path, &samples, &e))
         return app_error(a, &e);
-    if (q.window_ns) {
+    if (q.to_ns) {
+        (void)snprintf(window, sizeof window, "the range shown");
+    } else if (q.window_ns) {
         (void)snprintf(window, sizeof window, "the last ");
         window_name(q.window_ns, window + strlen(window), sizeof window - strlen(window));
     }

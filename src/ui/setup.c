@@ -77,6 +77,7 @@ static unsigned window_change(struct setup *u, struct app *a, int step)
     for (uint32_t i = 0; i < WINDOW_CHOICES; i++)
         at = window_choices_ns[i] == a->query.window_ns ? i : at;
     a->query.window_ns = window_choices_ns[step_index(at, step, WINDOW_CHOICES)];
+    range_forget(a);
     return APP_QUERY;
 }
 

@@ -22,7 +22,8 @@
 
 _Static_assert(STYLE_COUNT < 64, "a terminal of 8 colours has 64 colour pairs");
 
-#define MOUSE_MAX 16
+#define MOUSE_MAX     16
+#define MOUSE_BUTTONS (BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED)
 
 static struct {
     struct term_tty tty;
@@ -157,7 +158,7 @@ static void start_screen(const struct term_config *cfg)
     (void)meta(term.input, TRUE);
     define_keys();
     if (term.mouse) {
-        (void)mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+        (void)mousemask(MOUSE_BUTTONS, NULL);
         (void)mouseinterval(0);
     }
     term.colors = 0;
@@ -345,7 +346,9 @@ static bool decode_mouse(const MEVENT *ev, struct term_mouse *m)
         m->what = TERM_MOUSE_WHEEL_UP;
     else if (ev->bstate & BUTTON5_PRESSED)
         m->what = TERM_MOUSE_WHEEL_DOWN;
-    return ev->bstate & (BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED);
+    else if (ev->bstate & BUTTON1_RELEASED)
+        m->what = TERM_MOUSE_RELEASE;
+    return ev->bstate & MOUSE_BUTTONS;
 }
 
 /* What came together is one key for ncurses, and it hands out the newest first: all are taken and turned round. */

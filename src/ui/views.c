@@ -22,13 +22,13 @@ static void why_nothing(const struct app *a, char *dst, size_t cap)
     char number[32], key[16], key2[16];
     text_thousands(number, sizeof number, v->all_samples);
     bool file = a->status.file,
-         narrowed = a->status.history_samples && (q->n_zooms || q->filter[0] || q->mode != VIEW_MODE_ALL);
+         narrowed = a->status.history_samples && (q->n_zooms || q->to_ns || q->filter[0] || q->mode != VIEW_MODE_ALL);
     if (a->status.fatal[0])
         (void)snprintf(dst, cap, "sampling has stopped: %s", a->status.fatal);
     else if (narrowed)
         (void)snprintf(
             dst, cap,
-            "none of the samples passes the zoom, the filter or \"only\" above: %s goes one step back, %s "
+            "none of the samples passes the range, the zoom, the filter or \"only\" above: %s goes one step back, %s "
             "changes \"only\"",
             keymap_first(a->keymap, ACTION_BACK, key), keymap_first(a->keymap, ACTION_MODE, key2));
     else if (v->all_samples && v->idle_samples == v->all_samples)

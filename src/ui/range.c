@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "ui/range.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/app.h"
+#include "ui/time_axis.h"
+
+static void remember(struct app *a)
+{
+    struct range_steps *r = &a->ranges;
+    if (r->n == RANGES_MAX)
+        memmove(r->steps, r->steps + 1, --r->n * sizeof *r->steps);
+    r->steps[r->n++] = (struct range_step){ a->query.from_ns, a->query.to_ns, a->query.n_zooms };
+}
+
+unsigned range_set(struct app *a, uint64_t from_ns, uint64_t to_ns, bool goes_on)
+{
+    if (a->query.from_ns == from_ns && a->query.to_ns == to_ns)
+        return APP_REDRAW;
+    if (!goes_on || !range_is_newest(a))
+        remember(a);
+    a->query.from_ns = from_ns;
+    a->query.to_ns = to_ns;
+    return APP_QUERY;
+}
+
+uint64_t range_base(const struct app *a)
+{
+    return a->status.now_ns > a->status.elapsed_ns ? a->status.now_ns - a->status.elapsed_ns : 0;
+}
+
+bool range_shown(const struct app *a, uint64_t *from_ns, uint64_t *to_ns)
+{
+    bool chosen = a->query.from_ns || a->query.to_ns;
+    *from_ns = chosen ? a->query.from_ns : a->answer.result.from_ns;
+    *to_ns = chosen ? a->query.to_ns : a->answer.result.to_ns;
+    return (chosen || a->query.window_ns) && *to_ns > *from_ns;
+}
+
+unsigned range_step(struct app *a, int step)
+{
+    uint64_t from, to, base = range_base(a), now = a->status.now_ns;
+    char key[16];
+    if (!range_shown(a, &from, &to))
+        return app_message(a, "no range is chosen to step by: %s opens the time strip",
+                           keymap_first(a->keymap, ACTION_RANGE, key));
+    uint64_t length = to - from + 1;
+    if (step > 0 ? to >= now : from <= base)
+        return app_message(a, step > 0 ? "nothing was sampled later" : "nothing was sampled before");
+    if (step < 0)
+        from = from - base > length ? from - length : base;
+    else
+        from = to + 1;
+    return range_set(a, from, from + length - 1, false);
+}
+
+unsigned range_all(struct app *a)
+{
+    if (!a->query.from_ns && !a->query.to_ns)
+        return app_message(a, "no range is chosen");
+    return range_set(a, 0, 0, false);
+}
+
+void range_forget(struct app *a)
+{
+    a->ranges.n = 0;
+    a->query.from_ns = a->query.to_ns = 0;
+}
+
+bool range_is_newest(const struct app *a)
+{
+    return a->ranges.n && a->ranges.steps[a->ranges.n - 1].zooms >= a->query.n_zooms;
+}
+
+unsigned range_undo(struct app *a)
+{
+    const struct range_step *before = &a->ranges.steps[--a->ranges.n];
+    a->query.from_ns = before->from_ns;
+    a->query.to_ns = before->to_ns;
+    return APP_QUERY;
+}
+
+void range_text(const struct app *a, char *dst, size_t cap)
+{
+    uint64_t base = range_base(a), from = a->query.from_ns, to = a->query.to_ns;
+    char x[32], y[32], all[32];
+    dst[0] = '\0';
+    if (!to)
+        return;
+    from = from > base ? from - base : 0;
+    to = to > base ? to - base + 1 : 0; /* people say where it ends, not its last nanosecond */
+    uint64_t step = to > from ? (to - from) / 20 : 1;
+    (void)snprintf(dst, cap, "%s%s%s of %s", time_text(x, sizeof x, from, step), term_unicode() ? "–" : "-",
+                   time_text(y, sizeof y, to, step), time_text(all, sizeof all, a->status.elapsed_ns, a->status.elapsed_ns / 20));
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "ui/strip.h"
+
+#include <string.h>
+
+#include "ui/app.h"
+#include "ui/range.h"
+
+#define LEAST_NS 1000 /* a column; samples are not closer to each other than that */
+
+void strip_done(struct strip *s)
+{
+    times_counts_done(&s->counts);
+}
+
+static void extent(const struct app *a, uint64_t *from_ns, uint64_t *to_ns)
+{
+    const struct view *all = session_times_view(a->times);
+    uint64_t base = range_base(a);
+    *from_ns = base;
+    *to_ns = a->status.now_ns;
+    if (a->status.history_dropped && all->result.samples && all->result.first_ns > base)
+        *from_ns = all->result.first_ns;
+}
+
+void strip_update(struct app *a)
+{
+    struct strip *s = &a->strip;
+    uint64_t from, to;
+    extent(a, &from, &to);
+    bool zoomed = s->to_ns && s->to_ns > from;
+    bool grows = !zoomed && !a->status.file && !a->status.frozen;
+    time_axis_fit(&s->axis, zoomed ? s->from_ns : from, zoomed ? s->to_ns : to, (uint32_t)area_screen().cols, grows);
+    session_times_count(a->times, a->session,
+                        &(struct times_ask){ TIMES_ALL, 0, s->axis.from_ns, grows ? 0 : s->axis.to_ns, s->axis.bucket_ns },
+                        &s->counts);
+    if (!s->placed)
+        s->cursor_ns = time_axis_ns(&s->axis, s->axis.columns - 1);
+}
+
+/* ---- the cursor and the range ---- */
+
+static uint32_t cursor(const struct strip *s)
+{
+    return time_axis_column(&s->axis, s->cursor_ns);
+}
+
+static uint64_t end_of(const struct strip *s, uint32_t column)
+{
+    return time_axis_ns(&s->axis, column + 1) - 1;
+}
+
+/* From the mark to the cursor, whichever comes first. */
+static unsigned stretch(struct app *a, bool goes_on)
+{
+    struct strip *s = &a->strip;
+    uint32_t x = time_axis_column(&s->axis, s->mark_ns), y = cursor(s);
+    return range_set(a, time_axis_ns(&s->axis, x < y ? x : y), end_of(s, x < y ? y : x), goes_on);
+}
+
+static unsigned pan(struct app *a, int64_t columns)
+{
+    struct strip *s = &a->strip;
+    uint64_t from, to, step = time_axis_step(&s->axis);
+    uint64_t by = (uint64_t)(columns < 0 ? -columns : columns) * step;
+    extent(a, &from, &to);
+    if (!s->to_ns)
+        return APP_HANDLED;
+    if (columns < 0)
+        by = s->from_ns - from < by ? s->from_ns - from : by;
+    else
+        by = s->to_ns >= to ? 0 : to - s->to_ns < by ? to - s->to_ns : by;
+    s->from_ns += columns < 0 ? -by : by;
+    s->to_ns += columns < 0 ? -by : by;
+    s->cursor_ns += columns < 0 ? -by : by;
+    return by ? APP_QUERY : APP_HANDLED;
+}
+
+static unsigned move(struct app *a, int64_t columns)
+{
+    struct strip *s = &a->strip;
+    int64_t to = (int64_t)cursor(s) + columns, last = (int64_t)s->axis.columns - 1;
+    int64_t beyond = to < 0 ? to : to > last ? to - last : 0;
+    unsigned flags = APP_REDRAW;
+    s->placed = true;
+    s->cursor_ns = time_axis_ns(&s->axis, (uint32_t)(to - beyond));
+    if (beyond)
+        flags |= pan(a, beyond);
+    if (flags & APP_QUERY && s->marking)
+        strip_update(a); /* the range is made of columns as they are now */
+    return flags | (s->marking ? stretch(a, true) : 0);
+}
+
+static unsigned mark(struct app *a)
+{
+    struct strip *s = &a->strip;
+    char key[16];
+    s->placed = true;
+    if (s->marking) {
+        s->marking = false;
+        return APP_REDRAW;
+    }
+    s->marking = true;
+    s->mark_ns = s->cursor_ns;
+    (void)app_message(a, "a range begins here: move to where it ends; %s ends it",
+                      keymap_first(a->keymap, ACTION_STRIP_MARK, key));
+    return stretch(a, false);
+}
+
+/* One end of the range at the cursor; the other one stays, or is where the time ends. */
+static unsigned set_end(struct app *a, bool later)
+{
+    struct strip *s = &a->strip;
+    uint64_t from, to, here = time_axis_ns(&s->axis, cursor(s)), there = end_of(s, cursor(s));
+    if (!range_shown(a, &from, &to))
+        extent(a, &from, &to);
+    s->placed = true;
+    s->marking = false;
+    if (later)
+        return range_set(a, from <= there ? from : here, there, false);
+    return range_set(a, here, to >= here ? to : there, false);
+}
+
+static unsigned take(struct app *a)
+{
+    struct strip *s = &a->strip;
+    unsigned flags = APP_REDRAW;
+    if (!s->marking && !a->query.to_ns) {
+        s->mark_ns = s->cursor_ns;
+        flags |= stretch(a, false);
+    }
+    s->marking = s->has_keys = false;
+    return flags;
+}
+
+static unsigned leave(struct app *a)
+{
+    struct strip *s = &a->strip;
+    if (s->marking) {
+        s->marking = false;
+        return range_is_newest(a) ? range_undo(a) : (unsigned)APP_REDRAW;
+    }
+    s->has_keys = false;
+    return APP_REDRAW;
+}
+
+/* ---- zooming the strip ---- */
+
+/* To the range, when that is a part of what is seen; else to half, or twice, around the cursor. */
+static unsigned zoom(struct app *a, bool in)
+{
+    struct strip *s = &a->strip;
+    uint64_t first, last, from, to, seen = s->axis.to_ns - s->axis.from_ns;
+    extent(a, &first, &last);
+    if (in && seen / s->axis.columns < LEAST_NS)
+        return app_message(a, "samples are not closer to each other than that");
+    if (in && range_shown(a, &from, &to) && from >= s->axis.from_ns && to <= s->axis.to_ns && to - from < seen / 2) {
+        uint64_t margin = (to - from) / 8;
+        from = from - first > margin ? from - margin : first;
+        to += margin;
+    } else {
+        uint64_t span = in ? seen / 2 : seen * 2, before = s->cursor_ns - s->axis.from_ns;
+        before = in ? before / 2 : before * 2;
+        from = s->cursor_ns - first > before ? s->cursor_ns - before : first;
+        to = from + span;
+    }
+    to = to < last ? to : last;
+    bool all = from <= first && to >= last;
+    s->from_ns = all ? 0 : from;
+    s->to_ns = all ? 0 : to;
+    s->placed = true;
+    return APP_QUERY;
+}
+
+static unsigned zoom_out(struct app *a)
+{
+    if (!a->strip.to_ns)
+        return app_message(a, "all of the time is here");
+    return zoom(a, false);
+}
+
+static unsigned zoom_all(struct app *a)
+{
+    a->strip.from_ns = a->strip.to_ns = 0;
+    return APP_QUERY;
+}
+
+/* ---- what it is told ---- */
+
+unsigned strip_open(struct app *a)
+{
+    struct strip *s = &a->strip;
+    bool close = s->open && s->has_keys;
+    s->open = s->has_keys = !close;
+    s->marking = false;
+    return APP_QUERY;
+}
+
+unsigned strip_act(struct app *a, enum action action)
+{
+    struct strip *s = &a->strip;
+    int64_t page = s->axis.columns / 8 + 1;
+    switch (action) {
+    case ACTION_LEFT:
+        return move(a, -1);
+    case ACTION_RIGHT:
+        return move(a, 1);
+    case ACTION_PAGE_UP:
+        return move(a, -page);
+    case ACTION_PAGE_DOWN:
+        return move(a, page);
+    case ACTION_TOP:
+        return move(a, -(int64_t)cursor(s));
+    case ACTION_END:
+        return move(a, (int64_t)s->axis.columns - 1 - cursor(s));
+    case ACTION_STRIP_MARK:
+        return mark(a);
+    case ACTION_STRIP_FROM:
+        return set_end(a, false);
+    case ACTION_STRIP_TO:
+        return set_end(a, true);
+    case ACTION_STRIP_IN:
+        return zoom(a, true);
+    case ACTION_STRIP_OUT:
+        return zoom_out(a);
+    case ACTION_STRIP_ALL:
+        return zoom_all(a);
+    case ACTION_STRIP_TAKE:
+        return take(a);
+    case ACTION_STRIP_LEAVE:
+        return leave(a);
+    default:
+        return APP_IGNORED;
+    }
+}
+
+static uint32_t column_at(const struct strip *s, int col)
+{
+    return col < 0 ? 0 : (uint32_t)col < s->axis.columns ? (uint32_t)col : s->axis.columns - 1;
+}
+
+unsigned strip_click(struct app *a, int col)
+{
+    struct strip *s = &a->strip;
+    s->placed = s->has_keys = true;
+    s->cursor_ns = time_axis_ns(&s->axis, column_at(s, col));
+    return APP_REDRAW | (s->marking ? stretch(a, true) : 0);
+}
+
+unsigned strip_drag(struct app *a, int from_col, int to_col)
+{
+    struct strip *s = &a->strip;
+    s->placed = true;
+    s->marking = false;
+    s->mark_ns = time_axis_ns(&s->axis, column_at(s, from_col));
+    s->cursor_ns = time_axis_ns(&s->axis, column_at(s, to_col));
+    return stretch(a, false);
+}

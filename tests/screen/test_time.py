@@ -1,0 +1,224 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Ranges of time, over files whose every sample is known: two threads, of which the first one runs hot_a in even seconds
+and hot_b in odd ones, and the second one idle_b all the time, a little."""
+import re
+
+import machine as m
+from perffile import Program, Sample, write
+from ptyscreen import KEYS, Screen, run
+
+SECONDS = 4
+program = None
+
+
+def recorded():
+    """The file, made once."""
+    global program
+    path = m.path("time.data")
+    if program:
+        return path
+    program = Program(m.path("phases"), ["hot_a", "hot_b", "path_a", "path_b", "idle_b"])
+    samples = []
+    for i in range(SECONDS * 100):
+        letter = "a" if i // 100 % 2 == 0 else "b"
+        samples.append(Sample(i * 0.01, 100, 0, ["main", "path_" + letter, "hot_" + letter]))
+        if i % 10 == 0:
+            samples.append(Sample(i * 0.01 + 0.005, 101, 1, ["main", "idle_b"]))
+    write(path, program, samples, {100: "first", 101: "second"})
+    return path
+
+
+def opened(size=(80, 24), args=(), **more):
+    s = Screen(["-i", recorded(), *args], size=size, **more)
+    s.wait(r"^ *\d+\.\d+ .*hot_a")
+    s.wait(r"^ *\d+\.\d+ .*hot_b")
+    return s
+
+
+def strip(s):
+    s.send("r")
+    s.wait(r"^cursor ")
+
+
+def cursor_to(s, seconds):
+    """Moves the strip's cursor to the column that begins at that time."""
+    s.send("home")
+    wanted = "%.2fs" % seconds
+    for _ in range(s.size[0]):
+        if s.find(r"^cursor %s" % re.escape(wanted)):
+            return
+        before = s.wait(r"^cursor (\S+)").group(1)
+        s.send("right")
+        s.until(lambda: s.wait(r"^cursor (\S+)").group(1) != before, "the cursor stays at " + before)
+    raise AssertionError("no column begins at %s\n%s" % (wanted, s.text()))
+
+
+def choose(s, start, end):
+    """By the keys for both ends; a column is 50 ms."""
+    cursor_to(s, end - 0.05)
+    s.send("]")
+    cursor_to(s, start)
+    s.send("[")
+    s.wait(r"range %.2fs–%.2fs of" % (start, end))
+
+
+def samples_of(s, name):
+    return s.number(r"^ *[\d.]+ +[\d.]+ +([\d,]+) .*" + name)
+
+
+def ranges():
+    """a range of the strip is what functions, call graph and flame are of, and the header says it"""
+    with opened() as s:
+        strip(s)
+        choose(s, 0, 1)
+        s.wait_not(r"hot_b")
+        assert samples_of(s, "hot_a") == 100 and samples_of(s, "idle_b") == 10, s.text()
+        s.send("enter", "2")
+        s.wait(r"path_a")
+        assert not s.find(r"path_b"), s.text()
+        s.send("3")
+        s.wait(r"▏hot_a")
+        assert not s.find(r"hot_b"), s.text()
+
+
+def steps():
+    """{ and } step by the length of the range, and stop where there is nothing"""
+    with opened() as s:
+        strip(s)
+        choose(s, 0, 1)
+        s.send("enter")
+        s.wait(r"F10Quit")
+        s.send("}")
+        s.wait(r"range 1\.00s–2\.00s of")
+        s.wait_not(r"hot_a")
+        assert samples_of(s, "hot_b") == 100, s.text()
+        s.send("}", "{", "{")
+        s.wait(r"range 0\.00s–1\.00s of")
+        s.wait_not(r"hot_b")
+        s.send("{")
+        s.wait(r"nothing was sampled before")
+        s.send("}", "}", "}", "}")
+        s.wait(r"nothing was sampled later")
+
+
+def undone():
+    """Backspace takes back ranges and zooms in the order in which they came, Esc too, and R shows all"""
+    with opened() as s:
+        strip(s)
+        choose(s, 0, 1)
+        s.send("enter")
+        s.wait(r"F10Quit")
+        s.send("d")
+        s.wait(r"module:phases")
+        s.send("}")
+        s.wait(r"range 1\.00s–2\.00s of.*module:phases")
+        s.send("backspace")
+        s.wait(r"range 0\.00s–1\.00s of.*module:phases")
+        s.send("esc")
+        s.wait_not(r"module:")
+        s.wait(r"range 0\.00s–1\.00s of")
+        s.send("R")
+        s.wait_not(r"range \d")
+        s.wait(r"hot_b")
+        s.send("backspace")
+        s.wait(r"range 0\.00s–1\.00s of")
+
+
+def marks():
+    """Space marks, arrows stretch the range at once, Esc takes it back"""
+    with opened() as s:
+        strip(s)
+        s.send("home", " ")
+        s.wait(r"range 0\.\d+s–0\.05\d*s of")
+        s.send("right")
+        s.wait(r"range 0\.\d+s–0\.10\d*s of")
+        s.send("esc")
+        s.wait_not(r"range 0")
+        s.wait(r"^cursor ")
+        s.send("home", "right", " ", "right", "right", "enter")
+        s.wait(r"range 0\.05\d*s–0\.20\d*s of")
+        s.wait(r"F10Quit")
+
+
+def strip_zooms():
+    """the strip zooms in to the range, and out again"""
+    with opened() as s:
+        strip(s)
+        choose(s, 1, 2)
+        s.send("+")
+        s.wait(r"samples in \d\d?ms +range 1\.00s–2\.00s of")
+        assert not s.find(r"│3s"), s.text()
+        s.send("0")
+        s.wait(r"│3s")
+        s.wait(r"samples in 50ms")
+
+
+def written():
+    """what is written and exported is the range"""
+    with opened() as s:
+        strip(s)
+        choose(s, 0, 1)
+        s.send("enter")
+        s.wait(r"F10Quit")
+        s.send("w")
+        s.wait(r"write perf.data to:")
+        s.send("\x15" + m.path("part.data") + KEYS["enter"])
+        s.wait(r"110 samples \(the range shown\) written")
+        s.send("E")
+        s.wait(r"folded")
+        s.send(*"folded")
+        s.wait_not(r"the functions table as text")
+        s.send("enter")
+        s.wait(r"write folded to:")
+        s.send("\x15" + m.path("part.folded") + KEYS["enter"])
+        s.wait(r"written to")
+    _, out, _ = m.flametop("-i", m.path("part.data"), "--export", "folded", "-o", "-")
+    for stacks in (out, open(m.path("part.folded")).read()):
+        assert "hot_a 100" in stacks and "idle_b 10" in stacks and "hot_b" not in stacks, stacks
+
+
+def dragged():
+    """with the mouse, a range is drawn over the strip"""
+    with opened(args=["--mouse"]) as s:
+        strip(s)
+        row = next(i for i, line in enumerate(s.screen.display) if line.startswith("│0s")) - 1
+        s.send("\x1b[<0;1;%dM" % (row + 1), "\x1b[<0;20;%dm" % (row + 1))
+        s.wait(r"range 0\.00s–1\.00s of")
+        s.wait_not(r"hot_b")
+
+
+def live():
+    """over time that goes on, the range stays where it is"""
+    m.need_events()
+    load = m.start(m.build("shape"), "36000")
+    with Screen(["-F", "199", "-p", str(load.pid)], size=(80, 24)) as s:
+        s.wait(r"^ *\d+\.\d+ .*hot_a")
+        s.until(lambda: (samples_of(s, "main") or 0) > 200, "few samples come")
+        strip(s)
+        s.send("home", " ", "end", "enter")
+        s.wait(r"F10Quit")
+        said = s.wait(r"range (\S+) of (\S+)s")
+        count = s.still(lambda: samples_of(s, "main"))
+        s.until(lambda: float(s.wait(r"range (\S+) of (\S+)s").group(2)) > float(said.group(2)) + 3, "time stands still")
+        now = s.wait(r"range (\S+) of")
+        assert now.group(1) == said.group(1), (said.group(0), now.group(0))
+        assert samples_of(s, "main") == count, s.text()
+        s.send("R")
+        s.until(lambda: (samples_of(s, "main") or 0) > count, "no more samples than in the range")
+    m.stop(load)
+
+
+def plain():
+    """without colours and without UTF-8 the strip is ASCII, and the range is seen by attributes"""
+    with opened(env={"NO_COLOR": "1", "LC_ALL": "C"}) as s:
+        strip(s)
+        s.send("home", " ", "right", "right")
+        s.wait(r"range 0\.\d+s-0\.15\d*s of")
+        row = next(i for i, line in enumerate(s.screen.display) if line.startswith("|0s")) - 1
+        marked = [x for x in range(80) if s.screen.buffer[row][x].reverse]
+        assert marked[:2] == [0, 1], marked
+        assert max(s.raw) < 128, "bytes beyond ASCII"
+
+
+run(ranges, steps, undone, marks, strip_zooms, written, dragged, live, plain)
