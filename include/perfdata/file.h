@@ -85,6 +85,8 @@ struct perfdata {
     uint64_t n_records;
     bool indexed;
 
+    uint8_t copy[INPUT_GET_MAX]; /* of the record at hand, if it is no sample */
+
     struct map last_value;  /* id → what its counter was at the last sample */
     struct map cgroup_name; /* id → string in cgroup_names */
     struct intern *cgroup_names;
@@ -130,19 +132,18 @@ struct walk {
     bool more;         /* what is cut at the end will go on: no damage */
     bool quiet;        /* no damage is noted */
     uint64_t cut;      /* where a record begins that the end cuts; 0: none */
-    bool heads;        /* of samples as much is read as walk_head_bytes says */
 };
 struct raw_record {
     uint64_t place;
-    const uint8_t *bytes; /* borrowed until the next access to the file; with `heads` not all */
+    const uint8_t *bytes; /* borrowed until the next access to the file */
     uint32_t type, size;
     uint16_t misc;
     uint64_t payload; /* bytes behind the record that belong to it */
 };
 bool walk_next(struct walk *w, struct raw_record *out);
 const uint8_t *walk_bytes(struct perfdata *p, uint64_t place, size_t n);
-/* As much of a record as index_time and index_event look at: no dump of a stack. */
-uint32_t walk_head_bytes(uint32_t type, uint32_t size);
+/* A record of that type: what is no sample is copied, as its strings must not change once they were looked at. */
+const uint8_t *walk_record(struct perfdata *p, uint64_t place, uint32_t type, size_t n);
 
 /* index.c: all records into runs */
 void index_build(struct perfdata *p, double *progress);

@@ -204,8 +204,6 @@ void header_finish_events(struct perfdata *p)
         struct id_place place = place_of_id(&p->events[i].attr);
         uint32_t class = 0;
         record_layout_of(&p->events[i].attr, p->swap, &p->layouts[i]);
-        if (p->events[i].attr.sample_type & PERF_SAMPLE_STACK_USER)
-            input_expect_gaps(&p->in);
         while (class < p->n_id_places && memcmp(&p->id_places[class], &place, sizeof place))
             class ++;
         if (class == p->n_id_places)

@@ -121,7 +121,7 @@ static void expand_cut(struct perfdata *p, const struct walk *w)
 
 void index_build(struct perfdata *p, double *progress)
 {
-    struct walk w = { .p = p, .pos = p->data_start, .end = p->data_end, .heads = true };
+    struct walk w = { .p = p, .pos = p->data_start, .end = p->data_end };
     struct walk plain = { .p = p, .pos = PLACE_PLAIN, .end = PLACE_PLAIN, .more = true };
     struct indexer ix = { .p = p };
     struct raw_record r;

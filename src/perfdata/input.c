@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* pread(2) into blocks, and no mmap: a file that another program cuts while we read would end a mapping in
- * SIGBUS, and a mapped file counts as our memory for its whole length. The records of a merge come from as
- * many places at once as there were CPUs, each of them read forward, so some hundred blocks serve any file.
- */
+/* Mapped, as of the stacks that a DWARF recording holds few bytes are ever looked at, and copying them all costs more than
+ * following them. In windows, as a mapped file counts as our memory. Each reaches so far into the next that whatever
+ * begins in it lies in one piece. The records of a merge come from as many places at once as there were CPUs, each of them
+ * read forward, and those of one round lie near each other: some dozens of windows serve any file. */
 #include "perfdata/input.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/guard.h"
 #include "base/map.h"
 #include "base/mem.h"
 
-#define BLOCK_BYTES     65536
-#define BLOCK_BYTES_GAP 1024
-#define WAYS            4
-#define SETS            128 /* 32 MiB in all */
+#define WINDOW_BYTES ((size_t)256 << 10)
+#define MAPPED_BYTES (WINDOW_BYTES + INPUT_GET_MAX)
+#define WAYS         4
+#define SETS         32 /* 40 MiB in all */
+#define WINDOWS      (SETS * WAYS)
 
-struct input_block {
-    uint64_t number; /* of the block, plus 1; 0: empty */
+struct input_window {
+    uint64_t number; /* offset / WINDOW_BYTES, plus 1; 0: empty */
     uint32_t used;   /* tick of the last use */
     uint32_t n;      /* bytes that are there */
-    uint8_t *bytes;
 };
 
 static bool refuse_kind(mode_t mode, const char *path, struct error *e)
@@ -34,6 +35,14 @@ static bool refuse_kind(mode_t mode, const char *path, struct error *e)
                                         : "a device";
     error_set(e, ERROR_ARGUMENT, "%s is %s, no perf.data file", path, kind);
     return S_ISFIFO(mode) ? error_hint(e, "write what comes through it into a file first") : false;
+}
+
+static bool can_map(int fd)
+{
+    void *p = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (p != MAP_FAILED)
+        munmap(p, 1);
+    return p != MAP_FAILED;
 }
 
 bool input_open(struct input *in, const char *path, struct error *e)
@@ -49,28 +58,54 @@ bool input_open(struct input *in, const char *path, struct error *e)
     if (!st.st_size)
         return error_set(e, ERROR_FORMAT, "%s is empty", path);
     in->size_bytes = (uint64_t)st.st_size;
-    in->block_bytes = BLOCK_BYTES;
-    in->blocks = mem_array((size_t)SETS * WAYS, sizeof *in->blocks);
-    in->scratch = mem_alloc(INPUT_GET_MAX);
+    in->left_bytes = in->size_bytes;
+    in->area = mmap(NULL, WINDOWS * MAPPED_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (in->area == MAP_FAILED) {
+        in->area = NULL;
+        return error_sys(e, errno, "no room to map %s", path);
+    }
+    in->maps = can_map(in->fd);
+    in->guard = guard_add(in->area, WINDOWS * MAPPED_BYTES);
+    in->windows = mem_array(WINDOWS, sizeof *in->windows);
     return true;
-}
-
-void input_expect_gaps(struct input *in)
-{
-    in->block_bytes = BLOCK_BYTES_GAP;
-    for (size_t i = 0; i < (size_t)SETS * WAYS; i++)
-        in->blocks[i].number = 0;
 }
 
 void input_close(struct input *in)
 {
     if (in->fd >= 0)
         close(in->fd);
-    for (size_t i = 0; in->blocks && i < (size_t)SETS * WAYS; i++)
-        mem_free(in->blocks[i].bytes);
-    mem_free(in->blocks);
-    mem_free(in->scratch);
+    guard_remove(in->guard);
+    if (in->area)
+        munmap(in->area, WINDOWS * MAPPED_BYTES);
+    mem_free(in->windows);
     *in = (struct input){ .fd = -1 };
+}
+
+/* It may have been cut since we looked last. */
+static void look_at_size(struct input *in)
+{
+    struct stat st;
+    uint64_t size = fstat(in->fd, &st) || st.st_size < 0 ? 0 : (uint64_t)st.st_size;
+
+    if (size < in->left_bytes) {
+        in->left_bytes = size;
+        in->shrank = true;
+    }
+}
+
+static void note_hit(struct input *in)
+{
+    if (guard_was_hit(in->guard)) {
+        in->shrank = true;
+        look_at_size(in);
+    }
+}
+
+bool input_shrank(struct input *in)
+{
+    note_hit(in);
+    look_at_size(in);
+    return in->shrank;
 }
 
 static size_t read_at(struct input *in, uint64_t offset, uint8_t *dst, size_t n)
@@ -89,18 +124,35 @@ static size_t read_at(struct input *in, uint64_t offset, uint8_t *dst, size_t n)
     return got;
 }
 
-static void load(struct input *in, struct input_block *b, uint64_t number)
+/* Where the file system cannot map it is read. */
+static bool fill(struct input *in, uint64_t offset, uint8_t *dst, size_t n)
 {
-    uint64_t offset = number * in->block_bytes, left = in->size_bytes - offset;
-    if (!b->bytes)
-        b->bytes = mem_alloc(in->block_bytes);
-    b->number = number + 1;
-    b->n = (uint32_t)read_at(in, offset, b->bytes, left < in->block_bytes ? (size_t)left : in->block_bytes);
+    if (in->maps)
+        return mmap(dst, n, PROT_READ, MAP_PRIVATE | MAP_FIXED, in->fd, (off_t)offset) != MAP_FAILED;
+    return mmap(dst, MAPPED_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
+               MAP_FAILED &&
+           read_at(in, offset, dst, n) == n;
 }
 
-static const struct input_block *block_of(struct input *in, uint64_t number)
+static uint8_t *bytes_of(const struct input *in, const struct input_window *w)
 {
-    struct input_block *set = &in->blocks[map_mix(number) % SETS * WAYS], *oldest = set;
+    return in->area + (size_t)(w - in->windows) * MAPPED_BYTES;
+}
+
+static void load(struct input *in, struct input_window *w, uint64_t number)
+{
+    uint64_t offset = number * WINDOW_BYTES, left;
+
+    look_at_size(in);
+    left = in->left_bytes > offset ? in->left_bytes - offset : 0;
+    *w = (struct input_window){ .number = number + 1, .n = (uint32_t)(left < MAPPED_BYTES ? left : MAPPED_BYTES) };
+    if (w->n && !fill(in, offset, bytes_of(in, w), w->n))
+        w->n = 0;
+}
+
+static const struct input_window *window_of(struct input *in, uint64_t number)
+{
+    struct input_window *set = &in->windows[map_mix(number) % SETS * WAYS], *oldest = set;
     in->tick++;
     for (int i = 0; i < WAYS; i++) {
         if (set[i].number == number + 1) {
@@ -117,28 +169,17 @@ static const struct input_block *block_of(struct input *in, uint64_t number)
 
 static bool inside(const struct input *in, uint64_t offset, size_t n)
 {
-    return offset <= in->size_bytes && n <= in->size_bytes - offset;
+    return offset <= in->left_bytes && n <= in->left_bytes - offset;
 }
 
 const void *input_get(struct input *in, uint64_t offset, size_t n)
 {
+    size_t at = offset % WINDOW_BYTES;
+    note_hit(in);
     if (n > INPUT_GET_MAX || !n || !inside(in, offset, n))
         return NULL;
-    if (n > in->block_bytes)
-        return read_at(in, offset, in->scratch, n) == n ? in->scratch : NULL;
-    for (size_t done = 0; done < n;) {
-        const struct input_block *b = block_of(in, (offset + done) / in->block_bytes);
-        size_t at = (offset + done) % in->block_bytes, part = n - done;
-        if (part > in->block_bytes - at)
-            part = in->block_bytes - at;
-        if (at + part > b->n)
-            return NULL;
-        if (part == n)
-            return b->bytes + at;
-        memcpy(in->scratch + done, b->bytes + at, part);
-        done += part;
-    }
-    return in->scratch;
+    const struct input_window *w = window_of(in, offset / WINDOW_BYTES);
+    return at + n <= w->n ? bytes_of(in, w) + at : NULL;
 }
 
 bool input_copy(struct input *in, uint64_t offset, void *dst, size_t n)

@@ -74,7 +74,7 @@ static bool admit(struct merge *m)
     return true;
 }
 
-static const uint8_t *record_at(struct perfdata *p, uint64_t place, bool head, uint32_t *type, uint32_t *size)
+static const uint8_t *record_at(struct perfdata *p, uint64_t place, uint32_t *type, uint32_t *size)
 {
     const uint8_t *bytes = walk_bytes(p, place, sizeof(struct perf_event_header));
     if (!bytes)
@@ -85,7 +85,7 @@ static const uint8_t *record_at(struct perfdata *p, uint64_t place, bool head, u
     *size = cursor_u16(&c);
     if (*size < sizeof(struct perf_event_header))
         return NULL;
-    return walk_bytes(p, place, head ? walk_head_bytes(*type, *size) : *size);
+    return walk_record(p, place, *type, *size);
 }
 
 /* The first run goes on to its next record, or leaves. */
@@ -96,7 +96,7 @@ static void advance(struct merge *m, uint32_t size)
     uint32_t type, next_size;
     uint64_t time_ns;
     top->pos += size;
-    const uint8_t *bytes = size && top->pos < top->end ? record_at(p, top->pos, true, &type, &next_size) : NULL;
+    const uint8_t *bytes = size && top->pos < top->end ? record_at(p, top->pos, &type, &next_size) : NULL;
     if (!bytes)
         *top = m->heap[--m->n]; /* at its end, or the file has changed */
     else if (index_time(p, bytes, next_size, type, &time_ns))
@@ -121,7 +121,7 @@ static bool hand_out(struct merge *m, const uint8_t *bytes, uint32_t type, uint3
         damage_note(p, DAMAGE_NO_EVENT, 1);
         return true;
     }
-    if (!record_parse(bytes, size, &p->layouts[event], &r, NULL)) {
+    if (!record_parse(bytes, size, &p->layouts[event], &r, NULL) || r.type != type) {
         damage_note(p, DAMAGE_BAD_RECORD, 1);
         return true;
     }
@@ -150,7 +150,7 @@ bool merge_records(struct perfdata *p, perfdata_record_fn *fn, void *ctx, double
         qsort(p->runs, p->n_runs, sizeof *p->runs, by_time);
     while (more && (room = admit(&m)) && m.n) {
         uint32_t type, size = 0;
-        const uint8_t *bytes = record_at(p, m.heap[0].pos, false, &type, &size);
+        const uint8_t *bytes = record_at(p, m.heap[0].pos, &type, &size);
         if (bytes)
             more = hand_out(&m, bytes, type, size, fn, ctx);
         advance(&m, bytes ? size : 0);

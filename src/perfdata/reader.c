@@ -70,7 +70,7 @@ bool perfdata_each(struct perfdata *p, perfdata_record_fn *fn, void *ctx, double
         index_build(p, progress);
     p->damage[DAMAGE_BAD_RECORD] = p->damage[DAMAGE_NO_EVENT] = 0;
     bool whole = merge_records(p, fn, ctx, progress, e);
-    p->damage[DAMAGE_SHRANK] = p->in.shrank;
+    p->damage[DAMAGE_SHRANK] = input_shrank(&p->in);
     damage_tell(p);
     if (progress && whole)
         *progress = 1;

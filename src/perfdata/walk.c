@@ -9,7 +9,6 @@
 #define SCAN_BYTES      4096
 #define KERNEL_TYPE_MAX 40 /* the newest known is 22 */
 #define CHAIN_LENGTH    3
-#define SAMPLE_HEAD_BYTES 128 /* IDENTIFIER, IP, TID, TIME, ADDR, ID, STREAM_ID, CPU and PERIOD, and some more */
 
 enum verdict { RECORD_OK, RECORD_CUT, RECORD_BAD };
 
@@ -26,9 +25,10 @@ const uint8_t *walk_bytes(struct perfdata *p, uint64_t place, size_t n)
     return offset <= p->plain_n && n <= p->plain_n - offset ? p->plain + offset : NULL;
 }
 
-uint32_t walk_head_bytes(uint32_t type, uint32_t size)
+const uint8_t *walk_record(struct perfdata *p, uint64_t place, uint32_t type, size_t n)
 {
-    return type == PERF_RECORD_SAMPLE && size > SAMPLE_HEAD_BYTES ? SAMPLE_HEAD_BYTES : size;
+    const uint8_t *bytes = walk_bytes(p, place, n);
+    return bytes && type != PERF_RECORD_SAMPLE && n <= sizeof p->copy ? memcpy(p->copy, bytes, n) : bytes;
 }
 
 static struct head head_of(const struct perfdata *p, const uint8_t *bytes)
@@ -201,7 +201,7 @@ static bool step(struct walk *w, struct raw_record *out)
     }
     *out = (struct raw_record){ .place = w->pos, .type = h.type, .size = h.size, .misc = h.misc };
     take_payload(w, h, out);
-    out->bytes = walk_bytes(w->p, w->pos, w->heads ? walk_head_bytes(h.type, h.size) : h.size);
+    out->bytes = walk_record(w->p, w->pos, h.type, h.size);
     w->pos += h.size + out->payload;
     return out->bytes; /* else the file shrank */
 }

@@ -10,6 +10,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/guard.h"
 #include "base/mem.h"
 #include "ui/term.h"
 
@@ -162,6 +163,7 @@ bool term_signal_start(int in, int out, const char *leave, size_t leave_n, struc
     take_signals(true);
     handle_crashes();
     mem_on_exhausted(term_emergency_restore);
+    guard_on_crash(term_emergency_restore);
     return true;
 }
 
@@ -169,6 +171,7 @@ void term_signal_stop(void)
 {
     state.ours = 0;
     mem_on_exhausted(NULL);
+    guard_on_crash(NULL);
     /* Once a signal asked us to end, another one must not kill what is still closing. */
     for (size_t i = 0; i < N_QUIT && !state.quit; i++)
         (void)sigaction(quit_signals[i], &state.old_quit[i], NULL);
