@@ -13,17 +13,42 @@
 
 #define BATCH_ROWS    40
 #define FETCH_WAIT_NS (300 * NS_PER_SEC)
+#define NAMES_WAIT_NS (60 * NS_PER_SEC)
+#define SILENCE_NS    (2 * NS_PER_SEC) /* then it is told what is waited for */
 
-static volatile sig_atomic_t batch_signal;
+static volatile sig_atomic_t batch_signal, batch_signals;
 
 static void on_signal(int sig)
 {
     batch_signal = sig;
+    batch_signals++;
 }
 
 static bool stopped(void)
 {
     return batch_signal != 0;
+}
+
+static struct {
+    sig_atomic_t signals; /* that were there before */
+    uint64_t tell_ns;     /* 0: it is told */
+} wait_for_names;
+
+static bool hurried(void)
+{
+    if (wait_for_names.tell_ns && clock_now_ns() >= wait_for_names.tell_ns) {
+        wait_for_names.tell_ns = 0;
+        fprintf(stderr, "flametop: names and source lines are still being read; ^C writes those that are there\n");
+    }
+    return batch_signals != wait_for_names.signals;
+}
+
+/* For what is written last: nobody watches its names come, and it stays as it was written. */
+static void be_patient(struct session *s)
+{
+    wait_for_names.signals = batch_signals;
+    wait_for_names.tell_ns = isatty(STDERR_FILENO) ? clock_now_ns() + SILENCE_NS : 0;
+    session_set_patience(s, NAMES_WAIT_NS, hurried);
 }
 
 static void catch_signals(void)
@@ -74,8 +99,10 @@ static bool run_frames(struct session *s, const struct options *o, struct error 
         session_wait(s, end_ns - now_ns < delay_ns ? end_ns - now_ns : delay_ns, stopped);
         now_ns = clock_now_ns();
         last = stopped() || over(s) || now_ns >= end_ns;
-        if (last)
+        if (last) {
             session_stop(s); /* the last frame has all that there is */
+            be_patient(s);
+        }
         ok = print_frame(s, o, &v, e);
     }
     view_done(&v);
@@ -87,7 +114,7 @@ static void fetch_names(struct session *s, const struct view_query *q)
 {
     struct view v = { 0 };
     export_query(s, q, &v);
-    session_settle_fetches(s, FETCH_WAIT_NS, stopped);
+    session_settle_fetches(s, FETCH_WAIT_NS, hurried);
     view_done(&v);
 }
 
@@ -99,6 +126,7 @@ static bool write_output(struct session *s, const struct options *o, struct erro
     struct view_query q = query_of(o);
     if (!x)
         return false;
+    be_patient(s);
     if (!o->window_named)
         q.window_ns = 0;
     q.show_idle |= x->whole;

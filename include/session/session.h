@@ -130,8 +130,12 @@ void session_list_start(struct session *s, enum session_list kind);
 bool session_list_take(struct session *s, enum session_list kind, struct session_listing *out);
 void session_listing_done(struct session_listing *l);
 
-/* Waits until names are there or the time is over (batch, exports). */
+/* Waits until names are there, the time is over, or what session_set_patience was given says so (batch, exports). */
 void session_settle(struct session *s, uint64_t timeout_ns);
+/* How long what is written waits for its names: 5 seconds if this is not called, for somebody sits before the screen.
+ * stop (may be NULL) is asked meanwhile; true: those that are there will do. */
+void session_set_patience(struct session *s, uint64_t most_ns, bool (*stop)(void));
+uint64_t session_patience_ns(const struct session *s);
 /* The same for debug files that are being fetched; their names are then to be settled. stop: as of session_wait. */
 void session_settle_fetches(struct session *s, uint64_t timeout_ns, bool (*stop)(void));
 /* Ends sampling, with everything that is still in the rings taken in. */

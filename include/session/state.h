@@ -116,6 +116,8 @@ struct session {
     pthread_mutex_t source_lock;
     struct live *live;           /* NULL over a file, or when the source could not be opened again */
     struct perfdata *file;
+    uint64_t patience_ns;        /* session_set_patience; 0: the default */
+    bool (*out_of_patience)(void);
     struct scope running_scope;  /* after the fallback */
     enum callchain_mode running_callchain;
     uint32_t running_stack_bytes;

@@ -75,8 +75,8 @@ struct mod { /* what is known of a module */
     uint64_t map_stamp;   /* of the JIT's files when they were read */
     struct map unnamed;   /* offset → text */
 };
-#define BLAME_MAX   24
-#define BLAME_CRASH 12 /* or a hang; two of them are enough */
+#define BLAME_MAX   240
+#define BLAME_CRASH 120 /* or a hang, or memory that ran out; two of them are enough */
 #define BLAME_KILL  1 /* somebody else ended the worker: what takes long is hit again and again */
 
 struct symbolizer {

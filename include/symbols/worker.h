@@ -56,7 +56,8 @@ struct worker {
     unsigned starts, never_ready; /* never_ready: starts in a row that came to nothing */
     bool holds_lines;             /* it may have modules open for their source lines */
     bool ready;                   /* it has (after its end: had) come so far as to take requests */
-    bool crashed;                 /* its last end was its own fault, no kill from outside */
+    bool crashed;                 /* its last end was its own fault (or its memory's), no kill from outside */
+    uint64_t oom_kills;           /* of the machine, when it was started */
 };
 struct worker_request {
     enum worker_kind kind;

@@ -70,12 +70,11 @@ void export_put_path(struct buf *out, const char *path)
     buf_add(out, clean, text_clean(clean, sizeof clean, path, strlen(path)));
 }
 
-#define SETTLE_NS (5 * NS_PER_SEC)
 #define SETTLE_ROUNDS 4 /* names, then their demangled form, then what those brought */
 
 void export_query(struct session *s, const struct view_query *q, struct view *v)
 {
-    uint64_t deadline = clock_now_ns() + SETTLE_NS;
+    uint64_t deadline = clock_now_ns() + session_patience_ns(s);
     session_query(s, q, v);
     for (int round = 0; round < SETTLE_ROUNDS; round++) {
         uint64_t now = clock_now_ns();

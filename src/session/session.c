@@ -19,6 +19,8 @@
 
 #define FILE_BUDGET_BYTES (UINT64_C(16) << 30) /* a file is bounded by its own size */
 #define CLOSE_WAIT_NS     (500 * NS_PER_MS)
+#define PATIENCE_NS       (5 * NS_PER_SEC)
+#define STOP_LOOK_NS      (100 * NS_PER_MS)
 
 static void *resolver_main(void *session)
 {
@@ -222,6 +224,17 @@ void session_freeze(struct session *s, bool on)
     pthread_mutex_unlock(&s->lock);
 }
 
+void session_set_patience(struct session *s, uint64_t most_ns, bool (*stop)(void))
+{
+    s->patience_ns = most_ns;
+    s->out_of_patience = stop;
+}
+
+uint64_t session_patience_ns(const struct session *s)
+{
+    return s->patience_ns ? s->patience_ns : PATIENCE_NS;
+}
+
 void session_settle(struct session *s, uint64_t timeout_ns)
 {
     uint64_t end_ns = clock_now_ns() + timeout_ns, now_ns;
@@ -231,8 +244,9 @@ void session_settle(struct session *s, uint64_t timeout_ns)
     jit_follow(s, true);
     pthread_mutex_unlock(&s->lock);
     /* a stack that comes one module further may ask for the table of the next one, and for more names */
-    while (!whole && (now_ns = clock_now_ns()) < end_ns) {
-        bool settled = symbolizer_settle(s->symbolizer, end_ns - now_ns);
+    while (!whole && (now_ns = clock_now_ns()) < end_ns && !(s->out_of_patience && s->out_of_patience())) {
+        uint64_t look_ns = end_ns - now_ns < STOP_LOOK_NS ? end_ns - now_ns : STOP_LOOK_NS;
+        bool settled = symbolizer_settle(s->symbolizer, look_ns);
         uint32_t generation = symbolizer_generation(s->symbolizer);
         jitframe_read(s);
         pthread_mutex_lock(&s->lock);
@@ -250,7 +264,7 @@ void session_settle(struct session *s, uint64_t timeout_ns)
 void session_settle_fetches(struct session *s, uint64_t timeout_ns, bool (*stop)(void))
 {
     uint64_t end_ns = clock_now_ns() + timeout_ns;
-    while (clock_now_ns() < end_ns && !(stop && stop()) && !symbolizer_settle_fetches(s->symbolizer, 100 * NS_PER_MS))
+    while (clock_now_ns() < end_ns && !(stop && stop()) && !symbolizer_settle_fetches(s->symbolizer, STOP_LOOK_NS))
         ;
 }
 

@@ -66,6 +66,15 @@ enum task_kind mods_kind(const struct task *task)
     return (enum task_kind)(task - task->mod->tasks);
 }
 
+/* The kernel's names come before all: every process shows some of them, and which functions are idle is one. */
+static void put_first(struct task_queue *q, struct task *task)
+{
+    task->next = q->first;
+    q->first = task;
+    if (!task->next)
+        q->end = &task->next;
+}
+
 void mods_queue(struct symbolizer *sy, struct task *task)
 {
     struct task_queue *q = &sy->queues[mods_kind(task)];
@@ -74,8 +83,12 @@ void mods_queue(struct symbolizer *sy, struct task *task)
         return;
     task->queued = true;
     task->next = NULL;
-    *q->end = task;
-    q->end = &task->next;
+    if (mods_is_kernel(task->mod)) {
+        put_first(&sy->queues[TASK_UNWIND], task);
+    } else {
+        *q->end = task;
+        q->end = &task->next;
+    }
     sy->waiting++;
     pthread_cond_signal(&sy->work);
 }

@@ -130,9 +130,11 @@ void names_put_back(struct names *names, struct name **batch, size_t n, unsigned
     if (blame >= BLAME_CRASH)
         names->crashes++;
     for (i = 0; i < n; i++) {
+        unsigned all = batch[i]->blame + blame;
         /* In company the blame is a mark to go alone next time, no proof. */
-        batch[i]->blame =
-            (uint8_t)(n > 1 ? (batch[i]->blame ? batch[i]->blame : 1) : batch[i]->blame + blame);
+        if (n > 1)
+            all = batch[i]->blame ? batch[i]->blame : 1;
+        batch[i]->blame = (uint8_t)(all < BLAME_MAX ? all : BLAME_MAX);
         queue_mangled(names, batch[i]);
     }
 }

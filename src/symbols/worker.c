@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -16,12 +17,14 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "symbols/symbolizer.h"
 
 #define DEFAULT_LIMIT_NS (10 * NS_PER_SEC)
 #define LIFE_NS                                                                                              \
     (120 * NS_PER_SEC) /* its limit of CPU time is for a whole life: begin a new one well before */
 #define NEVER_READY_MAX 8
+#define VMSTAT_MAX      65536
 #define PATIENCE        3 /* times the limit that a worker may take which is kept from running */
 #define NEEDED_SEALS    (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
@@ -62,6 +65,18 @@ static int spawn(const char *path, int socket_fd, pid_t *pid)
     return failed;
 }
 
+/* How often the kernel has killed for want of memory, on the machine or in a cgroup; 0: not known. */
+static uint64_t count_oom_kills(void)
+{
+    static const char key[] = "\noom_kill ";
+    struct buf text = { 0 };
+    const char *at = file_read("/proc/vmstat", VMSTAT_MAX, &text, NULL) ? strstr(buf_str(&text), key) : NULL;
+    uint64_t n = at ? strtoull(at + sizeof key - 1, NULL, 10) : 0;
+
+    buf_done(&text);
+    return n;
+}
+
 static bool start(struct worker *w, struct error *e)
 {
     int pair[2], failed;
@@ -82,10 +97,11 @@ static bool start(struct worker *w, struct error *e)
     w->starts++;
     w->ready = w->holds_lines = false;
     w->started_ns = clock_now_ns();
+    w->oom_kills = count_oom_kills();
     return true;
 }
 
-/* Sets `crashed` if the worker ended by its own fault. */
+/* Sets `crashed` if the worker ended by its own fault. Whoever kills for want of memory would do so each time. */
 static void reap(struct worker *w)
 {
     int status = 0;
@@ -95,8 +111,9 @@ static void reap(struct worker *w)
     do {
         done = waitpid(w->pid, &status, 0);
     } while (done < 0 && errno == EINTR);
-    w->crashed =
-        done == w->pid && (WIFEXITED(status) || (WTERMSIG(status) != SIGKILL && WTERMSIG(status) != SIGTERM));
+    w->crashed = done == w->pid &&
+                 (WIFEXITED(status) || (WTERMSIG(status) != SIGKILL && WTERMSIG(status) != SIGTERM) ||
+                  count_oom_kills() != w->oom_kills);
 }
 
 void worker_end(struct worker *w)
