@@ -131,6 +131,30 @@ static int run_screen(struct session *s, struct options *o, struct error *e)
     return status < 0 ? complain(e, 1) : status;
 }
 
+/* What --diff names is read meanwhile. */
+static bool open_before(struct options *o, struct error *e)
+{
+    const char *slash = o->diff ? strrchr(o->diff, '/') : NULL;
+    struct session_config cfg = o->session;
+    if (!o->diff)
+        return true;
+    cfg.input = o->diff;
+    cfg.command = NULL;
+    scope_init(&cfg.scope);
+    o->exports.before.name = slash ? slash + 1 : o->diff;
+    return (o->exports.before.session = session_open(&cfg, e)) || error_hint(e, "--diff needs a perf.data");
+}
+
+/* Whether the format that was asked for can be written so. */
+static bool check_export(const struct options *o, struct error *e)
+{
+    const struct exporter *x = o->output ? export_find(o->export_format, o->output, e) : NULL;
+    if (o->output && !x)
+        return false;
+    return !o->diff || !x || x->compares ||
+           error_set(e, ERROR_ARGUMENT, "--diff: %s cannot compare; --export svg and --export report can", x->name);
+}
+
 static int run_session(struct options *o)
 {
     struct error e = { 0 };
@@ -142,13 +166,18 @@ static int run_session(struct options *o)
                                       "records");
         return complain(&e, EXIT_USAGE);
     }
-    if (o->output && !export_find(o->export_format, o->output, &e))
+    if (!check_export(o, &e))
         return complain(&e, EXIT_USAGE);
-    struct session *s = session_open(&o->session, &e);
-    if (!s)
+    if (!open_before(o, &e))
         return complain(&e, 1);
+    struct session *s = session_open(&o->session, &e);
+    if (!s) {
+        session_close(o->exports.before.session);
+        return complain(&e, 1);
+    }
     int status = screen ? run_screen(s, o, &e) : batch_run(s, o, &e);
     session_close(s);
+    session_close(o->exports.before.session);
     if (!screen && status && *e.text)
         complain(&e, status);
     return status;

@@ -396,6 +396,8 @@ static bool check_combinations(struct options *o, struct error *e)
         return refuse(e, "-K and -U together leave nothing to sample");
     if (s->freq_named && s->period)
         return refuse(e, "-F and -c exclude each other: a frequency or a period");
+    if (o->mode == RUN_BATCH && o->diff)
+        return refuse(e, "--diff makes one comparison: leave out -b");
     if (o->export_format && !o->output)
         return refuse(e, "--export needs -o FILE (- is standard output)");
     if (o->mode == RUN_SCREEN && o->duration_s > 0)

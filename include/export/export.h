@@ -13,6 +13,12 @@
 #include "session/samples.h"
 #include "session/session.h"
 
+/* What an answer is compared with: the same question, asked of another session, or of another range of time. */
+struct export_before {
+    struct session *session; /* NULL: nothing is compared */
+    const char *name;        /* "monday.data" */
+    uint64_t from_ns, to_ns; /* not 0: only this range */
+};
 /* What formats take besides the query; all zero: each format's defaults. Strings are borrowed. */
 struct export_options {
     bool pid, tid;                     /* folded: "comm-pid;…", "comm-pid/tid;…", as stackcollapse-perf.pl */
@@ -20,8 +26,7 @@ struct export_options {
     const char *fields;                /* script: as perf script -F; NULL: its default */
     const char *title, *count_name;    /* pictures; NULL: the format's own */
     struct svg_options svg;
-    const struct nametree *before;     /* differential: what is shown is compared with it; NULL: with nothing */
-    const char *before_name;           /* of its file */
+    struct export_before before;
 };
 
 /* Where a long text goes piece by piece: to a file, or to standard output. */
@@ -38,6 +43,7 @@ struct exporter {
     const char *name;   /* --export NAME */
     const char *suffix; /* ".folded": of -o, when --export is not given */
     const char *help;   /* one line */
+    bool compares;      /* takes export_options.before */
     bool by_comm;       /* whatever the screen groups by, it is asked by comm and symbol */
     bool whole;         /* without a screen: with the idle loop, as perf's own tools */
     bool all_events;    /* without a screen: of all events */

@@ -60,7 +60,7 @@ void svg_put_data(struct buf *out, const struct svg_picture *p); /* svg_data.c *
 uint32_t svg_colour_of(const struct nametree_func *f, const struct svg_options *o);
 /* 0 … 1 for a name, as flamegraph.pl's --hash has it: early letters count more. reversed: of the name backwards. */
 double svg_name_hash(const char *name, bool reversed);
-/* Of a difference; max: the largest there is. */
+/* Of a difference, red for more, blue for less; max: the largest there is. */
 uint32_t svg_difference_colour(double difference, double max, bool negate);
 
 /* --- svg_map.c --- */
@@ -75,7 +75,8 @@ bool svg_map_apply(const char *path, const struct nametree *t, uint32_t *colours
 void svg_put_text(struct buf *out, const char *text);
 /* Text as a JSON string with its quotes, of which nothing can end a script element or a CDATA section. */
 void svg_put_json(struct buf *out, const char *text);
-/* Text for a box, shortened at its end to so many columns; nothing when there are too few. */
+/* Text for a box of so many columns: what does not fit loses its template arguments first, then its end. Nothing when
+ * there are too few. */
 void svg_put_label(struct buf *out, const char *text, int columns);
 
 #endif

@@ -45,9 +45,6 @@ void nametree_init(struct nametree *t);
 /* Adds the stacks of an answer to one side: in samples, or in the view's weights. Modules that differ by their version
  * only are the same (libc-2.31.so and libc-2.36.so), so that what was upgraded can be compared. */
 void nametree_add(struct nametree *t, const struct view *v, enum nametree_side side, bool by_weight);
-/* Adds one side of another tree. */
-void nametree_add_tree(struct nametree *t, const struct nametree *from, enum nametree_side from_side,
-                       enum nametree_side side);
 /* Adds all stacks of another tree turned over: from the function that ran to the group. */
 void nametree_add_reversed(struct nametree *t, const struct nametree *from);
 /* Siblings by name; groups and functions alike. To be called when all is added, before first_child and next_sibling

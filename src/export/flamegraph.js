@@ -63,17 +63,44 @@
     })();
     const wide = c => /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]/.test(c) ||
         c > "\u{1f2ff}" ? 2 : 1;
+    // What does not fit loses its template arguments first: "Map<int, Set<int> >::get" becomes "Map<…>::get".
+    const squeezed = text => {
+        let out = "";
+        for (let i = 0; i < text.length; i++) {
+            out += text[i];
+            if (text[i] !== "<" || !i || !/\w/.test(text[i - 1]) || text.slice(0, i).endsWith("operator"))
+                continue;
+            let at = i + 1;
+            for (let open = 1; at < text.length; at++) {
+                open += text[at] === "<" ? 1 : text[at] === ">" && text[at - 1] !== "-" ? -1 : 0;
+                if (!open)
+                    break;
+            }
+            if (at < text.length) {
+                out += "\u2026>";
+                i = at;
+            }
+        }
+        return out;
+    };
+    const columnsOf = text => Array.from(text).reduce((sum, c) => sum + wide(c), 0);
     const shortened = (text, room) => {
         const columns = Math.floor(room / charWidth);
         if (columns < 3)
             return "";
-        const letters = Array.from(text);
-        let used = 0, at = 0, fits = 0;
-        for (; at < letters.length && used + wide(letters[at]) <= columns; at++) {
-            used += wide(letters[at]);
-            fits = used < columns ? at + 1 : fits;
+        if (text.length <= columns && columnsOf(text) <= columns)
+            return text;
+        const brief = squeezed(text);
+        if (columnsOf(brief) <= columns)
+            return brief;
+        let used = 0, kept = "";
+        for (const c of brief) {
+            used += wide(c);
+            if (used >= columns)
+                break;
+            kept += c;
         }
-        return at === letters.length ? text : letters.slice(0, fits).join("") + "\u2026";
+        return kept + "\u2026";
     };
     const count = v => Math.round(v).toLocaleString("en-US");
     const percent = (v, of) => (of ? 100 * v / of : 0).toFixed(2) + "%";
@@ -84,9 +111,13 @@
     const colour = i => {
         if (!difference)
             return hex(data.colours[func[i]]);
-        const d = difference.negate ? -change(i) : change(i);
-        const rest = largest ? Math.floor(210 * (1 - Math.abs(d) / largest)) : 255;
-        return !d || !largest ? "#ffffff" : d > 0 ? `rgb(255,${rest},${rest})` : `rgb(${rest},${rest},255)`;
+        const full = (change(i) > 0) !== difference.negate ? difference.more : difference.less;
+        const share = largest ? Math.pow(Math.abs(change(i)) / largest, 0.6) : 0;
+        const mix = shift => {
+            const from = difference.same >> shift & 255, to = full >> shift & 255;
+            return Math.floor(from + (to - from) * share) << shift;
+        };
+        return hex(mix(16) | mix(8) | mix(0));
     };
     const top_of = d => inverted ? top + d * rowHeight : height - bottom - (d + 1) * rowHeight;
 
@@ -171,12 +202,12 @@
             return;
         }
         const own = total[i] - inner[i];
-        let text = module(i) ? module(i) + "  " : "";
-        text += `${count(total[i])} ${data.countName}, ${percent(total[i], total[0])}`;
+        let text = module(i) ? `in ${module(i)}: ` : "";
+        text += `${count(total[i])} ${data.countName}, ${percent(total[i], total[0])} of all`;
         text += zoom && depth[i] >= depth[zoom] ? `, ${percent(total[i], total[zoom])} of the zoom` : "";
         text += `, self ${percent(own, total[0])}`;
         if (difference)
-            text += `, ${signed(100 * (difference.negate ? -1 : 1) * change(i) / total[0])} ` +
+            text += `; ${signed(100 * (difference.negate ? -1 : 1) * change(i) / total[0])} ` +
                 `(${difference.name}: ${percent(before[i], total[0])})`;
         details.textContent = shortened(data.nameType + " " + name(i), width - 2 * pad);
         numbers.textContent = text;
@@ -375,11 +406,11 @@
         if (open)
             return open.remove();
         const lines = ["click, Enter    zoom into a box", "Esc, Backspace  one step back", "r, Home         all of it",
-            "arrows          walk", "/, Ctrl-F       search; small letters match capitals, too",
+            "arrows          walk", "/, Ctrl-F       search (small letters match capitals)",
             "n, N            next, previous match", "t               dark, light", "?               this"];
-        const sheet = make("g", { id: "sheet", transform: `translate(${width - pad - 56 * charWidth},${top})` });
-        sheet.append(make("rect", { class: "sheet", width: 56 * charWidth, height: (lines.length + 1) * fontSize * 1.6,
-            rx: 4 }));
+        const w = (Math.max(...lines.map(line => line.length)) + 4) * charWidth;
+        const sheet = make("g", { id: "sheet", transform: `translate(${Math.max(0, width - pad - w)},${top})` });
+        sheet.append(make("rect", { class: "sheet", width: w, height: (lines.length + 1) * fontSize * 1.6, rx: 4 }));
         lines.forEach((line, i) => sheet.append(make("text", { class: "ink", x: charWidth * 2, "xml:space": "preserve",
             style: "white-space: pre", y: (i + 1.4) * fontSize * 1.6 }, line)));
         head.append(sheet);

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "export/export.h"
+#include "export/compare.h"
 #include "profile/functions.h"
 
 static void print_header(struct session *s, const struct view *v, struct buf *out)
@@ -99,13 +99,16 @@ void report_print(struct session *s, const struct view_query *q, const struct vi
 static void report_text(struct session *s, const struct view_query *q, const struct view *v,
                         const struct export_options *o, struct buf *out)
 {
-    (void)o;
-    report_print(s, q, v, 0, out);
+    if (o->before.session)
+        compare_print(s, q, v, &o->before, out);
+    else
+        report_print(s, q, v, 0, out);
 }
 
 const struct exporter export_report = {
     .name = "report",
     .suffix = ".txt",
+    .compares = true,
     .help = "the functions table as text",
     .text = report_text,
 };

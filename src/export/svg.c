@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "export/export.h"
+#include "export/compare.h"
 #include "flamegraph_text.h"
 
 #define WIDTH      1200
@@ -78,7 +78,7 @@ static void measure(struct svg_picture *p)
     p->bottom = p->font_size * 4;
     p->count_name = p->all->count_name ? p->all->count_name : "samples";
     place_boxes(p);
-    if (p->all->before)
+    if (p->all->before.session)
         compare(p);
     p->height = p->top + p->bottom + (p->depth + 1) * p->row;
 }
@@ -96,7 +96,7 @@ static const char *title_of(const struct svg_picture *p)
 {
     if (p->all->title)
         return p->all->title;
-    if (p->all->before)
+    if (p->all->before.session)
         return p->o->inverted ? "Differential Icicle Graph" : "Differential Flame Graph";
     return p->o->inverted ? "Icicle Graph" : "Flame Graph";
 }
@@ -127,11 +127,11 @@ static void put_subtitle(struct buf *out, struct session *s, const struct view_q
     buf_printf(out, ", %s %s", text_thousands(samples, sizeof samples, p->tree->nodes[0].total[NAMETREE_SHOWN]),
                p->count_name);
     put_query(out, q);
-    if (!p->all->before)
+    if (!p->all->before.session)
         return;
-    buf_printf(out, ", compared with %s", p->all->before_name);
+    buf_printf(out, ", compared with %s", p->all->before.name);
     if (p->gone)
-        buf_printf(out, " (%.2f%% of that is there no more)",
+        buf_printf(out, " (%.2f%% of that is gone)",
                    100.0 * (double)p->gone / (double)p->tree->nodes[0].total[NAMETREE_BEFORE]);
 }
 
@@ -175,14 +175,14 @@ static void put_class_legend(struct buf *out, const struct svg_picture *p)
 static void put_legend(struct buf *out, const struct svg_picture *p)
 {
     char more[96], less[96];
-    snprintf(more, sizeof more, "more than in %.80s", p->all->before_name ? p->all->before_name : "");
+    snprintf(more, sizeof more, "more than in %.80s", p->all->before.name ? p->all->before.name : "");
     snprintf(less, sizeof less, "less");
     buf_puts(out, "<g id=\"legend\">");
-    if (p->all->before)
+    if (p->all->before.session)
         put_swatches(out, p,
                      (struct swatch[]){ { svg_difference_colour(1, 1, p->o->negate), more },
                                         { svg_difference_colour(-1, 1, p->o->negate), less },
-                                        { 0xffffff, "the same" } },
+                                        { svg_difference_colour(0, 1, false), "the same" } },
                      3);
     else if (p->o->palette == SVG_MIXED)
         put_class_legend(out, p);
@@ -203,7 +203,7 @@ static void put_title(struct buf *out, const struct svg_picture *p, uint32_t nod
         buf_puts(out, ", 100%");
     else
         buf_printf(out, ", %.2f%%", 100 * (double)n->total[NAMETREE_SHOWN] / all);
-    if (node && p->all->before)
+    if (node && p->all->before.session)
         buf_printf(out, "; %+.2f%%", (p->o->negate ? -100 : 100) * change_of(p, n) / all);
     buf_putc(out, ')');
 }
@@ -213,12 +213,12 @@ static void put_box(struct buf *out, const struct svg_picture *p, uint32_t node)
     const struct nametree_node *n = &p->tree->nodes[node];
     double x = SVG_PAD + (double)p->start[node] * p->scale, width = (double)n->total[NAMETREE_SHOWN] * p->scale;
     double y = p->o->inverted ? p->top + n->depth * p->row : p->height - p->bottom - (n->depth + 1) * p->row;
-    uint32_t colour = p->all->before ? svg_difference_colour(change_of(p, n), p->largest, p->o->negate) : p->colours[n->func];
+    uint32_t colour = p->all->before.session ? svg_difference_colour(change_of(p, n), p->largest, p->o->negate) : p->colours[n->func];
     int columns = (int)((width - 6) / p->char_width);
     buf_puts(out, "<g class=\"func_g\"><title>");
     put_title(out, p, node);
     buf_printf(out, "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#%06x\" rx=\"1\"/>", x, y,
-               width > 2 ? width - 0.5 : width, p->row - 1, p->all->before && !node ? 0xffffff : colour);
+               width > 2 ? width - 0.5 : width, p->row - 1, colour);
     if (columns >= 3) {
         buf_printf(out, "<text x=\"%.1f\" y=\"%.1f\">", x + 3, y + (p->row + p->font_size * 0.7) / 2 - 0.5);
         svg_put_label(out, p->tree->funcs[n->func].name, columns);
@@ -310,15 +310,15 @@ static void put_picture(struct buf *out, struct session *s, const struct view_qu
     buf_done(&subtitle);
 }
 
-static void make_tree(struct nametree *t, const struct view *v, const struct export_options *o)
+static void make_tree(struct nametree *t, struct session *s, const struct view_query *q, const struct view *v,
+                      const struct export_options *o)
 {
     struct nametree whole = { 0 };
     struct nametree *into = o->svg.reverse ? &whole : t;
     nametree_init(t);
     nametree_init(&whole);
     nametree_add(into, v, NAMETREE_SHOWN, false);
-    if (o->before)
-        nametree_add_tree(into, o->before, NAMETREE_SHOWN, NAMETREE_BEFORE);
+    compare_add_before(into, s, q, &o->before, false);
     if (o->svg.reverse)
         nametree_add_reversed(t, &whole);
     nametree_sort(t);
@@ -330,7 +330,7 @@ static bool draw(struct session *s, const struct view_query *q, const struct vie
 {
     struct nametree tree = { 0 };
     struct svg_picture p = { .tree = &tree, .all = o, .o = &o->svg, .before_scale = 1 };
-    make_tree(&tree, v, o);
+    make_tree(&tree, s, q, v, o);
     measure(&p);
     colour_functions(&p);
     bool ok = !o->svg.palette_map || svg_map_apply(MAP_FILE, &tree, p.colours, e);
@@ -356,6 +356,7 @@ const struct exporter export_svg = {
     .name = "svg",
     .suffix = ".svg",
     .by_comm = true,
+    .compares = true,
     .help = "a flame graph for browsers: zoom, search, keys; and for viewers without scripts",
     .stream = svg_stream,
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The palettes are flamegraph.pl's, by what they look like and when they are used; where it looks at marks behind names
  * (_[k], _[j], _[i]), what the symbolizer knows is used. Colours of a function are the same in every picture. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,15 +161,21 @@ uint32_t svg_colour_of(const struct nametree_func *f, const struct svg_options *
     return ramp_colour(&ramps[palette_of(f, o->palette)], v);
 }
 
-/* White where nothing changes; the largest difference is the fullest colour. */
+#define SAME 0xe4e4e4
+#define MORE 0xf04438
+#define LESS 0x4c8df6
+
+static uint32_t mixed_channel(uint32_t from, uint32_t to, double share, int shift)
+{
+    double a = from >> shift & 0xff, b = to >> shift & 0xff;
+    return (uint32_t)(a + (b - a) * share) << shift;
+}
+
 uint32_t svg_difference_colour(double difference, double max, bool negate)
 {
-    if (negate)
-        difference = -difference;
-    if (difference == 0 || !(max > 0))
-        return 0xffffff;
-    uint32_t rest = (uint32_t)(210 * (max - (difference < 0 ? -difference : difference)) / max);
-    return difference > 0 ? 0xff0000 | rest << 8 | rest : rest << 16 | rest << 8 | 0xff;
+    uint32_t full = (difference > 0) != negate ? MORE : LESS;
+    double share = max > 0 ? pow(fabs(difference) / max, 0.6) : 0; /* small ones are seen, too */
+    return mixed_channel(SAME, full, share, 16) | mixed_channel(SAME, full, share, 8) | mixed_channel(SAME, full, share, 0);
 }
 
 bool svg_background(const char *name, uint32_t colours[2])

@@ -59,7 +59,7 @@ static void put_nodes(struct buf *out, const struct svg_picture *p)
             put_number(out, nodes[i].depth);
             buf_putc(out, ',');
             put_number(out, nodes[i].total[NAMETREE_SHOWN]);
-            if (p->all->before) {
+            if (p->all->before.session) {
                 buf_putc(out, ',');
                 put_number(out, nodes[i].total[NAMETREE_BEFORE]);
             }
@@ -82,10 +82,11 @@ void svg_put_data(struct buf *out, const struct svg_picture *p)
                     "\"minPercent\":%g,\"pad\":%d,\"top\":%g,\"bottom\":%g,\"inverted\":%s,\"background\":\"#%06x\"",
                p->o->width, p->row, p->font_size, p->char_width, p->o->font ? "false" : "true", p->min_width,
                p->o->min_percent, SVG_PAD, p->top, p->bottom, p->o->inverted ? "true" : "false", background[0]);
-    if (p->all->before) {
-        buf_printf(out, ",\"difference\":{\"scale\":%.17g,\"negate\":%s,\"name\":", p->before_scale,
-                   p->o->negate ? "true" : "false");
-        svg_put_json(out, p->all->before_name);
+    if (p->all->before.session) {
+        buf_printf(out, ",\"difference\":{\"scale\":%.17g,\"negate\":%s,\"more\":%u,\"less\":%u,\"same\":%u,\"name\":",
+                   p->before_scale, p->o->negate ? "true" : "false", svg_difference_colour(1, 1, false),
+                   svg_difference_colour(-1, 1, false), svg_difference_colour(0, 1, false));
+        svg_put_json(out, p->all->before.name);
         buf_putc(out, '}');
     }
     put_functions(out, p);

@@ -69,15 +69,55 @@ void svg_put_json(struct buf *out, const char *text)
     buf_putc(out, '"');
 }
 
+static bool is_name_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Does the '<' at `at` open template arguments? It does behind a name, but for operator< and its like. */
+static bool opens_arguments(const char *text, size_t at)
+{
+    return at && is_name_char(text[at - 1]) && !(at >= 8 && !strncmp(text + at - 8, "operator", 8));
+}
+
+/* The '>' that closes what opens before `at`; 0: none does. */
+static size_t closing(const char *text, size_t at)
+{
+    for (int depth = 1; text[at]; at++) {
+        if (text[at] == '<')
+            depth++;
+        else if (text[at] == '>' && text[at - 1] != '-' && !--depth)
+            return at;
+    }
+    return 0;
+}
+
+/* "Map<int, Set<int> >::get" → "Map<…>::get" */
+static void squeeze(struct buf *out, const char *text)
+{
+    for (size_t i = 0; text[i]; i++) {
+        size_t end = text[i] == '<' && opens_arguments(text, i) ? closing(text, i + 1) : 0;
+        if (!end) {
+            buf_putc(out, text[i]);
+            continue;
+        }
+        buf_puts(out, "<" ELLIPSIS ">");
+        i = end;
+    }
+}
+
 void svg_put_label(struct buf *out, const char *text, int columns)
 {
+    struct buf squeezed = { 0 };
     if (columns < COLUMNS_LEAST)
         return;
-    size_t n = strlen(text), whole = text_prefix(text, columns, NULL);
-    if (whole == n) {
-        put_text(out, text, n);
-        return;
+    if (text_width(text) > columns) {
+        squeeze(&squeezed, text);
+        text = buf_str(&squeezed);
     }
-    put_text(out, text, text_prefix(text, columns - 1, NULL));
-    buf_puts(out, ELLIPSIS);
+    size_t n = strlen(text), fits = text_prefix(text, columns, NULL);
+    put_text(out, text, fits == n ? n : text_prefix(text, columns - 1, NULL));
+    if (fits < n)
+        buf_puts(out, ELLIPSIS);
+    buf_done(&squeezed);
 }

@@ -100,21 +100,6 @@ void nametree_add(struct nametree *t, const struct view *v, enum nametree_side s
     calltree_done(&tree);
 }
 
-void nametree_add_tree(struct nametree *t, const struct nametree *from, enum nametree_side from_side,
-                       enum nametree_side side)
-{
-    uint32_t *node = mem_array(from->n, sizeof *node);
-    for (uint32_t i = 0; i < from->n; i++) {
-        const struct nametree_node *n = &from->nodes[i];
-        const struct nametree_func *f = &from->funcs[n->func];
-        if (i)
-            node[i] = child_at(t, node[n->parent], func_at(t, f->name, f->module, f->class, f->is_group));
-        t->nodes[node[i]].self[side] += n->self[from_side];
-        t->nodes[node[i]].total[side] += n->total[from_side];
-    }
-    mem_free(node);
-}
-
 static void add_to_path(struct nametree *t, uint32_t node, const struct nametree_node *what)
 {
     for (uint32_t i = node;; i = t->nodes[i].parent) {

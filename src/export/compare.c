@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "export/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* --- the other answer --- */
+
+static struct zoom zoom_elsewhere(const struct zoom *z)
+{
+    struct zoom there = *z;
+    if (z->kind == ZOOM_PROCESS || z->kind == ZOOM_THREAD) { /* "mysqld/1234" */
+        there.kind = ZOOM_COMM;
+        there.number = 0;
+        char *slash = strrchr(there.text, '/');
+        if (slash)
+            *slash = '\0';
+    }
+    return there;
+}
+
+static struct view_query query_elsewhere(const struct view_query *q)
+{
+    struct view_query there = *q;
+    there.n_zooms = 0;
+    for (uint32_t i = 0; i < q->n_zooms; i++)
+        if (q->zooms[i].kind != ZOOM_CGROUP)
+            there.zooms[there.n_zooms++] = zoom_elsewhere(&q->zooms[i]);
+    return there;
+}
+
+/* The event of the same name, where there is one. */
+static void select_event(struct session *s, struct session *before)
+{
+    struct session_status here, there;
+    session_get_status(s, &here);
+    session_get_status(before, &there);
+    for (uint32_t i = 0; i < there.n_events && strcmp(here.event, there.event); i++) {
+        (void)session_select_event(before, 1, NULL);
+        session_get_status(before, &there);
+    }
+}
+
+void compare_add_before(struct nametree *t, struct session *s, const struct view_query *q, const struct export_before *before,
+                        bool by_weight)
+{
+    struct view v = { 0 };
+    if (!before->session)
+        return;
+    struct view_query there = before->session == s ? *q : query_elsewhere(q);
+    there.window_ns = 0;
+    there.from_ns = before->from_ns;
+    there.to_ns = before->to_ns;
+    if (before->session != s) {
+        session_wait(before->session, UINT64_MAX / 4, NULL); /* until it is read */
+        select_event(s, before->session);
+    }
+    export_query(before->session, &there, &v);
+    nametree_add(t, &v, NAMETREE_BEFORE, by_weight);
+    view_done(&v);
+}
+
+/* --- rows --- */
+
+static double change(const double side[NAMETREE_SIDES])
+{
+    return side[NAMETREE_SHOWN] - side[NAMETREE_BEFORE];
+}
+
+static int by_change(const void *x, const void *y, void *ctx)
+{
+    const struct compare_row *a = x, *b = y;
+    const struct nametree_func *funcs = ctx;
+    double self = fabs(change(b->self)) - fabs(change(a->self));
+    double total = fabs(change(b->total)) - fabs(change(a->total));
+    if (self != 0 || total != 0)
+        return (self != 0 ? self : total) > 0 ? 1 : -1;
+    return strcmp(funcs[a->func].name, funcs[b->func].name);
+}
+
+static void add_node(struct compare_row *row, const struct nametree_node *n, const double of[NAMETREE_SIDES], bool outermost)
+{
+    for (int side = 0; side < NAMETREE_SIDES; side++) {
+        row->self[side] += (double)n->self[side] * of[side];
+        row->total[side] += outermost ? (double)n->total[side] * of[side] : 0;
+    }
+}
+
+/* By function, how often it is on the path to the node that the walk is at. */
+static void leave(const struct nametree *t, uint32_t *on_path, uint32_t from, uint32_t to)
+{
+    for (; from != to; from = t->nodes[from].parent)
+        on_path[t->nodes[from].func]--;
+}
+
+struct compare_row *compare_rows(const struct nametree *t, uint32_t *n)
+{
+    const struct nametree_node *nodes = t->nodes;
+    struct compare_row *rows = mem_array(t->n_funcs, sizeof *rows);
+    uint32_t *on_path = mem_array(t->n_funcs, sizeof *on_path);
+    double of[NAMETREE_SIDES];
+    for (int side = 0; side < NAMETREE_SIDES; side++)
+        of[side] = nodes[0].total[side] ? 100 / (double)nodes[0].total[side] : 0;
+    for (uint32_t last = 0, i; (i = nametree_next(t, 0, last, false)); last = i) {
+        leave(t, on_path, last, nodes[i].parent);
+        add_node(&rows[nodes[i].func], &nodes[i], of, !on_path[nodes[i].func]++);
+    }
+    *n = 0;
+    for (uint32_t i = 1; i < t->n_funcs; i++)
+        if (!t->funcs[i].is_group) {
+            rows[*n] = rows[i];
+            rows[(*n)++].func = i;
+        }
+    qsort_r(rows, *n, sizeof *rows, by_change, t->funcs);
+    mem_free(on_path);
+    return rows;
+}
+
+/* --- text --- */
+
+static void print_header(struct session *s, const struct nametree *t, const struct view *v, const struct export_before *before,
+                         struct buf *out)
+{
+    struct session_status st;
+    char samples[32];
+    session_get_status(s, &st);
+    buf_printf(out, "flametop - %s %s  %s, compared with %s\n", st.host, st.release, st.event, before->name);
+    buf_printf(out, "samples %s", text_thousands(samples, sizeof samples, v->result.samples));
+    if (!t->nodes[0].total[NAMETREE_BEFORE])
+        buf_puts(out, "  there are none to compare with");
+    buf_puts(out, "\npercentages are of each side's own total; what changed most in itself stands first\n\n");
+}
+
+static void print_share(struct buf *out, const double side[NAMETREE_SIDES])
+{
+    double d = change(side);
+    buf_printf(out, "%7.2f %7.2f %+8.2f", side[NAMETREE_BEFORE], side[NAMETREE_SHOWN], fabs(d) < 0.005 ? 0 : d);
+}
+
+void compare_print(struct session *s, const struct view_query *q, const struct view *v, const struct export_before *before,
+                   struct buf *out)
+{
+    struct nametree t = { 0 };
+    uint32_t n;
+    nametree_init(&t);
+    nametree_add(&t, v, NAMETREE_SHOWN, true);
+    compare_add_before(&t, s, q, before, true);
+    nametree_sort(&t);
+    struct compare_row *rows = compare_rows(&t, &n);
+    print_header(s, &t, v, before, out);
+    buf_printf(out, "%s\n%7s %7s %8s  %7s %7s %8s  %-20s %s\n", "------- SELF % ---------  ------- TOTAL % --------", "before", "now", "change",
+               "before", "now", "change", "MODULE", "FUNCTION");
+    for (uint32_t i = 0; i < n; i++) {
+        print_share(out, rows[i].self);
+        buf_puts(out, "  ");
+        print_share(out, rows[i].total);
+        buf_printf(out, "  %-20s %s\n", t.funcs[rows[i].func].module, t.funcs[rows[i].func].name);
+    }
+    mem_free(rows);
+    nametree_done(&t);
+}
