@@ -53,6 +53,8 @@ struct option_row {
 const struct option_row *option_row(enum option_id id);
 /* Sets one option from text; config keys and the command line both end here. */
 bool options_set(struct options *o, enum option_id id, const char *value, struct error *e);
+/* options_folded.c */
+bool options_set_fold(struct options *o, const char *value, struct error *e);
 /* Which of the words a|b[,X]|c that an option takes: its place, or -1 with the nearest one named. */
 int options_word_of(enum option_id id, const char *value, struct error *e);
 /* Flags stand alone on the command line (value NULL); in the config they are yes or no. */

@@ -234,6 +234,8 @@ bool options_set(struct options *o, enum option_id id, const char *value, struct
     case OPTION_EXPORT:
         o->export_format = value;
         return true;
+    case OPTION_FOLD:
+        return options_set_fold(o, value, e);
     case OPTION_FIELDS:
         o->exports.fields = value;
         return script_fields(value, &(unsigned){ 0 }, e);

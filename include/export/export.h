@@ -23,6 +23,7 @@ struct export_before {
 struct export_options {
     bool pid, tid;                     /* folded: "comm-pid;…", "comm-pid/tid;…", as stackcollapse-perf.pl */
     bool annotate_kernel, annotate_jit; /* folded: "_[k]" and "_[j]" behind names */
+    bool fold_period, fold_raw;         /* folded: counts of periods; names as the screens have them */
     const char *fields;                /* script: as perf script -F; NULL: its default */
     const char *title, *count_name;    /* pictures; NULL: the format's own */
     struct svg_options svg;
@@ -44,12 +45,12 @@ struct exporter {
     const char *suffix; /* ".folded": of -o, when --export is not given */
     const char *help;   /* one line */
     bool compares;      /* takes export_options.before */
-    bool by_comm;       /* whatever the screen groups by, it is asked by comm and symbol */
+    bool by_comm;       /* whatever the screen groups by, it is asked by comm and symbol; by thread with pid or tid */
     bool whole;         /* without a screen: with the idle loop, as perf's own tools */
     bool all_events;    /* without a screen: of all events */
     bool binary;        /* no terminal takes it */
-    /* One of the three. text: the whole file, for any path and for standard output. stream: the same, piece by piece;
-     * it asks q itself. */
+    /* At least one of the three; write goes before stream, and that before text. text: the whole file, for any path and
+     * for standard output. stream: the same, piece by piece; it asks q itself. */
     void (*text)(struct session *s, const struct view_query *q, const struct view *v,
                  const struct export_options *o, struct buf *out);
     bool (*stream)(struct session *s, const struct view_query *q, const struct export_options *o,
@@ -72,6 +73,8 @@ void export_query(struct session *s, const struct view_query *q, struct view *v)
 /* The same, and its samples. */
 bool export_samples(struct session *s, const struct view_query *q, struct view *v, struct session_samples *samples,
                     struct error *e);
+/* Is there a name for one of the result's frames? If not, perf says "[unknown]", for chains that lead nowhere, too. */
+bool export_is_named(const struct view *v, uint32_t frame);
 /* A module's path as perf writes it; in dst, if it has to be made. As it was recorded: anything may be in it. */
 const char *export_module_path(const struct module *m, char *dst, size_t cap);
 void export_put_path(struct buf *out, const char *path); /* cleaned */

@@ -58,6 +58,7 @@ struct view_group_info {
     const char *label;   /* "mysqld", "cpu 3", "docker web", "mysqld/123" */
     const char *full;    /* of a cgroup its path, for files that are written; else the label */
     uint64_t number;     /* for a zoom into it */
+    uint32_t pid;        /* of a thread: its process; else 0 */
     uint64_t key;        /* stable identity */
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The only door to zlib. */
+#include "base/gzip.h"
 #include "base/unpack.h"
 
 #ifdef HAVE_ZLIB
@@ -53,7 +54,36 @@ static void gzip_close(void *stream)
 
 const struct unpack_ops unpack_gzip = { "gzip", "zlib", gzip_open, gzip_run, gzip_close };
 
+#define PACK_STEP 65536
+
+bool gzip_pack(const void *bytes, size_t n, struct buf *out, struct error *e)
+{
+    z_stream z = { .next_in = (Bytef *)(uintptr_t)bytes };
+    unsigned char step[PACK_STEP];
+    const unsigned char *end = (const unsigned char *)bytes + n;
+    if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        return error_set(e, ERROR_LIMIT, "not enough memory to pack the file");
+    for (int r = Z_OK; r == Z_OK;) {
+        size_t left = (size_t)(end - z.next_in);
+        z.avail_in = fitting(left);
+        z.next_out = step;
+        z.avail_out = sizeof step;
+        r = deflate(&z, left == z.avail_in ? Z_FINISH : Z_NO_FLUSH);
+        buf_add(out, step, sizeof step - z.avail_out);
+    }
+    deflateEnd(&z);
+    return true;
+}
+
 #else
+
+bool gzip_pack(const void *bytes, size_t n, struct buf *out, struct error *e)
+{
+    (void)bytes;
+    (void)n;
+    (void)out;
+    return error_set(e, ERROR_UNSUPPORTED, "this flametop was built without zlib, which packs this format");
+}
 
 const struct unpack_ops unpack_gzip = { "gzip", "zlib", NULL, NULL, NULL };
 

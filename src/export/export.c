@@ -44,6 +44,14 @@ const struct exporter *export_find(const char *name, const char *path, struct er
     return NULL;
 }
 
+bool export_is_named(const struct view *v, uint32_t frame)
+{
+    const struct module *m = view_module(v, frame);
+    if (m->kind == MODULE_BROKEN)
+        return v->result.frame_offset[frame] != BROKEN_GARBAGE; /* why it was cut: perf has no word for that */
+    return m->kind != MODULE_UNKNOWN && v->funcs[v->frame_func[frame]].state == SYMBOL_FOUND;
+}
+
 const char *export_module_path(const struct module *m, char *dst, size_t cap)
 {
     switch (m->kind) {
@@ -147,7 +155,7 @@ bool export_run(const struct exporter *x, struct session *s, const struct view_q
     if (x->write)
         return x->write(s, q, o, path, e);
     if (x->by_comm)
-        asked.group = VIEW_GROUP_COMM_SYMBOL;
+        asked.group = o->pid || o->tid ? VIEW_GROUP_THREAD : VIEW_GROUP_COMM_SYMBOL;
     if (strcmp(path, "-")) {
         if (!outfile_open(&file, path, e))
             return false;

@@ -90,11 +90,12 @@ static bool is_kernel(const struct module *m, uint64_t offset)
 static void put_symbol(const struct script *c, uint32_t frame, uint64_t offset, struct buf *out)
 {
     const struct view_function *f = &c->view.funcs[c->view.frame_func[frame]];
+    bool named = export_is_named(&c->view, frame);
     if (!(c->fields & BIT(SCRIPT_SYM)))
         return;
     buf_putc(out, ' ');
-    buf_puts(out, f->state == SYMBOL_FOUND ? f->name : "[unknown]"); /* an inlined one has its mark in its name */
-    if (c->fields & BIT(SCRIPT_SYMOFF) && f->state == SYMBOL_FOUND && f->class != SYMBOL_CLASS_INLINED)
+    buf_puts(out, named ? f->name : "[unknown]"); /* an inlined one has its mark in its name */
+    if (c->fields & BIT(SCRIPT_SYMOFF) && f->state == SYMBOL_FOUND && f->size && f->class != SYMBOL_CLASS_INLINED)
         buf_printf(out, "+0x%llx", (unsigned long long)(offset - f->start));
 }
 

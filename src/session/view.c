@@ -128,6 +128,13 @@ static uint32_t add_process(struct session *s, struct view *v, uint64_t key, con
     return add_group(v, key, t->pid, label);
 }
 
+static uint32_t add_thread(struct view *v, uint64_t key, const char *label, const struct world_thread *t)
+{
+    uint32_t group = add_group(v, key, t->tid, label);
+    v->groups[group].pid = t->pid;
+    return group;
+}
+
 static uint32_t add_thread_group(struct session *s, struct view *v, enum view_group group, uint64_t key,
                                  const struct world_thread *t)
 {
@@ -137,7 +144,7 @@ static uint32_t add_thread_group(struct session *s, struct view *v, enum view_gr
         return add_process(s, v, key, t);
     case VIEW_GROUP_THREAD:
         snprintf(label, sizeof label, "%s/%u", t->comm, t->tid);
-        return add_group(v, key, t->tid, label);
+        return add_thread(v, key, label, t);
     case VIEW_GROUP_CGROUP:
         return add_cgroup(s, v, key, t->cgroup);
     default:

@@ -98,7 +98,7 @@ def record(target, cpu_seconds, *commands):
 
 def stacks(target, options, folded, perf_data=None, perf_options=(), cpu_seconds=1.1, rate=499):
     """Profiles the target into a file of folded stacks, and with perf into another file at the same time."""
-    commands = [[PROGRAM, "-F", str(rate), *options, "-p", str(target.pid), "--duration", "100", "-o", folded]]
+    commands = [[PROGRAM, "-F", str(rate), *options, "-p", str(target.pid), "--duration", "100", "--fold", "raw", "-o", folded]]
     if perf_data:
         commands.append(["perf", "record", "-q", "-F", str(rate), *perf_options, "-p", str(target.pid), "-o", perf_data])
     record(target, cpu_seconds, *commands)
@@ -118,5 +118,5 @@ def as_perf_reads(perf_data, inlines=False, named=None):
 
 def as_flametop_reads(perf_data):
     out = perf_data + ".folded"
-    m.flametop("-i", perf_data, "--idle", "-o", out, env=HOME)
+    m.flametop("-i", perf_data, "--idle", "--fold", "raw", "-o", out, env=HOME)
     return frames_of(m.folded(out))

@@ -7,6 +7,7 @@ import json
 import os
 import re
 
+import collapse
 import machine as m
 from ptyscreen import run
 
@@ -106,4 +107,22 @@ def as_perf_script():
             assert stack == stack_of_perf, (name, head, stack, stack_of_perf)
 
 
-run(known_facts, known_modules, as_perf_script)
+def as_stackcollapse():
+    """folded stacks are what stackcollapse-perf.pl makes of the script"""
+    for file in recordings():
+        # of one event: stackcollapse-perf.pl takes the first one that it meets
+        events = [e for e in json.loads(export(file, "json"))["events"] if e["samples"]]
+        script = export(file, "script", "--fields", "+pid").split("\n")
+        if len(events) > 1 or not any(line.startswith("\t") for line in script):
+            continue
+        for words in ((), ("tid",), ("pid", "all")):
+            options = {word: True for word in words if word != "all"}
+            if "all" in words:
+                options.update(kernel=True, jit=True)
+            text = export(file, "folded", *(["--fold", ",".join(words)] if words else []))
+            mine = dict((stack, int(n)) for stack, n in (line.rsplit(" ", 1) for line in text.splitlines()))
+            theirs = collapse.collapse(script, **options)
+            assert mine == theirs, (file, words, sorted(set(mine.items()) ^ set(theirs.items()))[:6])
+
+
+run(known_facts, known_modules, as_perf_script, as_stackcollapse)

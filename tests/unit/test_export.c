@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "export/export.h"
 #include "export/json.h"
 #include "perfdata/writer.h"
@@ -121,6 +122,27 @@ static void folded_stacks_are_summed_and_sorted(void **state)
     free(text);
 }
 
+static char *folded_with(struct export_options o)
+{
+    struct buf text = { 0 };
+    query.group = o.pid || o.tid ? VIEW_GROUP_THREAD : VIEW_GROUP_COMM_SYMBOL;
+    export_query(session, &query, &view);
+    export_folded.text(session, &query, &view, &o, &text);
+    return buf_take(&text);
+}
+
+static void folded_stacks_can_tell_processes_and_threads(void **state)
+{
+    (void)state;
+    open_file(true);
+    char *text = folded_with((struct export_options){ .pid = true });
+    assert_non_null(strstr(text, "zeta-100;export_test_caller 2\n"));
+    mem_free(text);
+    text = folded_with((struct export_options){ .tid = true, .annotate_kernel = true, .fold_period = true });
+    assert_non_null(strstr(text, "a:b-200/200;export_test_leaf 1\n"));
+    mem_free(text);
+}
+
 static void zooms_hold_in_what_is_written(void **state)
 {
     (void)state;
@@ -228,7 +250,7 @@ static void a_format_is_found_by_name_or_by_the_ending(void **state)
     assert_null(export_find("", "x", &error));
     for (size_t i = 0; i < export_table_n; i++) {
         assert_true(*export_table[i]->help && export_table[i]->suffix[0] == '.');
-        assert_int_equal(!!export_table[i]->text + !!export_table[i]->stream + !!export_table[i]->write, 1);
+        assert_true(export_table[i]->text || export_table[i]->stream || export_table[i]->write);
     }
 }
 
@@ -286,6 +308,7 @@ int main(int argc, char **argv)
 #define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         WITH_SETUP(folded_stacks_are_summed_and_sorted),
+        WITH_SETUP(folded_stacks_can_tell_processes_and_threads),
         WITH_SETUP(zooms_hold_in_what_is_written),
         WITH_SETUP(the_report_has_the_functions_by_their_self_share),
         WITH_SETUP(the_report_has_groups_where_asked),
