@@ -9,12 +9,22 @@
 
 #define LINECACHE_BATCH 512 /* offsets in a request: others wait for the worker meanwhile */
 
+enum linecache_kind { LINECACHE_LINES, LINECACHE_INLINED, LINECACHE_KINDS };
+struct line_row;
+struct linecache_asked {
+    uint64_t *offsets; /* waiting */
+    size_t n, cap;
+};
 struct linecache {   /* of a module */
     struct map rows; /* offset → struct line_row *; 0: asked for */
+    /* What is inlined, by ranges, in order. More of them come than were asked for. */
+    struct line_row **ranges;
+    size_t n_ranges, ranges_cap;
+    struct map known; /* offset whose range was asked for → whether it was answered */
     struct arena arena;
-    uint64_t *asked; /* waiting */
-    size_t n_asked, asked_cap;
-    uint64_t batch[LINECACHE_BATCH]; /* what is under way; the resolver's alone */
+    struct linecache_asked asked[LINECACHE_KINDS];
+    uint64_t batch[LINECACHE_BATCH]; /* what is under way; the resolver's alone, as is … */
+    enum linecache_kind batch_kind;  /* … what it is of */
     size_t n_batch;
     uint32_t epoch;    /* of the names, when that batch was taken */
     uint64_t spent_ns; /* on this module */

@@ -42,6 +42,8 @@ struct lines_place {           /* strings are valid until the module is closed *
     uint32_t line;             /* 0: not known */
     uint32_t n;                /* innermost first */
     struct lines_inlined inlined[LINES_DEPTH_MAX];
+    uint64_t low, high;           /* offsets around this one, at which the same is inlined */
+    uint64_t unit_low, unit_high; /* and those that are of the same unit; both 0: none is known */
 };
 enum lines_find_result {
     LINES_FIND_DONE,        /* a place that may be empty: nothing is known of this address */
@@ -54,8 +56,9 @@ struct lines_module;
 enum lines_open_result lines_open(const struct lines_files *files, uint64_t deadline_ns,
                                   struct lines_module **m, struct lines_want *want, struct error *e);
 void lines_close(struct lines_module *m);
-enum lines_find_result lines_find(struct lines_module *m, uint64_t offset, uint64_t deadline_ns,
-                                  struct lines_place *place, struct lines_want *want);
+/* only_inlined: without files and lines, whose tables are most of what is to be read and kept. */
+enum lines_find_result lines_find(struct lines_module *m, uint64_t offset, bool only_inlined,
+                                  uint64_t deadline_ns, struct lines_place *place, struct lines_want *want);
 /* Answers LINES_FIND_WANTS_SPLIT: gives the unit with that id its .dwo file, or (fd -1) tells that it has none. */
 void lines_give_split(struct lines_module *m, uint64_t id, int fd);
 

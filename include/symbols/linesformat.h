@@ -23,7 +23,9 @@ enum {                     /* which descriptors come with the request, in this o
        LINES_ALT = 4,      /* the alternate file that was wanted … */
        LINES_NO_ALT = 8,   /* … or: there is none */
        LINES_SPLIT = 16,   /* the .dwo file of the unit `split_id` … */
-       LINES_NO_SPLIT = 32 /* … or: there is none */
+       LINES_NO_SPLIT = 32, /* … or: there is none */
+       /* Not of descriptors: no files and lines are wanted, but what is inlined, and that of whole units. */
+       LINES_INLINED = 64
 };
 struct lines_ask { /* the payload, with n offsets (u64) behind it */
     uint64_t key, split_id;
@@ -41,12 +43,14 @@ enum lines_status {
 struct lines_header {
     uint32_t magic, status;
     uint32_t n_rows, n_inlined, strings_n;
+    uint32_t n_more;   /* rows behind those of the offsets: of other places in the same units, in no order */
     uint32_t given_up; /* offsets of this answer whose unit took too long to read */
     uint32_t want_folder, want_path, want_id_n;
-    uint8_t want_id[20];
+    uint8_t want_id[20], zero[4];
 };
-struct lines_row {                 /* file: a string, 0: not known */
-    uint32_t file, line, first, n; /* inlined functions [first, first + n), innermost first */
+struct lines_row {
+    uint64_t low, high; /* offsets at which the same is inlined */
+    uint32_t file, line, first, n; /* file: a string, 0: not known; inlined functions [first, first + n), innermost first */
 };
 struct lines_call { /* an inlined function, and where it was called */
     uint32_t name, file, line;
@@ -62,11 +66,12 @@ bool lines_view(struct lines_view *v, const void *blob, size_t size, struct erro
 
 struct lines_builder { /* zero-initialised is empty */
     struct lines_header header;
-    struct buf rows, calls, strings;
+    struct buf rows, more, calls, strings;
     struct map by_text; /* hash → string */
 };
 /* False: no room for more in this answer; nothing was added. */
 bool lines_build_row(struct lines_builder *b, const struct lines_place *place);
+bool lines_build_more(struct lines_builder *b, const struct lines_place *place);
 void lines_build_want(struct lines_builder *b, const struct lines_want *want);
 void lines_build(struct lines_builder *b, struct buf *blob);
 void lines_builder_done(struct lines_builder *b);

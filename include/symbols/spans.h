@@ -25,6 +25,9 @@ bool spans_add(struct spans *s, uint64_t low, uint64_t high, uint32_t what);
 bool spans_sort(struct spans *s);
 /* The smallest range that holds the address; among equal ones the one with the highest number. */
 bool spans_find(const struct spans *s, uint64_t address, uint32_t *what);
+/* Makes [*low, *high), which holds the address, so small that no range begins or ends inside it: spans_find gives the
+ * same for all that is left. */
+void spans_narrow(const struct spans *s, uint64_t address, uint64_t *low, uint64_t *high);
 size_t spans_bytes(const struct spans *s);
 void spans_done(struct spans *s);
 

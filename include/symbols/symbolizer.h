@@ -126,6 +126,10 @@ struct symbol_lines {
  * valid until symbolizer_trim. Many addresses of one module are asked for at once. */
 enum symbol_state symbolizer_lines(struct symbolizer *sy, struct module *m, uint64_t offset,
                                    struct symbol_lines *out);
+/* The same without files and lines, which cost far more than the rest. SYMBOL_NONE: nothing is inlined there. Others
+ * around the address are known with it. */
+enum symbol_state symbolizer_inlined(struct symbolizer *sy, struct module *m, uint64_t offset,
+                                     struct symbol_lines *out);
 
 struct symbolizer_stats {
     uint32_t modules, pending, failed, worker_starts;

@@ -46,7 +46,7 @@ static uint8_t ask(const struct look *l, uint32_t frame)
 {
     struct module *m = l->module_of(l->v, frame);
     struct symbol_lines lines;
-    if (m->kind != MODULE_FILE || symbolizer_lines(l->s->symbolizer, m, l->v->result.frame_offset[frame], &lines) !=
+    if (m->kind != MODULE_FILE || symbolizer_inlined(l->s->symbolizer, m, l->v->result.frame_offset[frame], &lines) !=
                                       SYMBOL_FOUND)
         return 0;
     return lines.n_inlines < UINT8_MAX ? (uint8_t)lines.n_inlines : UINT8_MAX;
@@ -80,7 +80,7 @@ static void symbol_of(const struct look *l, uint32_t frame, uint32_t k, char *na
 {
     struct symbol_lines lines;
     const char *text = "";
-    if (symbolizer_lines(l->s->symbolizer, l->module_of(l->v, frame), l->v->result.frame_offset[frame], &lines) ==
+    if (symbolizer_inlined(l->s->symbolizer, l->module_of(l->v, frame), l->v->result.frame_offset[frame], &lines) ==
             SYMBOL_FOUND &&
         k && k <= lines.n_inlines)
         text = lines.inlines[lines.n_inlines - k].name;

@@ -14,15 +14,18 @@
 #define TEXT_MAX     1024
 
 struct line_row {
+    uint64_t low, high; /* of a range */
     const char *file;
     uint32_t line, n;
     struct name **names;
-    struct symbol_inline *told; /* replaced, never changed: someone may be reading it */
+    struct symbol_inline *told; /* replaced, never changed: someone may be reading it. NULL: not asked for yet */
 };
 
 static size_t bytes_of(const struct linecache *c)
 {
-    return sizeof *c + map_bytes(&c->rows) + c->arena.held_bytes + c->asked_cap * sizeof *c->asked;
+    return sizeof *c + map_bytes(&c->rows) + map_bytes(&c->known) + c->arena.held_bytes +
+           c->ranges_cap * sizeof *c->ranges +
+           (c->asked[LINECACHE_LINES].cap + c->asked[LINECACHE_INLINED].cap) * sizeof(uint64_t);
 }
 
 static struct linecache *cache_of(struct symbolizer *sy, struct mod *mod)
@@ -34,30 +37,35 @@ static struct linecache *cache_of(struct symbolizer *sy, struct mod *mod)
     return mod->lines;
 }
 
+/* What is under way stays: the resolver is reading it. */
+static void clear(struct symbolizer *sy, struct linecache *c)
+{
+    int kind;
+
+    sy->line_bytes -= bytes_of(c);
+    map_done(&c->rows);
+    map_done(&c->known);
+    mem_free(c->ranges);
+    c->ranges = NULL;
+    c->n_ranges = c->ranges_cap = 0;
+    arena_done(&c->arena);
+    for (kind = 0; kind < LINECACHE_KINDS; kind++) {
+        mem_free(c->asked[kind].offsets);
+        c->asked[kind] = (struct linecache_asked){ 0 };
+    }
+    sy->line_bytes += bytes_of(c);
+}
+
 void linecache_free(struct symbolizer *sy, struct mod *mod)
 {
     struct linecache *c = mod->lines;
 
     if (!c)
         return;
+    clear(sy, c);
     sy->line_bytes -= bytes_of(c);
-    map_done(&c->rows);
-    arena_done(&c->arena);
-    mem_free(c->asked);
     mem_free(c);
     mod->lines = NULL;
-}
-
-/* What is under way stays: the resolver is reading it. */
-static void clear(struct symbolizer *sy, struct linecache *c)
-{
-    sy->line_bytes -= bytes_of(c);
-    map_done(&c->rows);
-    arena_done(&c->arena);
-    mem_free(c->asked);
-    c->asked = NULL;
-    c->n_asked = c->asked_cap = 0;
-    sy->line_bytes += bytes_of(c);
 }
 
 void linecache_forget(struct symbolizer *sy, bool all)
@@ -77,14 +85,16 @@ void linecache_forget(struct symbolizer *sy, bool all)
     }
 }
 
-static void ask(struct symbolizer *sy, struct mod *mod, struct linecache *c, uint64_t offset)
+static void ask(struct symbolizer *sy, struct mod *mod, struct linecache *c, enum linecache_kind kind,
+                uint64_t offset)
 {
     struct task *task = &mod->tasks[TASK_LINES];
+    struct linecache_asked *asked = &c->asked[kind];
 
     sy->line_bytes -= bytes_of(c);
-    map_put(&c->rows, offset, 0);
-    MEM_GROW(c->asked, c->asked_cap, c->n_asked + 1);
-    c->asked[c->n_asked++] = offset;
+    map_put(kind == LINECACHE_LINES ? &c->rows : &c->known, offset, 0);
+    MEM_GROW(asked->offsets, asked->cap, asked->n + 1);
+    asked->offsets[asked->n++] = offset;
     sy->line_bytes += bytes_of(c);
     mods_ask(sy, mod, TASK_NAMES); /* they tell where a debug file may be */
     mods_ask(sy, mod, TASK_LINES);
@@ -99,6 +109,34 @@ static int compare(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
+static struct line_row *find_range(const struct linecache *c, uint64_t offset)
+{
+    size_t low = 0, high = c->n_ranges;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->ranges[middle]->low <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && offset < c->ranges[low - 1]->high ? c->ranges[low - 1] : NULL;
+}
+
+/* Fills up the batch. Of what came with another answer meanwhile nothing is asked. */
+static void fill_batch(struct linecache *c)
+{
+    struct linecache_asked *asked = &c->asked[c->batch_kind];
+
+    if (!c->n_batch && asked->n > LINECACHE_BATCH)
+        qsort(asked->offsets, asked->n, sizeof *asked->offsets, compare);
+    while (asked->n && c->n_batch < LINECACHE_BATCH) {
+        uint64_t offset = asked->offsets[--asked->n];
+        if (c->batch_kind == LINECACHE_LINES || !find_range(c, offset))
+            c->batch[c->n_batch++] = offset;
+    }
+}
+
 /* In order, so that neighbours share what the worker has just read. */
 bool linecache_take(struct symbolizer *sy, struct mod *mod)
 {
@@ -109,13 +147,39 @@ bool linecache_take(struct symbolizer *sy, struct mod *mod)
     if (c->epoch != sy->line_epoch)
         c->n_batch = 0;
     c->epoch = sy->line_epoch;
-    if (!c->n_batch && c->n_asked > LINECACHE_BATCH)
-        qsort(c->asked, c->n_asked, sizeof *c->asked, compare);
-    while (c->n_asked && c->n_batch < LINECACHE_BATCH)
-        c->batch[c->n_batch++] = c->asked[--c->n_asked];
+    if (c->n_batch || c->asked[c->batch_kind].n)
+        fill_batch(c);
+    if (!c->n_batch) {
+        c->batch_kind = c->batch_kind == LINECACHE_LINES ? LINECACHE_INLINED : LINECACHE_LINES;
+        fill_batch(c);
+    }
     if (c->n_batch)
         qsort(c->batch, c->n_batch, sizeof *c->batch, compare);
     return !c->n_batch;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+    const struct line_row *left = *(struct line_row *const *)a, *right = *(struct line_row *const *)b;
+
+    return left->low < right->low ? -1 : left->low > right->low;
+}
+
+/* What is told of a place twice is the same both times, and neighbours without anything become one. */
+static void sort_ranges(struct linecache *c)
+{
+    size_t n = 0, i;
+
+    if (c->n_ranges)
+        qsort(c->ranges, c->n_ranges, sizeof(struct line_row *), compare_ranges);
+    for (i = 0; i < c->n_ranges; i++) {
+        struct line_row *row = c->ranges[i], *last = n ? c->ranges[n - 1] : NULL;
+        if (last && !last->n && !row->n && row->low <= last->high)
+            last->high = row->high > last->high ? row->high : last->high;
+        else if (!last || last->low != row->low)
+            c->ranges[n++] = row;
+    }
+    c->n_ranges = n;
 }
 
 /* Cleaned, and kept with the names. */
@@ -127,6 +191,11 @@ static const char *keep_text(struct symbolizer *sy, const char *text)
     return intern_str(sy->names.raws, intern_add(sy->names.raws, clean, n));
 }
 
+static uint64_t key_of(const struct mod *mod, const struct name *name)
+{
+    return map_mix(mod->name_hash + 5 * name->hash);
+}
+
 static struct line_row *make_row(struct symbolizer *sy, struct mod *mod, const struct lines_view *v,
                                  const struct lines_row *from)
 {
@@ -134,23 +203,52 @@ static struct line_row *make_row(struct symbolizer *sy, struct mod *mod, const s
     struct line_row *row = arena_alloc(arena, sizeof *row);
     uint32_t i;
 
-    *row =
-        (struct line_row){ .file = keep_text(sy, v->strings + from->file), .line = from->line, .n = from->n };
-    if (!row->n)
-        return row;
-    row->names = arena_alloc(arena, row->n * sizeof *row->names);
-    row->told = arena_alloc(arena, row->n * sizeof *row->told);
+    *row = (struct line_row){ .low = from->low,
+                              .high = from->high,
+                              .file = keep_text(sy, v->strings + from->file),
+                              .line = from->line,
+                              .n = from->n };
+    if (row->n)
+        row->names = arena_alloc(arena, row->n * sizeof *row->names);
     for (i = 0; i < row->n; i++) {
-        const struct lines_call *call = &v->calls[from->first + i];
-        const char *name = v->strings + call->name;
-        struct name *kept = names_get(&sy->names, *name ? name : "[inlined]", mod->module->kind);
-        row->names[i] = kept;
-        row->told[i] = (struct symbol_inline){ .name = kept->text,
-                                               .file = keep_text(sy, v->strings + call->file),
-                                               .line = call->line,
-                                               .key = map_mix(mod->name_hash + 5 * kept->hash) };
+        const char *name = v->strings + v->calls[from->first + i].name;
+        row->names[i] = names_get(&sy->names, *name ? name : "[inlined]", mod->module->kind);
     }
     return row;
+}
+
+/* With where each was called. */
+static struct line_row *make_line(struct symbolizer *sy, struct mod *mod, const struct lines_view *v,
+                                  const struct lines_row *from)
+{
+    struct line_row *row = make_row(sy, mod, v, from);
+    uint32_t i;
+
+    if (row->n)
+        row->told = arena_alloc(&mod->lines->arena, row->n * sizeof *row->told);
+    for (i = 0; i < row->n; i++) {
+        const struct lines_call *call = &v->calls[from->first + i];
+        row->told[i] = (struct symbol_inline){ .name = row->names[i]->text,
+                                               .file = keep_text(sy, v->strings + call->file),
+                                               .line = call->line,
+                                               .key = key_of(mod, row->names[i]) };
+    }
+    return row;
+}
+
+static void install_ranges(struct symbolizer *sy, struct mod *mod, const struct lines_view *v, size_t n_asked)
+{
+    struct linecache *c = mod->lines;
+    size_t n = v->header.n_more, i;
+
+    MEM_GROW(c->ranges, c->ranges_cap, c->n_ranges + n_asked + n);
+    for (i = 0; i < n_asked; i++) {
+        map_put(&c->known, c->batch[i], true);
+        c->ranges[c->n_ranges++] = make_row(sy, mod, v, &v->rows[i]);
+    }
+    for (i = 0; i < n; i++)
+        c->ranges[c->n_ranges++] = make_row(sy, mod, v, &v->rows[v->header.n_rows + i]);
+    sort_ranges(c);
 }
 
 static void install_rows(struct symbolizer *sy, struct mod *mod, const struct lines_view *v)
@@ -163,8 +261,11 @@ static void install_rows(struct symbolizer *sy, struct mod *mod, const struct li
         return;
     }
     sy->line_bytes -= bytes_of(c);
-    for (i = 0; i < n; i++)
-        map_put(&c->rows, c->batch[i], (uintptr_t)make_row(sy, mod, v, &v->rows[i]));
+    if (c->batch_kind == LINECACHE_INLINED)
+        install_ranges(sy, mod, v, n);
+    else
+        for (i = 0; i < n; i++)
+            map_put(&c->rows, c->batch[i], (uintptr_t)make_line(sy, mod, v, &v->rows[i]));
     sy->line_bytes += bytes_of(c);
     c->n_batch -= n;
     memmove(c->batch, c->batch + n, c->n_batch * sizeof *c->batch);
@@ -203,67 +304,107 @@ bool linecache_install(struct symbolizer *sy, struct mod *mod, struct outcome *o
         stop_asking(sy, c);
         return false;
     }
-    if (c->n_batch || c->n_asked)
+    if (c->n_batch || c->asked[LINECACHE_LINES].n || c->asked[LINECACHE_INLINED].n)
         mods_queue(sy, &mod->tasks[TASK_LINES]);
     return true;
 }
 
+static bool is_told(const struct line_row *row)
+{
+    uint32_t i;
+
+    for (i = 0; i < row->n; i++)
+        if (!row->told || row->told[i].name != row->names[i]->text)
+            return false;
+    return true;
+}
+
 /* Names are shown as they are until they are demangled, here as well. */
-static void renew(struct linecache *c, struct line_row *row)
+static void renew(struct mod *mod, struct line_row *row)
 {
     struct symbol_inline *told;
     uint32_t i;
 
-    for (i = 0; i < row->n && row->told[i].name == row->names[i]->text; i++)
-        ;
-    if (i == row->n)
+    if (is_told(row))
         return;
-    told = arena_alloc(&c->arena, row->n * sizeof *told);
-    memcpy(told, row->told, row->n * sizeof *told);
-    for (; i < row->n; i++)
+    told = arena_alloc(&mod->lines->arena, row->n * sizeof *told);
+    for (i = 0; i < row->n; i++) {
+        told[i] = row->told ? row->told[i] : (struct symbol_inline){ .file = "", .key = key_of(mod, row->names[i]) };
         told[i].name = row->names[i]->text;
+    }
     row->told = told;
 }
 
-static enum symbol_state tell(struct symbolizer *sy, struct linecache *c, struct line_row *row,
-                              struct symbol_lines *out)
+static enum symbol_state tell(struct symbolizer *sy, struct mod *mod, struct line_row *row, struct symbol_lines *out)
 {
     if (!row)
         return SYMBOL_PENDING;
-    sy->line_bytes -= bytes_of(c);
-    renew(c, row);
-    sy->line_bytes += bytes_of(c);
+    sy->line_bytes -= bytes_of(mod->lines);
+    renew(mod, row);
+    sy->line_bytes += bytes_of(mod->lines);
     *out = (struct symbol_lines){
         .file = row->file, .line = row->line, .n_inlines = row->n, .inlines = row->told
     };
     return row->n || row->file[0] ? SYMBOL_FOUND : SYMBOL_NONE;
 }
 
-static enum symbol_state look_up(struct symbolizer *sy, struct mod *mod, uint64_t offset,
-                                 struct symbol_lines *out)
+static enum symbol_state ask_once(struct symbolizer *sy, struct mod *mod, enum linecache_kind kind, uint64_t offset)
 {
-    struct linecache *c;
+    if (mod->lines->none || sy->line_bytes > BYTES_MAX)
+        return SYMBOL_NONE;
+    ask(sy, mod, mod->lines, kind, offset);
+    return SYMBOL_PENDING;
+}
+
+static enum symbol_state look_up_line(struct symbolizer *sy, struct mod *mod, uint64_t offset,
+                                      struct symbol_lines *out)
+{
     uint64_t known;
 
-    if (mod->module->kind != MODULE_FILE || mod->tasks[TASK_LINES].progress == PROGRESS_FAILED)
-        return SYMBOL_NONE;
-    c = cache_of(sy, mod);
-    if (map_get(&c->rows, offset, &known))
-        return tell(sy, c, (struct line_row *)(uintptr_t)known, out);
-    if (c->none || sy->line_bytes > BYTES_MAX)
-        return SYMBOL_NONE;
-    ask(sy, mod, c, offset);
-    return SYMBOL_PENDING;
+    if (map_get(&mod->lines->rows, offset, &known))
+        return tell(sy, mod, (struct line_row *)(uintptr_t)known, out);
+    return ask_once(sy, mod, LINECACHE_LINES, offset);
+}
+
+static enum symbol_state look_up_inlined(struct symbolizer *sy, struct mod *mod, uint64_t offset,
+                                         struct symbol_lines *out)
+{
+    struct line_row *range = find_range(mod->lines, offset);
+    uint64_t answered;
+
+    if (range)
+        return tell(sy, mod, range, out);
+    if (map_get(&mod->lines->known, offset, &answered))
+        return answered ? SYMBOL_NONE : SYMBOL_PENDING;
+    return ask_once(sy, mod, LINECACHE_INLINED, offset);
+}
+
+static enum symbol_state look_up(struct symbolizer *sy, struct module *m, uint64_t offset, struct symbol_lines *out,
+                                 enum symbol_state (*look)(struct symbolizer *, struct mod *, uint64_t,
+                                                           struct symbol_lines *))
+{
+    enum symbol_state state = SYMBOL_NONE;
+    struct mod *mod;
+
+    *out = (struct symbol_lines){ .file = "" };
+    pthread_mutex_lock(&sy->lock);
+    mod = mods_get(sy, m);
+    if (m->kind == MODULE_FILE && mod->tasks[TASK_LINES].progress != PROGRESS_FAILED) {
+        cache_of(sy, mod);
+        state = look(sy, mod, offset, out);
+    }
+    pthread_mutex_unlock(&sy->lock);
+    return state;
 }
 
 enum symbol_state symbolizer_lines(struct symbolizer *sy, struct module *m, uint64_t offset,
                                    struct symbol_lines *out)
 {
-    enum symbol_state state;
+    return look_up(sy, m, offset, out, look_up_line);
+}
 
-    *out = (struct symbol_lines){ .file = "" };
-    pthread_mutex_lock(&sy->lock);
-    state = look_up(sy, mods_get(sy, m), offset, out);
-    pthread_mutex_unlock(&sy->lock);
-    return state;
+enum symbol_state symbolizer_inlined(struct symbolizer *sy, struct module *m, uint64_t offset,
+                                     struct symbol_lines *out)
+{
+    return look_up(sy, m, offset, out, look_up_inlined);
 }

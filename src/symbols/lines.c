@@ -22,7 +22,7 @@
 struct inlined {
     struct debuginfo_entry entry;
     uint32_t parent; /* number of the one further out; 0: the function itself */
-    bool told;       /* the rest is filled in */
+    bool named, called; /* what follows is filled in */
     const char *name, *file;
     uint32_t line;
 };
@@ -83,14 +83,20 @@ static void read_segments(struct lines_module *m, const struct elffile *file)
             m->segments[m->n_segments++] = file->segments[i];
 }
 
-static bool address_of(const struct lines_module *m, uint64_t offset, uint64_t *address)
+/* The address, and what of [low, high) is around it. */
+struct around {
+    uint64_t address, low, high;
+};
+
+static bool address_of(const struct lines_module *m, uint64_t offset, struct around *at)
 {
     unsigned i;
 
     for (i = 0; i < m->n_segments; i++) {
-        uint64_t into = offset - m->segments[i].offset;
-        if (into < m->segments[i].size) {
-            *address = m->segments[i].addr + into;
+        const struct elf_segment *s = &m->segments[i];
+        uint64_t into = offset - s->offset;
+        if (into < s->size) {
+            *at = (struct around){ s->addr + into, s->addr, s->addr + s->size };
             return true;
         }
     }
@@ -374,21 +380,24 @@ static bool read_function(struct lines_module *m, struct unit *u, struct functio
 
 /* Telling. */
 
-static void tell_inlined(struct unit *u, struct inlined *i)
+static void tell_inlined(struct unit *u, struct inlined *i, bool only_inlined)
 {
-    i->told = true;
-    i->name = debuginfo_name(&i->entry);
-    debuginfo_call(&i->entry, &u->top, &i->file, &i->line);
+    if (!i->named)
+        i->name = debuginfo_name(&i->entry);
+    i->named = true;
+    if (!i->called && !only_inlined)
+        debuginfo_call(&i->entry, &u->top, &i->file, &i->line);
+    i->called |= !only_inlined;
 }
 
-static void tell_chain(struct unit *u, struct function *f, uint32_t innermost, struct lines_place *place)
+static void tell_chain(struct unit *u, struct function *f, uint32_t innermost, bool only_inlined,
+                       struct lines_place *place)
 {
     uint32_t i;
 
     for (i = innermost; i && place->n < LINES_DEPTH_MAX; i = f->items[i].parent) {
         struct inlined *item = &f->items[i];
-        if (!item->told)
-            tell_inlined(u, item);
+        tell_inlined(u, item, only_inlined);
         place->inlined[place->n++] = (struct lines_inlined){
             .name = item->name, .folder = u->folder, .file = item->file, .line = item->line
         };
@@ -409,16 +418,55 @@ static bool wants_split(struct unit *u, struct lines_want *want)
     return true;
 }
 
-enum lines_find_result lines_find(struct lines_module *m, uint64_t offset, uint64_t deadline_ns,
-                                  struct lines_place *place, struct lines_want *want)
+/* What was found holds for the addresses from low to high; here they are offsets. */
+static void set_bounds(const struct around *at, uint64_t offset, uint64_t *low, uint64_t *high)
 {
-    uint64_t address;
-    uint32_t i, inlined;
+    *low = offset - (at->address - at->low);
+    *high = offset + (at->high - at->address);
+}
+
+static enum lines_find_result find_inlined(struct lines_module *m, struct unit *u, struct around *at,
+                                           uint64_t offset, bool only_inlined, uint64_t deadline_ns,
+                                           struct lines_place *place)
+{
+    struct function *f;
+    uint32_t i;
+    bool found = spans_find(&u->spans, at->address, &i);
+
+    spans_narrow(&u->spans, at->address, &at->low, &at->high);
+    set_bounds(at, offset, &place->low, &place->high);
+    if (!found)
+        return LINES_FIND_DONE;
+    f = &u->functions[i];
+    if (!read_function(m, u, f, deadline_ns))
+        return LINES_FIND_LATE;
+    found = spans_find(&f->spans, at->address, &i);
+    spans_narrow(&f->spans, at->address, &at->low, &at->high);
+    set_bounds(at, offset, &place->low, &place->high);
+    if (found)
+        tell_chain(u, f, i, only_inlined, place);
+    return LINES_FIND_DONE;
+}
+
+enum lines_find_result lines_find(struct lines_module *m, uint64_t offset, bool only_inlined,
+                                  uint64_t deadline_ns, struct lines_place *place, struct lines_want *want)
+{
+    struct around at;
     struct unit *u;
+    uint32_t i;
+    bool found;
 
     place->folder = place->file = NULL;
     place->line = place->n = 0;
-    if (!address_of(m, offset, &address) || !spans_find(&m->spans, address, &i))
+    place->low = offset;
+    place->high = offset + 1;
+    place->unit_low = place->unit_high = 0;
+    if (!address_of(m, offset, &at))
+        return LINES_FIND_DONE;
+    found = spans_find(&m->spans, at.address, &i);
+    spans_narrow(&m->spans, at.address, &at.low, &at.high);
+    set_bounds(&at, offset, &place->low, &place->high);
+    if (!found)
         return LINES_FIND_DONE;
     u = &m->units[i];
     if (u->state == UNIT_NEW && wants_split(u, want))
@@ -428,14 +476,11 @@ enum lines_find_result lines_find(struct lines_module *m, uint64_t offset, uint6
     if (u->state == UNIT_GIVEN_UP)
         return LINES_FIND_LATE;
     place->folder = u->folder;
-    debuginfo_line(&u->top, address, &place->file, &place->line);
-    if (!spans_find(&u->spans, address, &i))
-        return LINES_FIND_DONE;
-    if (!read_function(m, u, &u->functions[i], deadline_ns))
-        return LINES_FIND_LATE;
-    if (spans_find(&u->functions[i].spans, address, &inlined))
-        tell_chain(u, &u->functions[i], inlined, place);
-    return LINES_FIND_DONE;
+    place->unit_low = place->low;
+    place->unit_high = place->high;
+    if (!only_inlined)
+        debuginfo_line(&u->top, at.address, &place->file, &place->line);
+    return find_inlined(m, u, &at, offset, only_inlined, deadline_ns, place);
 }
 
 void lines_give_split(struct lines_module *m, uint64_t id, int fd)

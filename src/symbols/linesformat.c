@@ -8,6 +8,8 @@
 #define ANSWER_MAX  (8u << 20)
 #define STRING_SEED 0x6c696e65
 
+_Static_assert(sizeof(struct lines_header) % 8 == 0, "rows are aligned behind it");
+
 static bool is_text(const struct lines_view *v, uint32_t at)
 {
     return at < v->header.strings_n;
@@ -18,7 +20,7 @@ static bool check_rows(const struct lines_view *v)
     const struct lines_header *h = &v->header;
     uint32_t i;
 
-    for (i = 0; i < h->n_rows; i++)
+    for (i = 0; i < h->n_rows + h->n_more; i++)
         if (!is_text(v, v->rows[i].file) || v->rows[i].first > h->n_inlined ||
             v->rows[i].n > LINES_DEPTH_MAX || v->rows[i].n > h->n_inlined - v->rows[i].first)
             return false;
@@ -37,7 +39,7 @@ bool lines_view(struct lines_view *v, const void *blob, size_t size, struct erro
     if (size < sizeof *h)
         return error_set(e, ERROR_FORMAT, "an answer about source lines is too short");
     memcpy(&v->header, blob, sizeof *h);
-    rows = (uint64_t)h->n_rows * sizeof *v->rows;
+    rows = ((uint64_t)h->n_rows + h->n_more) * sizeof *v->rows;
     calls = (uint64_t)h->n_inlined * sizeof *v->calls;
     if (h->magic != LINES_MAGIC || !h->strings_n || sizeof *h + rows + calls + h->strings_n != size)
         return error_set(e, ERROR_FORMAT, "an answer about source lines is of another layout");
@@ -94,17 +96,20 @@ static uint32_t add_path(struct lines_builder *b, const char *folder, const char
     return n > 0 ? add_text(b, path, (size_t)n) : 0;
 }
 
-bool lines_build_row(struct lines_builder *b, const struct lines_place *place)
+static bool add_row(struct lines_builder *b, struct buf *rows, const struct lines_place *place)
 {
-    struct lines_row row = { .line = place->line, .first = b->header.n_inlined, .n = place->n };
+    struct lines_row row = { .low = place->low,
+                             .high = place->high,
+                             .line = place->line,
+                             .first = b->header.n_inlined,
+                             .n = place->n };
     uint32_t i;
 
     /* What LINES_DEPTH_MAX calls may still add is far below what the blob may grow beyond this. */
-    if (b->strings.len + b->calls.len + b->rows.len > ANSWER_MAX)
+    if (b->strings.len + b->calls.len + b->rows.len + b->more.len > ANSWER_MAX)
         return false;
     row.file = add_path(b, place->folder, place->file);
-    buf_add(&b->rows, &row, sizeof row);
-    b->header.n_rows++;
+    buf_add(rows, &row, sizeof row);
     for (i = 0; i < place->n; i++) {
         const struct lines_inlined *from = &place->inlined[i];
         struct lines_call call = { .name = add(b, from->name), .line = from->line };
@@ -113,6 +118,22 @@ bool lines_build_row(struct lines_builder *b, const struct lines_place *place)
     }
     b->header.n_inlined += place->n;
     return true;
+}
+
+bool lines_build_row(struct lines_builder *b, const struct lines_place *place)
+{
+    bool added = add_row(b, &b->rows, place);
+
+    b->header.n_rows += added;
+    return added;
+}
+
+bool lines_build_more(struct lines_builder *b, const struct lines_place *place)
+{
+    bool added = add_row(b, &b->more, place);
+
+    b->header.n_more += added;
+    return added;
 }
 
 void lines_build_want(struct lines_builder *b, const struct lines_want *want)
@@ -130,6 +151,7 @@ void lines_build(struct lines_builder *b, struct buf *blob)
     b->header.strings_n = (uint32_t)b->strings.len;
     buf_add(blob, &b->header, sizeof b->header);
     buf_add(blob, buf_str(&b->rows), b->rows.len);
+    buf_add(blob, buf_str(&b->more), b->more.len);
     buf_add(blob, buf_str(&b->calls), b->calls.len);
     buf_add(blob, buf_str(&b->strings), b->strings.len);
 }
@@ -137,6 +159,7 @@ void lines_build(struct lines_builder *b, struct buf *blob)
 void lines_builder_done(struct lines_builder *b)
 {
     buf_done(&b->rows);
+    buf_done(&b->more);
     buf_done(&b->calls);
     buf_done(&b->strings);
     map_done(&b->by_text);

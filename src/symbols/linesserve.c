@@ -11,6 +11,8 @@
 #define SLICE_NS    (100 * NS_PER_MS)
 #define OPEN_MAX_NS (5 * NS_PER_SEC)
 #define FIND_MAX_NS (2 * NS_PER_SEC)
+#define MORE_MAX    1024 /* rows that nobody asked for, of one unit … */
+#define MORE_NS     (20 * NS_PER_MS) /* … and the time for them */
 #define HELD_MAX    (UINT64_C(256) << 20) /* memory, beyond which modules are closed */
 
 struct call {
@@ -127,9 +129,28 @@ static bool open_module(struct call *c, struct lines_slot **slot, struct error *
     return true;
 }
 
+/* Who asks for one address of a unit will ask for others: all of them now are cheaper than a few each second. */
+static void answer_unit(struct call *c, struct lines_module *m, const struct lines_place *asked,
+                        struct lines_want *want)
+{
+    struct lines_place *place = mem_alloc(sizeof *place);
+    uint64_t at = asked->high, end_ns = clock_now_ns() + MORE_NS;
+    unsigned n;
+
+    for (n = 0; n < MORE_MAX && clock_now_ns() < end_ns; n++, at = place->high) {
+        if (at >= asked->unit_high)
+            at = asked->unit_low;
+        if (at == asked->low || lines_find(m, at, true, end_ns, place, want) != LINES_FIND_DONE ||
+            !lines_build_more(&c->builder, place))
+            break;
+    }
+    mem_free(place);
+}
+
 static void answer_offsets(struct call *c, struct lines_module *m)
 {
-    uint64_t end_ns = clock_now_ns() + SLICE_NS, offset, now = 0;
+    uint64_t end_ns = clock_now_ns() + SLICE_NS, offset, now = 0, unit = UINT64_MAX;
+    bool only_inlined = c->ask.flags & LINES_INLINED;
     struct lines_place place;
     struct lines_want *want = mem_zalloc(sizeof *want);
     uint32_t i;
@@ -137,7 +158,7 @@ static void answer_offsets(struct call *c, struct lines_module *m)
     for (i = 0; i < c->ask.n && now < end_ns; i++, now = clock_now_ns()) {
         enum lines_find_result result;
         memcpy(&offset, c->offsets + i * sizeof offset, sizeof offset);
-        result = lines_find(m, offset, clock_now_ns() + FIND_MAX_NS, &place, want);
+        result = lines_find(m, offset, only_inlined, clock_now_ns() + FIND_MAX_NS, &place, want);
         if (result == LINES_FIND_WANTS_SPLIT && i)
             break;
         if (result == LINES_FIND_WANTS_SPLIT) {
@@ -148,6 +169,10 @@ static void answer_offsets(struct call *c, struct lines_module *m)
         if (!lines_build_row(&c->builder, &place))
             break;
         c->builder.header.given_up += result == LINES_FIND_LATE;
+        if (only_inlined && place.unit_high && place.unit_low != unit) {
+            unit = place.unit_low;
+            answer_unit(c, m, &place, want);
+        }
     }
     mem_free(want);
 }

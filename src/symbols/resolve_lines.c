@@ -80,6 +80,8 @@ static struct lines_answer *ask(struct question *q, uint32_t flags, const struct
                                 .payload = &payload,
                                 .payload_n = sizeof payload.head + c->n_batch * sizeof *c->batch };
 
+    if (c->batch_kind == LINECACHE_INLINED)
+        payload.head.flags |= LINES_INLINED;
     memcpy(payload.offsets, c->batch, c->n_batch * sizeof *c->batch);
     add_file(&r, files->fd);
     add_file(&r, files->debug_fd);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The resolver's thread: takes what was asked for, lets resolve.c and the worker do it unlocked, installs what
- * came. The worker does not stay when there is nothing to do: its memory is worth more than its start. But it stays long
- * with debug information that it has read: a profile comes to another address in it every few seconds. */
+ * came. The worker does not stay when there is nothing to do: its memory is worth more than its start. With debug
+ * information that it has read it stays a little longer: the next picture may ask for another function of it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "symbols/state.h"
 
 #define WORKER_IDLE_NS  NS_PER_SEC
-#define LINES_IDLE_NS   (60 * NS_PER_SEC)
+#define LINES_IDLE_NS   (3 * NS_PER_SEC)
 #define JIT_RETRY_NS    (2 * NS_PER_SEC)
 #define KERNEL_RETRY_NS (10 * NS_PER_SEC)
 #define RETRY_COST      20 /* a map is read again after 20 times what reading it took, or later */

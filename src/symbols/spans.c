@@ -84,6 +84,23 @@ bool spans_find(const struct spans *s, uint64_t address, uint32_t *what)
     return best != NULL;
 }
 
+void spans_narrow(const struct spans *s, uint64_t address, uint64_t *low, uint64_t *high)
+{
+    size_t i = count_begun(s, address);
+
+    if (i < s->n && s->items[i].low < *high)
+        *high = s->items[i].low;
+    if (i && s->items[i - 1].low > *low)
+        *low = s->items[i - 1].low;
+    for (; i && s->reach[i - 1] > *low; i--) {
+        uint64_t end = s->items[i - 1].high;
+        if (end > address && end < *high)
+            *high = end;
+        else if (end <= address && end > *low)
+            *low = end;
+    }
+}
+
 size_t spans_bytes(const struct spans *s)
 {
     return s->cap * sizeof *s->items + (s->reach ? s->n * sizeof *s->reach : 0);

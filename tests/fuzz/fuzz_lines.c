@@ -17,6 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct question {
     struct lines_ask ask;
     uint64_t offsets[OFFSETS];
+    uint32_t flags; /* of all that is asked */
 };
 
 /* The status, and what was wanted; the offsets that are answered are taken off. */
@@ -26,6 +27,7 @@ static uint32_t ask(struct lines_server *s, struct question *q, const int *fds, 
     struct lines_view v;
     uint32_t status = LINES_NO_DWARF;
 
+    q->ask.flags |= q->flags;
     if (lines_serve(s, q, sizeof q->ask + q->ask.n * sizeof *q->offsets, fds, n_fds, &blob, NULL)) {
         if (!lines_view(&v, blob.data, blob.len, NULL) || v.header.n_rows > q->ask.n)
             abort();
@@ -77,10 +79,10 @@ static size_t find_second(const uint8_t *data, size_t size)
     return at ? at : size;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void ask_all(const uint8_t *data, size_t size, uint32_t flags)
 {
     struct lines_server server = { 0 };
-    struct question q = { .ask = { .key = 1, .n = OFFSETS } };
+    struct question q = { .flags = flags, .ask = { .key = 1, .n = OFFSETS } };
     size_t first_n = find_second(data, size);
     int fd = file_of(data, first_n), rounds;
     int second_fd = first_n < size ? file_of(data + first_n, size - first_n) : dup(fd);
@@ -97,5 +99,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     lines_server_done(&server);
     close(fd);
     close(second_fd);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    ask_all(data, size, 0);
+    ask_all(data, size, LINES_INLINED);
     return 0;
 }

@@ -52,7 +52,7 @@ static void find(const char *dir, struct lines_module *m, uint64_t offset, struc
     uint64_t id;
     int fd;
 
-    while ((result = lines_find(m, offset, clock_now_ns() + LONG_ENOUGH, place, &want)) ==
+    while ((result = lines_find(m, offset, false, clock_now_ns() + LONG_ENOUGH, place, &want)) ==
            LINES_FIND_WANTS_SPLIT) {
         assert_string_equal(want.folder, dir);
         assert_int_equal(want.id_size, sizeof id);
@@ -224,11 +224,11 @@ static void without_its_split_file_a_unit_tells_lines_only(void **state)
     fd = lines_open_file(dir, "program");
     m = open_module(fd, -1, -1);
     assert_true(lines_find_work(fd, &start, &size));
-    assert_int_equal(lines_find(m, start, clock_now_ns() + LONG_ENOUGH, &place, &want),
+    assert_int_equal(lines_find(m, start, false, clock_now_ns() + LONG_ENOUGH, &place, &want),
                      LINES_FIND_WANTS_SPLIT);
     memcpy(&id, want.id, sizeof id);
     lines_give_split(m, id, -1);
-    assert_int_equal(lines_find(m, start, clock_now_ns() + LONG_ENOUGH, &place, &want), LINES_FIND_DONE);
+    assert_int_equal(lines_find(m, start, false, clock_now_ns() + LONG_ENOUGH, &place, &want), LINES_FIND_DONE);
     assert_non_null(place.file);
     assert_in_range(place.line, 11, 14);
     assert_int_equal(place.n, 0);
@@ -266,8 +266,8 @@ static void what_takes_too_long_is_given_up(void **state)
     fd = lines_open_file(*state, "program");
     m = open_module(fd, -1, -1);
     assert_true(lines_find_work(fd, &start, &size));
-    assert_int_equal(lines_find(m, start, 0, &place, &want), LINES_FIND_LATE);
-    assert_int_equal(lines_find(m, start, clock_now_ns() + LONG_ENOUGH, &place, &want), LINES_FIND_LATE);
+    assert_int_equal(lines_find(m, start, false, 0, &place, &want), LINES_FIND_LATE);
+    assert_int_equal(lines_find(m, start, false, clock_now_ns() + LONG_ENOUGH, &place, &want), LINES_FIND_LATE);
     lines_close(m);
     close(fd);
 }
@@ -284,7 +284,7 @@ static void try_bytes(const char *bytes, size_t n, uint64_t start, uint64_t size
     assert_int_equal(write(files.fd, bytes, n), (ssize_t)n);
     if (lines_open(&files, clock_now_ns() + LONG_ENOUGH, &m, &want, NULL) == LINES_OPEN_READY) {
         for (at = start; at < start + size; at += 7)
-            assert_in_range(lines_find(m, at, clock_now_ns() + LONG_ENOUGH, &place, &want), LINES_FIND_DONE,
+            assert_in_range(lines_find(m, at, false, clock_now_ns() + LONG_ENOUGH, &place, &want), LINES_FIND_DONE,
                             LINES_FIND_WANTS_SPLIT);
         lines_close(m);
     }

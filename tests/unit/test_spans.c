@@ -81,6 +81,25 @@ static void the_ends_of_the_address_space_are_ordinary(void **state)
     spans_done(&s);
 }
 
+/* The bounds around an address as all ranges tell them, one by one. */
+static void check_narrow(const struct spans *s, const struct span *all, uint32_t n, uint64_t address)
+{
+    uint64_t low = 0, high = 2300, lowest = 0, highest = 2300;
+    uint32_t i, k;
+
+    for (i = 0; i < n; i++)
+        for (k = 0; k < 2; k++) {
+            uint64_t bound = k ? all[i].high : all[i].low;
+            if (bound <= address && bound > lowest)
+                lowest = bound;
+            if (bound > address && bound < highest)
+                highest = bound;
+        }
+    spans_narrow(s, address, &low, &high);
+    assert_int_equal(low, lowest);
+    assert_int_equal(high, highest);
+}
+
 static void it_agrees_with_looking_at_all(void **state)
 {
     struct spans s = { 0 };
@@ -105,6 +124,7 @@ static void it_agrees_with_looking_at_all(void **state)
         assert_int_equal(spans_find(&s, address, &what), best != NULL);
         if (best)
             assert_int_equal(what, best->what);
+        check_narrow(&s, all, 300, address);
     }
     spans_done(&s);
 }

@@ -234,23 +234,45 @@ static void a_worker_that_was_killed_costs_nothing(void **state)
     assert_true(look_at_all(s, SYMBOL_FOUND) > 5);
 }
 
-/* What it has read of debug information is dear: a profile asks for another address every few seconds. */
-static void the_worker_stays_with_what_it_has_read(void **state)
+/* To ask for one address after the other would keep the worker, and what it has read, for as long as samples come. */
+static void one_address_brings_what_is_inlined_around_it(void **state)
 {
     struct setup *s = *state;
-    struct symbolizer_stats before, after;
-    struct symbol_lines lines;
+    struct symbol_lines inlined, lines;
+    uint64_t at;
+    unsigned deep = 0;
+    uint32_t i;
 
     if (!make(s, "", "true"))
         skip();
-    symbolizer_lines(s->sy, s->module, s->start, &lines);
+    look_and_settle(s);
+    assert_int_equal(symbolizer_inlined(s->sy, s->module, s->start + s->size / 2, &inlined), SYMBOL_PENDING);
     assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
-    symbolizer_stats(s->sy, &before);
-    sleep(3);
-    symbolizer_lines(s->sy, s->module, s->start + s->size - 1, &lines);
+    for (at = s->start; at < s->start + s->size; at++) {
+        enum symbol_state state_at = symbolizer_inlined(s->sy, s->module, at, &inlined);
+        symbolizer_lines(s->sy, s->module, at, &lines);
+        assert_int_equal(state_at, lines.n_inlines ? SYMBOL_FOUND : SYMBOL_NONE);
+        assert_int_equal(inlined.n_inlines, lines.n_inlines);
+        for (i = 0; i < lines.n_inlines; i++) {
+            assert_string_equal(inlined.inlines[i].name, lines.inlines[i].name);
+            assert_true(inlined.inlines[i].key == lines.inlines[i].key);
+        }
+        deep += lines.n_inlines == 3;
+    }
+    assert_true(deep > 0);
+}
+
+static void what_is_inlined_is_asked_for_once(void **state)
+{
+    struct setup *s = *state;
+    struct symbol_lines inlined;
+
+    if (!make(s, "-g0", "true"))
+        skip();
+    symbolizer_inlined(s->sy, s->module, s->start, &inlined);
     assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
-    symbolizer_stats(s->sy, &after);
-    assert_int_equal(after.worker_starts, before.worker_starts);
+    assert_int_equal(symbolizer_inlined(s->sy, s->module, s->start, &inlined), SYMBOL_NONE);
+    assert_int_equal(symbolizer_inlined(s->sy, s->module, s->start + 1, &inlined), SYMBOL_NONE);
 }
 
 int main(int argc, char **argv)
@@ -265,7 +287,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(memory_is_no_module, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_was_trimmed_is_asked_for_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_worker_that_was_killed_costs_nothing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_worker_stays_with_what_it_has_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_address_brings_what_is_inlined_around_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_inlined_is_asked_for_once, set_up, tear_down),
     };
 
     if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
