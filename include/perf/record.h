@@ -53,6 +53,7 @@ struct record {
     const void *body; /* behind the header */
     struct record_id id;
     uint32_t source; /* which event (index) it came from; the source sets it */
+    uint64_t place;  /* over a file: where it stands; samples of a group that were one record share it */
     union {
         struct record_sample sample;
         struct {

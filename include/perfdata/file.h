@@ -69,10 +69,11 @@ struct perfdata {
     struct perfdata_build_id *build_ids;
     uint32_t n_build_ids;
     size_t build_ids_cap;
-    uint8_t *tracing;
-    size_t tracing_size;
-    char *jit_names;
-    size_t jit_names_size;
+    struct kept_feature {
+        uint8_t *bytes;
+        size_t n;
+    } kept[FORMAT_FEATURES];
+    uint64_t kept_bytes;
     struct arena strings;
 
     uint64_t setup_end; /* pipe mode: records before it were applied by perfdata_open */
@@ -120,6 +121,8 @@ void attr_name(const struct perf_event_attr *attr, char *dst, size_t cap);
 /* features.c */
 void feature_apply(struct perfdata *p, unsigned feature, const uint8_t *bytes, size_t n);
 void feature_add_build_id(struct perfdata *p, const uint8_t *record, size_t n);
+/* Keeps a section's bytes, as far as the file's size allows; those of several records one behind the other. */
+void feature_keep(struct perfdata *p, unsigned feature, const uint8_t *bytes, size_t n);
 void feature_name_event(struct perfdata *p, uint32_t event, const char *name, size_t n);
 
 /* tracing.c: "sched:sched_switch" of the tracepoint with that id, from the tracing data; false: not in it */

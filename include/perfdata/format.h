@@ -37,10 +37,22 @@ enum format_feature {
     FORMAT_TOTAL_MEM = 10,
     FORMAT_CMDLINE = 11,
     FORMAT_EVENT_DESC = 12,
+    FORMAT_CPU_TOPOLOGY = 13,
+    FORMAT_NUMA_TOPOLOGY = 14,
+    FORMAT_BRANCH_STACK = 15,
+    FORMAT_PMU_MAPPINGS = 16,
+    FORMAT_GROUP_DESC = 17,
+    FORMAT_AUXTRACE = 18,
+    FORMAT_CACHE = 20,
     FORMAT_SAMPLE_TIME = 21,
+    FORMAT_MEM_TOPOLOGY = 22,
     FORMAT_CLOCKID = 23,
     FORMAT_DIR_FORMAT = 24,
+    FORMAT_COMPRESSED = 27,
+    FORMAT_CPU_PMU_CAPS = 28,
     FORMAT_CLOCK_DATA = 29,
+    FORMAT_HYBRID_TOPOLOGY = 30,
+    FORMAT_PMU_CAPS = 31,
     /* Ours: names of code made at run time (symbols/jittext.h). perf leaves out what it does not know; its own numbers
      * count up from 1, those of simpleperf from 128. */
     FORMAT_JIT_NAMES = 240,
@@ -53,7 +65,9 @@ enum format_record {
     FORMAT_RECORD_TRACING_DATA = 66, /* followed by its payload */
     FORMAT_RECORD_BUILD_ID = 67,
     FORMAT_RECORD_FINISHED_ROUND = 68,
+    FORMAT_RECORD_AUXTRACE_INFO = 70,
     FORMAT_RECORD_AUXTRACE = 71, /* followed by its payload */
+    FORMAT_RECORD_AUXTRACE_ERROR = 72,
     FORMAT_RECORD_EVENT_UPDATE = 78,
     FORMAT_RECORD_FEATURE = 80,
     FORMAT_RECORD_COMPRESSED = 81,

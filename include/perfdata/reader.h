@@ -14,6 +14,8 @@
 struct perfdata_event {
     char name[128];
     struct perf_event_attr attr;
+    const void *bytes; /* the attr as the file has it, in its byte order */
+    uint32_t n_bytes;
     const uint64_t *ids;
     uint32_t n_ids;
 };
@@ -40,14 +42,15 @@ void perfdata_close(struct perfdata *p);
 uint32_t perfdata_events(const struct perfdata *p, const struct perfdata_event **events);
 uint32_t perfdata_build_ids(const struct perfdata *p, const struct perfdata_build_id **ids);
 const struct perfdata_info *perfdata_info(const struct perfdata *p);
-/* The formats of tracepoints as the file holds them (trace-cmd.dat.v6(5)); NULL: none. */
-const void *perfdata_tracing(const struct perfdata *p, size_t *size);
-/* Names of code made at run time, as flametop kept them (FORMAT_JIT_NAMES); NULL: none. */
-const char *perfdata_jit_names(const struct perfdata *p, size_t *size);
+/* A feature section (enum format_feature) as the file holds it, in its byte order; of a file that was written to a pipe
+ * what came as records. NULL: there is none; never NULL for one that is there and empty. */
+const void *perfdata_feature(const struct perfdata *p, unsigned feature, size_t *size);
+bool perfdata_swapped(const struct perfdata *p); /* it is of the other byte order */
 /* All records in time order, perf's own ones too; a record without a time stays behind the one before it in
  * the file, and what perf made up about things that were there before (time 0) comes first. Sets r->source
  * to the event's index; decompresses PERF_RECORD_COMPRESSED when zstd is built in; a sample that read a
- * group's counters comes once per member, with what that member counted as its period. fn false stops.
+ * group's counters comes once per member, with what that member counted as its period. A
+ * record's header stands before its body, in the file's byte order. fn false stops. May be called again.
  * progress in 0..1. */
 typedef bool perfdata_record_fn(void *ctx, const struct record *r);
 bool perfdata_each(struct perfdata *p, perfdata_record_fn *fn, void *ctx, double *progress, struct error *e);

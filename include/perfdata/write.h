@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/map.h"
 #include "perfdata/format.h"
 #include "perfdata/reader.h"
 #include "perfdata/writer.h"
@@ -22,15 +23,34 @@ struct perfdata_writer {
     struct outfile out;
     struct written_event *events;
     uint32_t n_events;
-    bool chains, cgroups, ksymbols;
-    uint64_t data_start;
+    bool chains, cgroups;
+    uint64_t data_start, round_start; /* round_start: what was written when the last round ended */
     uint64_t first_ns, last_ns; /* of the samples */
     bool sampled;
-    struct buf build_ids, cmdline, tracing, jit_names; /* sections; cmdline behind its count */
+    struct buf build_ids, cmdline, jit_names; /* sections; cmdline behind its count */
     uint32_t cmdline_n;
-    struct perfdata_info *host; /* NULL: this machine */
-    struct buf record;          /* the one being made */
+    struct perfdata_info *host;  /* NULL: this machine */
+    const struct perfdata *from; /* the file that is written anew; borrowed. NULL: none */
+    bool copying;                /* its records too, in its byte order */
+    bool swap;                   /* which is the other one */
+    bool part;                   /* not all of them: of its build-ids those of `paths`, hashes of what was mapped */
+    struct map paths;
+    struct buf record; /* the one being made */
 };
+
+/* writer.c */
+struct perfdata_writer *write_open(const char *path, struct error *e);
+void write_begin(struct perfdata_writer *w, uint64_t header_bytes); /* room for the header */
+void write_bytes(struct perfdata_writer *w, const void *record, size_t n);
+void write_note_time(struct perfdata_writer *w, uint64_t time_ns); /* of a sample */
+
+/* write_copy.c: numbers as the file has them, and what is taken from the file that is written anew */
+uint16_t write_u16(const struct perfdata_writer *w, uint16_t v);
+uint32_t write_u32(const struct perfdata_writer *w, uint32_t v);
+uint64_t write_u64(const struct perfdata_writer *w, uint64_t v);
+uint64_t write_copy_entry_bytes(const struct perfdata_writer *w);
+void write_copy_attrs(const struct perfdata_writer *w, struct buf *out); /* ids, then attrs */
+bool write_copy_section(const struct perfdata_writer *w, unsigned feature, struct buf *out); /* false: none */
 
 /* write_header.c: everything behind the records, then the header in its place before them */
 uint64_t write_header_bytes(uint32_t n_events);

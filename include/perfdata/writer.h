@@ -55,12 +55,21 @@ void perfdata_write_build_id(struct perfdata_writer *w, const char *path, bool k
                              unsigned size);
 /* Without it: our own command line, or that of perfdata_write_host. */
 void perfdata_write_cmdline(struct perfdata_writer *w, int argc, const char *const *argv);
-/* What a file said, when it is written anew: the facts of the machine that recorded, in place of this
- * one's; and the formats of its tracepoints (perfdata_tracing), in place of this kernel's. Copied. */
+/* The facts of the machine that recorded, in place of this one's. Copied. */
 struct perfdata_info;
 void perfdata_write_host(struct perfdata_writer *w, const struct perfdata_info *info);
-void perfdata_write_tracing(struct perfdata_writer *w, const void *bytes, size_t size);
+/* All that a file says of its machine and of its tracepoints, in place of this one's. The events are those of the file,
+ * in its order. Borrowed until commit. */
+struct perfdata;
+void perfdata_write_origin(struct perfdata_writer *w, const struct perfdata *from);
 void perfdata_write_jit_names(struct perfdata_writer *w, const char *text, size_t size); /* symbols/jittext.h; copied */
+/* A file written anew as it is: its events, what it says of itself, and those of its records that perfdata_write_record
+ * is given (as perfdata_each hands them out), in its byte order, whole but for compression and AUX data. whole: all
+ * records will come; otherwise only build-ids of what they map are kept. `from` is borrowed until commit. */
+struct perfdata_writer *perfdata_writer_copy(const char *path, const struct perfdata *from, bool whole,
+                                             struct error *e);
+struct record;
+void perfdata_write_record(struct perfdata_writer *w, const struct record *r);
 /* Writes the header and feature sections, syncs and renames into place. Frees w in any case. */
 bool perfdata_writer_commit(struct perfdata_writer *w, uint64_t *size_bytes, struct error *e);
 void perfdata_writer_abort(struct perfdata_writer *w);

@@ -10,6 +10,7 @@
 
 struct session_samples {          /* zero-initialised at first, but for with_raw */
     bool with_raw;                /* payloads of tracepoints are wanted */
+    bool numbered;                /* instead of them, raw is the sample's number in the history (over a file) */
     struct sample *list;          /* stack: the node of the view's result, where inlined functions are nodes, too */
     size_t n, cap;
     struct world_thread *threads; /* by the thread of a sample; only those that have some are filled in */

@@ -16,6 +16,7 @@ struct snapshot {
     struct session *s;
     const struct view_query *q;
     struct session_samples samples; /* and their threads */
+    uint64_t n_held;                /* samples that the history had */
 
     /* copies */
     uint32_t *parent, *frame, *frame_module;
@@ -26,7 +27,8 @@ struct snapshot {
     size_t images_cap;
     struct map image_index, modules, cgroups; /* module id → struct module *, cgroup id → char * */
     uint64_t lost;
-    struct session_event event;
+    struct session_event events[SESSION_EVENTS_MAX];
+    uint32_t n_events;
 
     /* while writing */
     struct perfdata_writer *w;
@@ -46,6 +48,10 @@ void snapshot_jit_begin(struct snapshot *sn);
 void snapshot_jit_sample(struct snapshot *sn, const struct sample *sample); /* in the order of their times */
 void snapshot_jit_write(struct snapshot *sn);
 void snapshot_jit_done(struct snapshot *sn);
+
+/* snapshot_copy.c: instead of snapshot_write, of a file that was read to its end or as far as it was wanted. Its samples
+ * are numbered. */
+bool snapshot_copy_file(struct snapshot *sn, const char *path, struct error *e);
 
 bool snapshot_write(struct snapshot *sn, const char *path, struct error *e);
 

@@ -106,36 +106,29 @@ static void read_build_ids(struct perfdata *p, struct cursor *c)
     }
 }
 
-static void keep_tracing(struct perfdata *p, struct cursor *c)
+/* Sections that overlap, or come again and again, must not multiply. */
+void feature_keep(struct perfdata *p, unsigned feature, const uint8_t *bytes, size_t n)
 {
-    size_t n = cursor_left(c);
-    uint8_t *copy = p->tracing ? NULL : mem_try_array(n, 1);
-    if (!copy)
+    struct kept_feature *k = &p->kept[feature];
+    if (n > p->in.size_bytes - p->kept_bytes)
         return;
-    memcpy(copy, cursor_bytes(c, n), n);
-    p->tracing = copy;
-    p->tracing_size = n;
-}
-
-static void keep_jit_names(struct perfdata *p, struct cursor *c)
-{
-    size_t n = cursor_left(c);
-    char *copy = p->jit_names ? NULL : mem_try_array(n, 1);
-    if (!copy)
+    uint8_t *more = mem_try_resize(k->bytes, k->n + n + 1, 1);
+    if (!more)
         return;
-    memcpy(copy, cursor_bytes(c, n), n);
-    p->jit_names = copy;
-    p->jit_names_size = n;
+    if (n)
+        memcpy(more + k->n, bytes, n);
+    k->bytes = more;
+    k->n += n;
+    p->kept_bytes += n;
 }
 
 void feature_apply(struct perfdata *p, unsigned feature, const uint8_t *bytes, size_t n)
 {
     struct cursor c = cursor_of(bytes, n, p->swap);
     struct perfdata_info *info = &p->info;
+    if (!p->kept[feature].bytes)
+        feature_keep(p, feature, bytes, n);
     switch (feature) {
-    case FORMAT_TRACING_DATA:
-        keep_tracing(p, &c);
-        break;
     case FORMAT_BUILD_ID:
         read_build_ids(p, &c);
         break;
@@ -170,11 +163,8 @@ void feature_apply(struct perfdata *p, unsigned feature, const uint8_t *bytes, s
         info->sample_first_ns = cursor_u64(&c);
         info->sample_last_ns = cursor_u64(&c);
         break;
-    case FORMAT_JIT_NAMES:
-        keep_jit_names(p, &c);
-        break;
     default:
-        if (feature >= FEATURE_KNOWN_END)
+        if (feature >= FEATURE_KNOWN_END && feature != FORMAT_JIT_NAMES)
             damage_note(p, DAMAGE_UNKNOWN_FEATURE, 1);
     }
     if (c.bad)

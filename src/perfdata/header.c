@@ -105,6 +105,8 @@ static void apply_features(struct perfdata *p)
 {
     for (unsigned i = 0; i < FORMAT_FEATURES; i++) {
         struct format_section s = p->features[i];
+        if (p->has_feature[i] && s.offset && !s.size)
+            feature_keep(p, i, NULL, 0);
         if (!s.size)
             continue;
         bool inside = s.offset <= p->in.size_bytes && s.size <= p->in.size_bytes - s.offset;
@@ -129,6 +131,10 @@ void header_add_event(struct perfdata *p, const uint8_t *entry, size_t entry_n)
     memset(ev, 0, sizeof *ev);
     struct cursor c = cursor_of(entry, entry_n, p->swap);
     attr_read(&c, &ev->attr);
+    uint8_t *bytes = arena_alloc(&p->strings, entry_n);
+    memcpy(bytes, entry, entry_n);
+    ev->bytes = bytes;
+    ev->n_bytes = (uint32_t)entry_n;
 }
 
 void header_add_ids(struct perfdata *p, uint32_t event, struct cursor ids)

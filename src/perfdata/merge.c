@@ -111,7 +111,7 @@ static void note_cgroup(struct perfdata *p, const struct record *r)
     map_put(&p->cgroup_name, r->cgroup.id, intern_add(p->cgroup_names, path, strlen(path)));
 }
 
-static bool hand_out(struct merge *m, const uint8_t *bytes, uint32_t type, uint32_t size,
+static bool hand_out(const struct merge *m, const uint8_t *bytes, uint32_t type, uint32_t size,
                      perfdata_record_fn *fn, void *ctx)
 {
     struct perfdata *p = m->p;
@@ -126,6 +126,7 @@ static bool hand_out(struct merge *m, const uint8_t *bytes, uint32_t type, uint3
         return true;
     }
     r.source = event;
+    r.place = m->heap[0].pos;
     if (type == PERF_RECORD_SAMPLE && !(p->layouts[event].sample_type & PERF_SAMPLE_PERIOD))
         r.sample.period = p->events[event].attr.sample_period; /* the same for all, so it was not written */
     if (type == PERF_RECORD_CGROUP)

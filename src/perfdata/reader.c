@@ -29,9 +29,11 @@ void perfdata_close(struct perfdata *p)
     intern_free(p->cgroup_names);
     damage_done(p);
     void *owned[] = { p->events,    p->layouts, p->event_class, p->id_places,
-                      p->build_ids, p->tracing, p->jit_names, p->plain,       p->runs,   p->counts };
+                      p->build_ids, p->plain,   p->runs,        p->counts };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
+    for (unsigned i = 0; i < FORMAT_FEATURES; i++)
+        mem_free(p->kept[i].bytes);
     mem_free(p);
 }
 
@@ -52,16 +54,15 @@ const struct perfdata_info *perfdata_info(const struct perfdata *p)
     return &p->info;
 }
 
-const void *perfdata_tracing(const struct perfdata *p, size_t *size)
+const void *perfdata_feature(const struct perfdata *p, unsigned feature, size_t *size)
 {
-    *size = p->tracing_size;
-    return p->tracing;
+    *size = feature < FORMAT_FEATURES ? p->kept[feature].n : 0;
+    return feature < FORMAT_FEATURES ? p->kept[feature].bytes : NULL;
 }
 
-const char *perfdata_jit_names(const struct perfdata *p, size_t *size)
+bool perfdata_swapped(const struct perfdata *p)
 {
-    *size = p->jit_names_size;
-    return p->jit_names;
+    return p->swap;
 }
 
 bool perfdata_each(struct perfdata *p, perfdata_record_fn *fn, void *ctx, double *progress, struct error *e)

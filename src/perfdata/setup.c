@@ -48,6 +48,7 @@ void setup_apply(struct perfdata *p, const struct raw_record *r)
     struct cursor c = cursor_of(r->bytes + 8, r->size - 8, p->swap);
     switch (r->type) {
     case FORMAT_RECORD_BUILD_ID:
+        feature_keep(p, FORMAT_BUILD_ID, r->bytes, r->size);
         feature_add_build_id(p, r->bytes, r->size);
         break;
     case FORMAT_RECORD_EVENT_UPDATE:

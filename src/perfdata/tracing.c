@@ -69,10 +69,11 @@ static void skip_named_file(struct cursor *c)
 
 bool tracing_name(const struct perfdata *p, uint64_t id, char *dst, size_t cap)
 {
-    struct cursor c = cursor_of(p->tracing, p->tracing_size, p->swap);
+    const struct kept_feature *k = &p->kept[FORMAT_TRACING_DATA];
+    struct cursor c = cursor_of(k->bytes, k->n, p->swap);
     char system[64];
     cursor_skip(&c, strlen(FORMAT_TRACING_MAGIC));
-    if (c.bad || memcmp(p->tracing, FORMAT_TRACING_MAGIC, strlen(FORMAT_TRACING_MAGIC)) || !take_name(&c))
+    if (c.bad || memcmp(k->bytes, FORMAT_TRACING_MAGIC, strlen(FORMAT_TRACING_MAGIC)) || !take_name(&c))
         return false;
     c.swap = cursor_u8(&c) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
     cursor_skip(&c, 1 + 4); /* size of long, of a page */

@@ -120,12 +120,22 @@ static void own_cmdline(struct buf *out)
     buf_done(&text);
 }
 
+static void file_fact(const struct perfdata *from, enum format_feature feature, struct buf *out)
+{
+    size_t n;
+    const void *bytes = perfdata_feature(from, feature, &n);
+    if (bytes)
+        buf_add(out, bytes, n);
+}
+
 static void cmdline(const struct perfdata_writer *w, struct buf *out)
 {
     uint32_t n = w->cmdline_n;
     if (n) {
         buf_add(out, &n, sizeof n);
         buf_add(out, w->cmdline.data, w->cmdline.len);
+    } else if (w->from && !w->host) {
+        file_fact(w->from, FORMAT_CMDLINE, out);
     } else if (!w->host) {
         own_cmdline(out);
     } else if (*w->host->cmdline) {
@@ -230,6 +240,8 @@ void write_host_fact(const struct perfdata_writer *w, enum format_feature featur
         write_string(out, "flametop " PACKAGE_VERSION);
     else if (feature == FORMAT_CMDLINE)
         cmdline(w, out);
+    else if (w->from && !w->host)
+        file_fact(w->from, feature, out);
     else if (w->host)
         others_fact(w->host, feature, out);
     else

@@ -65,30 +65,41 @@ static void section_of(const struct perfdata_writer *w, enum format_feature feat
     }
 }
 
+/* Sections of a file of our own; those of facts come from its origin, if it has one. */
+static const uint8_t own_features[] = {
+    FORMAT_TRACING_DATA, FORMAT_BUILD_ID,      FORMAT_HOSTNAME,      FORMAT_OSRELEASE,     FORMAT_VERSION,
+    FORMAT_ARCH,         FORMAT_NRCPUS,        FORMAT_CPUDESC,       FORMAT_CPUID,         FORMAT_TOTAL_MEM,
+    FORMAT_CMDLINE,      FORMAT_EVENT_DESC,    FORMAT_CPU_TOPOLOGY,  FORMAT_NUMA_TOPOLOGY, FORMAT_PMU_MAPPINGS,
+    FORMAT_GROUP_DESC,   FORMAT_CACHE,         FORMAT_SAMPLE_TIME,   FORMAT_MEM_TOPOLOGY,  FORMAT_CLOCKID,
+    FORMAT_CPU_PMU_CAPS, FORMAT_CLOCK_DATA,    FORMAT_HYBRID_TOPOLOGY, FORMAT_PMU_CAPS,    FORMAT_JIT_NAMES,
+};
+
+static bool section_made(const struct perfdata_writer *w, unsigned feature, struct buf *out)
+{
+    size_t before = out->len;
+    if (w->copying)
+        return write_copy_section(w, feature, out);
+    if (memchr(own_features, (int)feature, sizeof own_features))
+        section_of(w, (enum format_feature)feature, out);
+    return out->len > before;
+}
+
 /* The table of sections comes first, in the order of their numbers. */
 static void write_sections(struct perfdata_writer *w, struct format_header *h)
 {
-    static const enum format_feature features[] = {
-        FORMAT_TRACING_DATA, FORMAT_BUILD_ID,   FORMAT_HOSTNAME,    FORMAT_OSRELEASE, FORMAT_VERSION,
-        FORMAT_ARCH,         FORMAT_NRCPUS,     FORMAT_CPUDESC,     FORMAT_CPUID,     FORMAT_TOTAL_MEM,
-        FORMAT_CMDLINE,      FORMAT_EVENT_DESC, FORMAT_SAMPLE_TIME, FORMAT_CLOCKID,   FORMAT_CLOCK_DATA,
-        FORMAT_JIT_NAMES,
-    };
-    enum { N = sizeof features / sizeof *features };
     struct buf sections = { 0 };
-    struct format_section table[N];
+    struct format_section table[FORMAT_FEATURES];
     uint32_t n = 0;
-    for (int i = 0; i < N; i++) {
+    for (unsigned i = 1; i < FORMAT_FEATURES; i++) {
         size_t before = sections.len;
-        section_of(w, features[i], &sections);
-        if (sections.len == before)
+        if (!section_made(w, i, &sections))
             continue;
-        h->features[features[i] / 64] |= UINT64_C(1) << features[i] % 64;
+        h->features[i / 64] |= UINT64_C(1) << i % 64;
         table[n++] = (struct format_section){ before, sections.len - before };
     }
     uint64_t start = w->out.size_bytes + n * sizeof *table;
     for (uint32_t i = 0; i < n; i++)
-        table[i].offset += start;
+        table[i] = (struct format_section){ write_u64(w, start + table[i].offset), write_u64(w, table[i].size) };
     outfile_write(&w->out, table, n * sizeof *table);
     outfile_write(&w->out, sections.data, sections.len);
     buf_done(&sections);
@@ -105,21 +116,38 @@ static void attrs(const struct perfdata_writer *w, struct buf *out)
     }
 }
 
+/* All of the header behind the magic is numbers of 64 bits. */
+static void swap_header(struct format_header *h)
+{
+    uint64_t words[sizeof *h / sizeof(uint64_t)];
+    memcpy(words, h, sizeof *h);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        words[i] = __builtin_bswap64(words[i]);
+    memcpy(h, words, sizeof *h);
+}
+
 bool write_header(struct perfdata_writer *w)
 {
-    uint64_t entry = WRITE_ATTR_BYTES + sizeof(struct format_section);
+    const struct perfdata_event *events;
+    uint32_t n = w->copying ? perfdata_events(w->from, &events) : w->n_events;
+    uint64_t entry = w->copying ? write_copy_entry_bytes(w) : WRITE_ATTR_BYTES + sizeof(struct format_section);
     struct format_header h = {
         .size = FORMAT_HEADER_BYTES,
         .attr_size = entry,
-        .attrs = { FORMAT_HEADER_BYTES + w->n_events * sizeof(uint64_t), w->n_events * entry },
+        .attrs = { w->data_start - n * entry, n * entry },
         .data = { w->data_start, w->out.size_bytes - w->data_start },
     };
     struct buf front = { 0 };
     _Static_assert(sizeof h == FORMAT_HEADER_BYTES, "the header has no padding");
     memcpy(h.magic, FORMAT_MAGIC_V2, sizeof h.magic);
     write_sections(w, &h);
+    if (w->swap)
+        swap_header(&h);
     buf_add(&front, &h, sizeof h);
-    attrs(w, &front);
+    if (w->copying)
+        write_copy_attrs(w, &front);
+    else
+        attrs(w, &front);
     bool ok = outfile_rewrite(&w->out, 0, front.data, front.len);
     buf_done(&front);
     return ok;

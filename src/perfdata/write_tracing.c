@@ -137,8 +137,10 @@ void write_tracing(const struct perfdata_writer *w, struct buf *out)
         tracepoints += is_tracepoint(&w->events[i]);
     if (!tracepoints)
         return;
-    if (w->tracing.len) {
-        buf_add(out, w->tracing.data, w->tracing.len);
+    size_t size;
+    const void *given = w->from ? perfdata_feature(w->from, FORMAT_TRACING_DATA, &size) : NULL;
+    if (given) {
+        buf_add(out, given, size); /* it says which byte order it is of */
         return;
     }
     buf_puts(out, FORMAT_TRACING_MAGIC);

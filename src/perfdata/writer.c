@@ -15,6 +15,7 @@
     (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |        \
      PERF_SAMPLE_PERIOD)
 #define KERNEL_PID UINT32_MAX
+#define ROUND_BYTES (4u << 20) /* so many records perf keeps to put them in order */
 
 /* ---- the events ---- */
 
@@ -67,6 +68,23 @@ static void add_events(struct perfdata_writer *w, const struct perfdata_write_ev
     first->cgroup = w->cgroups;
 }
 
+struct perfdata_writer *write_open(const char *path, struct error *e)
+{
+    struct perfdata_writer *w = mem_zalloc(sizeof *w);
+    if (outfile_open(&w->out, path, e))
+        return w;
+    mem_free(w);
+    return NULL;
+}
+
+void write_begin(struct perfdata_writer *w, uint64_t header_bytes)
+{
+    void *blank = mem_zalloc((size_t)header_bytes);
+    outfile_write(&w->out, blank, (size_t)header_bytes);
+    mem_free(blank);
+    w->data_start = w->round_start = w->out.size_bytes;
+}
+
 struct perfdata_writer *perfdata_writer_open(const char *path, const struct perfdata_write_event *events,
                                              uint32_t n_events, bool chains, bool cgroups, struct error *e)
 {
@@ -74,18 +92,13 @@ struct perfdata_writer *perfdata_writer_open(const char *path, const struct perf
         error_set(e, ERROR_ARGUMENT, "nothing to write to %s: no event", path);
         return NULL;
     }
-    struct perfdata_writer *w = mem_zalloc(sizeof *w);
-    if (!outfile_open(&w->out, path, e)) {
-        mem_free(w);
+    struct perfdata_writer *w = write_open(path, e);
+    if (!w)
         return NULL;
-    }
     w->chains = chains;
     w->cgroups = cgroups;
     add_events(w, events, n_events);
-    w->data_start = write_header_bytes(n_events);
-    void *blank = mem_zalloc((size_t)w->data_start);
-    outfile_write(&w->out, blank, (size_t)w->data_start);
-    mem_free(blank);
+    write_begin(w, write_header_bytes(n_events));
     return w;
 }
 
@@ -93,9 +106,9 @@ static void writer_free(struct perfdata_writer *w)
 {
     buf_done(&w->build_ids);
     buf_done(&w->cmdline);
-    buf_done(&w->tracing);
     buf_done(&w->jit_names);
     buf_done(&w->record);
+    map_done(&w->paths);
     mem_free(w->events);
     mem_free(w->host);
     mem_free(w);
@@ -157,11 +170,26 @@ static void put_pid_tid(struct perfdata_writer *w, uint32_t pid, uint32_t tid)
     put_u32(w, tid);
 }
 
+/* All that follows is no earlier: perf need not keep more to put it in order. */
+static void end_round(struct perfdata_writer *w)
+{
+    struct perf_event_header h = { .type = write_u32(w, FORMAT_RECORD_FINISHED_ROUND), .size = write_u16(w, sizeof h) };
+    outfile_write(&w->out, &h, sizeof h);
+    w->round_start = w->out.size_bytes;
+}
+
+void write_bytes(struct perfdata_writer *w, const void *record, size_t n)
+{
+    outfile_write(&w->out, record, n);
+    if (w->out.size_bytes - w->round_start > ROUND_BYTES)
+        end_round(w);
+}
+
 static void end(struct perfdata_writer *w)
 {
     uint16_t size = (uint16_t)w->record.len;
     memcpy(w->record.data + offsetof(struct perf_event_header, size), &size, sizeof size);
-    outfile_write(&w->out, w->record.data, w->record.len);
+    write_bytes(w, w->record.data, w->record.len);
 }
 
 /* The sample_id behind every record that is no sample: TID, TIME, CPU, IDENTIFIER. */
@@ -287,7 +315,7 @@ static void put_raw(struct perfdata_writer *w, const struct perfdata_write_sampl
     pad(w);
 }
 
-static void note_time(struct perfdata_writer *w, uint64_t time_ns)
+void write_note_time(struct perfdata_writer *w, uint64_t time_ns)
 {
     if (!w->sampled)
         w->first_ns = time_ns;
@@ -318,7 +346,7 @@ void perfdata_write_sample(struct perfdata_writer *w, const struct perfdata_writ
     if (w->cgroups)
         put_u64(w, s.cgroup);
     end(w);
-    note_time(w, s.time_ns);
+    write_note_time(w, s.time_ns);
 }
 
 /* ---- what goes into the header ---- */
@@ -360,10 +388,11 @@ void perfdata_write_host(struct perfdata_writer *w, const struct perfdata_info *
     *w->host = *info;
 }
 
-void perfdata_write_tracing(struct perfdata_writer *w, const void *bytes, size_t size)
+void perfdata_write_origin(struct perfdata_writer *w, const struct perfdata *from)
 {
-    buf_clear(&w->tracing);
-    buf_add(&w->tracing, bytes, size);
+    w->from = from;
+    if (perfdata_swapped(from)) /* its numbers do not go into a file of our byte order */
+        perfdata_write_host(w, perfdata_info(from));
 }
 
 void perfdata_write_jit_names(struct perfdata_writer *w, const char *text, size_t size)

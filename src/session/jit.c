@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "perfdata/format.h"
 #include "session/state.h"
 
 #define RENEWALS_AT_ONCE 64
@@ -127,7 +128,7 @@ void jit_open(struct session *s, struct symbolizer_config *cfg)
     struct jit_names *j = &s->jit;
     struct jit_epoch epoch;
     size_t n;
-    const char *text = perfdata_jit_names(s->file, &n);
+    const char *text = perfdata_feature(s->file, FORMAT_JIT_NAMES, &n);
     while (text && jittext_next(&text, &n, &epoch)) {
         MEM_GROW(j->epochs, j->epochs_cap, j->n_epochs + 1);
         j->epochs[j->n_epochs++] = epoch;

@@ -49,7 +49,23 @@ static void take_sample(const struct taking *t, const struct sample *sample)
         to->cap = cap;
     }
     to->list[to->n] = *sample;
-    take_raw(t, sample, &to->list[to->n++]);
+    if (!to->numbered)
+        take_raw(t, sample, &to->list[to->n]);
+    to->n++;
+}
+
+static void take_numbered(const struct taking *t)
+{
+    const struct history *h = t->s->history;
+    uint64_t first = history_dropped(h), end = first + history_count(h);
+    for (uint64_t number = first; number < end && !t->to->no_memory; number++) {
+        const struct sample *sample = history_sample(h, number);
+        if (!sample || !is_wanted(t->scan, sample))
+            continue;
+        take_sample(t, sample);
+        if (t->to->n)
+            t->to->list[t->to->n - 1].raw = (uint32_t)number;
+    }
 }
 
 static void take_run(void *ctx, struct sample *samples, size_t n)
@@ -84,7 +100,10 @@ static void take_events(struct session_samples *to, struct session *s)
 void samples_take(struct session_samples *to, struct session *s, const struct query *scan)
 {
     struct taking t = { to, s, scan };
-    history_scan(s->history, scan->from_ns, scan->to_ns, take_run, &t);
+    if (to->numbered)
+        take_numbered(&t);
+    else
+        history_scan(s->history, scan->from_ns, scan->to_ns, take_run, &t);
     take_threads(to, s);
     take_events(to, s);
 }

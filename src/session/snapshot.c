@@ -75,13 +75,16 @@ static void snapshot_copy(struct snapshot *sn)
     jit_follow(s, true);
     uint8_t *pass = mem_array(world_thread_count(s->world) + 1, 1);
     struct query scan = select_samples(s, sn->q, pass);
+    scan.event = QUERY_ANY_EVENT;
+    sn->n_held = history_count(s->history);
     samples_take(&sn->samples, s, &scan);
     copy_stacks(sn);
     copy_images(sn);
     for (uint32_t i = 1; i < sn->n_frames; i++)
         hold_module(sn, sn->frame_module[i]);
     sn->lost = s->lost_before + s->stats.lost;
-    sn->event = s->events[s->current_event];
+    memcpy(sn->events, s->events, sizeof sn->events);
+    sn->n_events = s->n_events;
     pthread_mutex_unlock(&s->lock);
     mem_free(pass);
 }
@@ -165,7 +168,8 @@ static void snapshot_done(struct snapshot *sn)
 
 bool session_write(struct session *s, const struct view_query *q, const char *path, uint64_t *samples, struct error *e)
 {
-    struct snapshot sn = { .s = s, .q = q, .samples.with_raw = true };
+    bool copying = s->file && s->loaded;
+    struct snapshot sn = { .s = s, .q = q, .samples.with_raw = true, .samples.numbered = copying };
     snapshot_copy(&sn);
     size_t pos = 0;
     uint64_t id, v;
@@ -180,7 +184,7 @@ bool session_write(struct session *s, const struct view_query *q, const char *pa
     else if (!sn.samples.n)
         error_set(e, ERROR_MISSING, "no samples are shown: there is nothing to write to %s", path);
     else
-        ok = snapshot_write(&sn, path, e);
+        ok = copying ? snapshot_copy_file(&sn, path, e) : snapshot_write(&sn, path, e);
     if (samples)
         *samples = sn.samples.n;
     snapshot_done(&sn);

@@ -203,7 +203,22 @@ static void write_sample(struct snapshot *sn, const struct sample *sample, uint3
                                  });
 }
 
-static void write_records(struct snapshot *sn)
+/* Those that were sampled; of a file all, as what it says of itself counts them. */
+static uint32_t choose_events(const struct snapshot *sn, struct perfdata_write_event *events, uint32_t *numbers)
+{
+    bool sampled[SESSION_EVENTS_MAX] = { false };
+    uint32_t n = 0;
+    for (size_t i = 0; i < sn->samples.n; i++)
+        sampled[sn->samples.list[i].event] = true;
+    for (uint32_t i = 0; i < sn->n_events; i++)
+        if (sampled[i] || sn->s->file) {
+            numbers[i] = n;
+            events[n++] = (struct perfdata_write_event){ sn->events[i].event.name, &sn->events[i].attr };
+        }
+    return n;
+}
+
+static void write_records(struct snapshot *sn, const uint32_t *event_numbers)
 {
     size_t pos = 0;
     uint64_t id, path;
@@ -217,7 +232,7 @@ static void write_records(struct snapshot *sn)
         if (!sn->thread_told[sn->samples.list[i].thread])
             introduce(sn, sn->samples.list[i].time_ns, sn->samples.list[i].thread);
         write_maps_until(sn, sn->samples.list[i].time_ns, sn->samples.list[i].thread);
-        write_sample(sn, &sn->samples.list[i], 0);
+        write_sample(sn, &sn->samples.list[i], event_numbers[sn->samples.list[i].event]);
         snapshot_jit_sample(sn, &sn->samples.list[i]);
     }
     if (sn->lost && sn->samples.n)
@@ -226,20 +241,17 @@ static void write_records(struct snapshot *sn)
 
 bool snapshot_write(struct snapshot *sn, const char *path, struct error *e)
 {
-    struct perfdata_write_event event = { .name = sn->event.event.name, .attr = &sn->event.attr };
+    struct perfdata_write_event events[SESSION_EVENTS_MAX];
+    uint32_t numbers[SESSION_EVENTS_MAX], n = choose_events(sn, events, numbers);
     bool cgroups = sn->cgroups.n > 0;
-    sn->w = perfdata_writer_open(path, &event, 1, true, cgroups, e);
+    sn->w = perfdata_writer_open(path, events, n, true, cgroups, e);
     if (!sn->w)
         return false;
-    size_t size;
-    const void *tracing = sn->s->file ? perfdata_tracing(sn->s->file, &size) : NULL;
     if (sn->s->file)
-        perfdata_write_host(sn->w, perfdata_info(sn->s->file)); /* the file's facts, not this machine's */
-    if (tracing)
-        perfdata_write_tracing(sn->w, tracing, size);
+        perfdata_write_origin(sn->w, sn->s->file); /* the file's facts, not this machine's */
     samples_sort(&sn->samples);
     snapshot_jit_begin(sn);
-    write_records(sn);
+    write_records(sn, numbers);
     snapshot_jit_write(sn);
     write_build_ids(sn);
     return perfdata_writer_commit(sn->w, NULL, e);

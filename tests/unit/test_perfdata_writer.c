@@ -45,7 +45,7 @@ static void names_of_jit_code_are_kept(void **state)
     assert_true(fixture_write(fixture_path("a"), NULL, &e));
     struct perfdata *p = perfdata_open(fixture_path("a"), &e);
     assert_non_null(p);
-    const char *text = perfdata_jit_names(p, &n);
+    const char *text = perfdata_feature(p, FORMAT_JIT_NAMES, &n);
     assert_int_equal(n, strlen(FIXTURE_JIT));
     assert_memory_equal(text, FIXTURE_JIT, n);
     perfdata_close(p);

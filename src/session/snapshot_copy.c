@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A perf.data that is open, written anew: the samples that a query selects as they stand in it, and of the other records
+ * those that tell of their processes. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "perfdata/writer.h"
+#include "session/snapshot.h"
+
+#define ANCESTORS_MAX 64
+
+struct copying {
+    struct snapshot *sn;
+    struct perfdata_writer *w;
+    uint8_t *selected; /* a bit per sample, in the order in which the file gives them */
+    uint64_t n_samples, next;
+    bool whole;
+    uint64_t last;      /* place of the sample that was written last */
+    struct map pids;    /* whose samples are selected, and their ancestors, from whom they have their maps */
+    struct map parents; /* pid → pid */
+    uint64_t first_ns, last_ns;
+};
+
+/* Only of what was read to its end all is known to be wanted. */
+static bool is_whole(const struct snapshot *sn)
+{
+    return sn->s->loaded && sn->s->load_progress >= 1 && sn->samples.n == sn->n_held &&
+           !history_dropped(sn->s->history);
+}
+
+static void select_samples_of(struct copying *c)
+{
+    const struct snapshot *sn = c->sn;
+    c->n_samples = history_dropped(sn->s->history) + history_count(sn->s->history);
+    c->selected = mem_array((size_t)c->n_samples / 8 + 1, 1);
+    c->first_ns = UINT64_MAX;
+    for (size_t i = 0; i < sn->samples.n; i++) {
+        const struct sample *s = &sn->samples.list[i];
+        c->selected[s->raw / 8] |= (uint8_t)(1u << s->raw % 8);
+        c->first_ns = s->time_ns < c->first_ns ? s->time_ns : c->first_ns;
+        c->last_ns = s->time_ns > c->last_ns ? s->time_ns : c->last_ns;
+        map_put(&c->pids, sn->samples.threads[s->thread].pid, 1);
+    }
+}
+
+static bool note_parent(void *ctx, const struct record *r)
+{
+    struct copying *c = ctx;
+    if (r->type == PERF_RECORD_FORK && r->known && r->task.pid != r->task.ppid)
+        map_put(&c->parents, r->task.pid, r->task.ppid);
+    return true;
+}
+
+static void add_ancestors(struct copying *c)
+{
+    struct map found = { 0 };
+    size_t pos = 0;
+    uint64_t pid, parent;
+    while (map_next(&c->pids, &pos, &pid, NULL)) {
+        parent = pid;
+        for (int i = 0; i < ANCESTORS_MAX && map_get(&c->parents, parent, &parent); i++)
+            map_put(&found, parent, 1);
+    }
+    for (pos = 0; map_next(&found, &pos, &pid, NULL);)
+        map_put(&c->pids, pid, 1);
+    map_done(&found);
+}
+
+static bool is_selected(struct copying *c, const struct record *r)
+{
+    if (r->source >= c->sn->s->n_events)
+        return c->whole; /* the history does not tell so many events apart */
+    uint64_t n = c->next++;
+    return n < c->n_samples && c->selected[n / 8] >> n % 8 & 1;
+}
+
+static bool pid_wanted(const struct copying *c, uint32_t pid)
+{
+    return pid == UINT32_MAX || map_get(&c->pids, pid, NULL);
+}
+
+static bool cgroup_wanted(const struct copying *c, uint64_t id)
+{
+    return map_get(&c->sn->cgroups, id, NULL);
+}
+
+/* Records of a part: what led to its samples, nothing about others. */
+static bool part_wants(const struct copying *c, const struct record *r)
+{
+    bool timed = r->id.has & PERF_SAMPLE_TIME;
+    if (r->type >= 64) /* perf's own */
+        return true;
+    if (timed && r->id.time_ns > c->last_ns)
+        return false;
+    switch (r->known ? r->type : 0) {
+    case PERF_RECORD_COMM:
+        return pid_wanted(c, r->comm.pid);
+    case PERF_RECORD_MMAP:
+    case PERF_RECORD_MMAP2:
+        return pid_wanted(c, r->mmap.pid);
+    case PERF_RECORD_FORK:
+    case PERF_RECORD_EXIT:
+        return pid_wanted(c, r->task.pid);
+    case PERF_RECORD_NAMESPACES:
+        return pid_wanted(c, r->namespaces.pid);
+    case PERF_RECORD_CGROUP:
+        return cgroup_wanted(c, r->cgroup.id);
+    case PERF_RECORD_KSYMBOL:
+    case PERF_RECORD_BPF_EVENT:
+        return true;
+    }
+    if (timed && r->id.time_ns < c->first_ns)
+        return false;
+    return !(r->id.has & PERF_SAMPLE_TID) || !r->id.pid || pid_wanted(c, r->id.pid);
+}
+
+static bool copy_record(void *ctx, const struct record *r)
+{
+    struct copying *c = ctx;
+    if (r->type != PERF_RECORD_SAMPLE) {
+        if (c->whole || part_wants(c, r))
+            perfdata_write_record(c->w, r);
+    } else if (is_selected(c, r) && r->place != c->last) {
+        perfdata_write_record(c->w, r);
+        c->last = r->place;
+    }
+    return true;
+}
+
+bool snapshot_copy_file(struct snapshot *sn, const char *path, struct error *e)
+{
+    struct perfdata *file = sn->s->file;
+    struct copying c = { .sn = sn, .whole = is_whole(sn) };
+    select_samples_of(&c);
+    bool ok = (c.whole || perfdata_each(file, note_parent, &c, NULL, e)) &&
+              (c.w = perfdata_writer_copy(path, file, c.whole, e));
+    if (ok) {
+        add_ancestors(&c);
+        ok = perfdata_each(file, copy_record, &c, NULL, e);
+        if (ok)
+            ok = perfdata_writer_commit(c.w, NULL, e);
+        else
+            perfdata_writer_abort(c.w);
+    }
+    map_done(&c.pids);
+    map_done(&c.parents);
+    mem_free(c.selected);
+    return ok;
+}

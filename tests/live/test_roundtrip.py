@@ -1,0 +1,126 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A perf.data that is opened and written again is to perf what it was: every kind of it."""
+import os
+import re
+
+import machine as m
+from ptyscreen import Skip, run
+
+ASKED = (
+    ("report", "--stdio", "--no-inline", "--no-children", "-g", "caller,0", "-n", "-F", "overhead,sample,comm,pid,dso,sym"),
+    ("script", "--no-inline"),
+    ("evlist", "-v"),
+    ("evlist", "-g"),
+    ("report", "--header-only"),
+    ("buildid-list",),
+)
+# when and where the file was written, and what is no longer so in it; a tip of the day
+NOT_ASKED = re.compile(r"^# (captured on|header version|data offset|data size|feat offset|compressed|missing features|\(Tip).*\n", re.M)
+
+
+def said(file, *args):
+    """What perf says of a file, and what it complains of."""
+    out, why = m.perf(args[0], "-i", file, *args[1:])
+    return re.sub(r"perf-vdso\.so-\w+", "perf-vdso.so", NOT_ASKED.sub("", out)), why.replace(file, "FILE")
+
+
+def same(name, *record, load=("sleep", "1")):
+    m.need_events()
+    m.need_perf()
+    m.perf("record", "-q", *record, "-o", m.path(name), "--", *load)
+    again = m.path("again-" + name)
+    m.flametop("-i", m.path(name), "-o", again)
+    for args in ASKED:
+        mine, theirs = said(again, *args), said(m.path(name), *args)
+        if mine != theirs:
+            pairs = zip(mine[0].split("\n"), theirs[0].split("\n"))
+            raise AssertionError("%s: %s, %s" % (args, mine[1], next((p for p in pairs if p[0] != p[1]), "other lengths")))
+    assert said(again, "script", "--no-inline")[0].strip(), "there are no samples"
+    twice = m.path("twice-" + name)
+    m.flametop("-i", m.path(name), "-o", twice)
+    assert open(again, "rb").read() == open(twice, "rb").read(), "written twice it differs"
+    for group in ("module", "comm", "thread", "cgroup"):
+        shown = [m.flametop("-i", f, "--idle", "--group-by", group)[1] for f in (m.path(name), again)]
+        assert shown[0] == shown[1], "flametop shows other %ss" % group
+
+
+def frame_pointers():
+    """frame pointers"""
+    same("fp.data", "-F", "499", "-a", "-g")
+
+
+def stack_dumps():
+    """stack dumps"""
+    same("dwarf.data", "-F", "199", "--call-graph", "dwarf,4096", load=("timeout", "2", m.build("shape"), "36000"))
+
+
+def several_events():
+    """several events"""
+    same("events.data", "-e", "cpu-clock,page-faults,context-switches", "-c", "10000", "-a")
+
+
+def groups():
+    """groups whose counters were read with each sample"""
+    same("group.data", "-e", "{cpu-clock,page-faults}:S", "-F", "499", "-a")
+
+
+def tracepoints():
+    """tracepoints with their payload"""
+    m.need_root()
+    if not os.path.exists("/sys/kernel/tracing/events/sched/sched_switch") and \
+            not os.path.exists("/sys/kernel/debug/tracing/events/sched/sched_switch"):
+        raise Skip("no tracefs")
+    same("tp.data", "-e", "sched:sched_switch,sched:sched_wakeup", "-a")
+
+
+def cgroups():
+    """cgroups"""
+    m.need_root()
+    same("cgroup.data", "-F", "299", "-a", "-g", "--all-cgroups")
+
+
+def namespaces():
+    """namespaces"""
+    m.need_root()
+    same("ns.data", "-F", "299", "-a", "--namespaces", load=("unshare", "-n", "sleep", "1"))
+
+
+def compressed():
+    """compressed records"""
+    same("z.data", "-F", "499", "-a", "-g", "-z")
+
+
+def addresses():
+    """addresses, weights and physical addresses"""
+    m.need_root()
+    same("mem.data", "-F", "199", "-a", "-d", "-W", "--phys-data")
+
+
+def a_part():
+    """a part has its own samples only, and of others' processes nothing"""
+    m.need_events()
+    m.need_perf()
+    m.perf("record", "-q", "-F", "499", "-a", "-g", "-o", m.path("whole.data"), "--", "sleep", "3")
+    m.flametop("-i", m.path("whole.data"), "--window", "1", "-o", m.path("part.data"))
+    whole, part = (said(m.path(f), "script", "--no-inline", "-F", "comm,pid,tid,time,event,ip,sym")[0].split("\n\n")
+                   for f in ("whole.data", "part.data"))
+    assert 0 < len(part) < len(whole)
+    assert part == whole[-len(part):]
+    raw, _ = m.perf("script", "-i", m.path("part.data"), "--show-task-events", "--show-mmap-events", "-F", "comm,pid,tid,time,event")
+    sampled = {int(pid) for pid in re.findall(r"^.{16}\s+(\d+)/\d+ +[\d.]+: +cpu-clock", raw, re.M)}
+    mapped = {int(pid) for pid in re.findall(r"PERF_RECORD_MMAP2? (\d+)/", raw)}
+    assert sampled and mapped, raw[:500]
+    whole_raw, _ = m.perf("script", "-i", m.path("whole.data"), "--show-task-events", "--show-mmap-events", "-F", "comm,pid,tid,time,event")
+    parents = {int(pid): int(parent) for pid, parent in re.findall(r"PERF_RECORD_FORK\((\d+):\d+\):\((\d+):", whole_raw)
+               if pid != parent}
+    allowed = set(sampled)
+    for pid in sampled:
+        for _ in range(64):
+            pid = parents.get(pid, pid)
+            allowed.add(pid)
+    assert mapped <= allowed, mapped - allowed
+    assert mapped < {int(pid) for pid in re.findall(r"PERF_RECORD_MMAP2? (\d+)/", whole_raw)}
+
+
+run(frame_pointers, stack_dumps, several_events, groups, tracepoints, cgroups, namespaces, compressed, addresses, a_part)
