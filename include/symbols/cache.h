@@ -29,7 +29,7 @@ struct cache;
 struct cache *cache_open(const char *folder, uint64_t max_bytes, struct error *e);
 void cache_free(struct cache *c); /* NULL is fine */
 #define CACHE_NOTE_MAX 256
-/* A private mapping, for munmap; contents are what was put, by checksum. note: the text that was put with it; may be
+/* For blob_free; contents are what was put, by checksum. note: the text that was put with it; may be
  * NULL. false: not there, or damaged (then removed). c may be NULL. */
 bool cache_get(struct cache *c, const struct cache_key *key, const void **bytes, size_t *n, char note[CACHE_NOTE_MAX]);
 /* Best effort, under a temporary name that is renamed. Makes room by removing what was not used for longest. */

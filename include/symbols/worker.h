@@ -68,7 +68,7 @@ struct worker_request {
     uint64_t limit_ns; /* 0: 10 seconds; up to three times that if it had no half of it for want of a CPU */
 };
 struct worker_answer {
-    const void *blob; /* sealed, read-only mapping: munmap it; NULL: none */
+    const void *blob; /* that nobody can change: blob_free it; NULL: none */
     size_t blob_size;
     char payload[WORKER_MESSAGE_MAX];
     size_t payload_n;

@@ -13,6 +13,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "symbols/blob.h"
 
 #define CACHE_MAGIC   0x48434d46u /* FMCH */
 #define CACHE_VERSION 1
@@ -154,24 +155,25 @@ static const void *map_content(int fd, const struct cache_key *key, size_t *n, c
 {
     struct stat st;
     struct head h, want;
-    void *p;
+    const void *p;
 
     if (!is_ours(fd, S_IFREG, &st) || st.st_size <= HEAD_BYTES || (uint64_t)st.st_size > HEAD_BYTES + ENTRY_MAX ||
         pread(fd, &h, sizeof h, 0) != (ssize_t)sizeof h)
         return NULL;
     *n = (size_t)st.st_size - HEAD_BYTES;
-    p = mmap(NULL, *n, PROT_READ, MAP_PRIVATE, fd, HEAD_BYTES);
-    if (p == MAP_FAILED)
+    p = blob_read(fd, HEAD_BYTES, *n);
+    if (!p)
         return NULL;
     h.note[CACHE_NOTE_MAX - 1] = '\0';
     set_head(&want, key, p, *n, h.note);
     if (memcmp(&h, &want, sizeof h)) {
-        munmap(p, *n);
+        blob_free(p, *n);
         return NULL;
     }
     if (note)
         memcpy(note, h.note, CACHE_NOTE_MAX);
-    madvise(p, *n, MADV_DONTNEED); /* of what was read for the checksum little is needed soon */
+    if (blob_is_mapped(*n)) /* of what was read for the checksum little is needed soon */
+        madvise((void *)(uintptr_t)p, *n, MADV_DONTNEED);
     return p;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Names of a JIT's code in the course of time: which ones a module keeps when newer ones say otherwise. */
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "symbols/blob.h"
 #include "symbols/state.h"
 
 #define TABLES_BYTES_MAX ((size_t)512 << 20) /* of all JITs */
@@ -141,7 +141,7 @@ static struct symbol_table *keep(const struct mod *mod, const uint64_t *offsets,
     struct table_builder b = { 0 };
     struct symbol_table *t = NULL;
     struct table_entry entry;
-    void *blob = NULL, *copy = MAP_FAILED;
+    void *blob = NULL, *copy = NULL;
     size_t size, i;
 
     for (i = 0; i < n; i++)
@@ -153,8 +153,8 @@ static struct symbol_table *keep(const struct mod *mod, const uint64_t *offsets,
             table_add(&b, entry.start, entry.size, UINT64_MAX, entry.name, strlen(entry.name), TABLE_GLOBAL);
     b.header.flags |= TABLE_FULL;
     if (table_build(&b, TABLE_REPLACED, &blob, &size, NULL))
-        copy = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (copy != MAP_FAILED)
+        copy = blob_new(size);
+    if (copy)
         t = tables_new(memcpy(copy, blob, size), size, NULL);
     mem_free(blob);
     table_builder_done(&b);

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "symbols/blob.h"
 #include "symbols/debugfile.h"
 #include "symbols/elfid.h"
 #include "symbols/fetch.h"
@@ -66,6 +66,8 @@ bool resolve_ask(struct symbolizer *sy, enum worker_kind kind, int fd, int secon
 {
     struct cache_key key;
     bool kept = cache_key_of(sy, kind, fd, second_fd, out, &key);
+    if (!blob_has_room(&out->trouble))
+        return false;
     if (kept && ask_cache(sy, &key, a))
         return true;
     struct worker_request r = { .kind = kind, .fds = { fd, second_fd }, .n_fds = second_fd < 0 ? 1 : 2 };
@@ -78,8 +80,7 @@ bool resolve_ask(struct symbolizer *sy, enum worker_kind kind, int fd, int secon
     }
     if (result == WORKER_DONE)
         return true;
-    if (a->blob)
-        munmap((void *)(uintptr_t)a->blob, a->blob_size);
+    blob_free(a->blob, a->blob_size);
     return false;
 }
 

@@ -4,10 +4,10 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "symbols/blob.h"
 #include "symbols/debugfile.h"
 #include "symbols/fetch.h"
 #include "symbols/linecache.h"
@@ -32,7 +32,7 @@ void lines_answer_free(struct lines_answer *a)
 {
     if (!a)
         return;
-    munmap((void *)(uintptr_t)a->blob, a->size);
+    blob_free(a->blob, a->size);
     mem_free(a);
 }
 

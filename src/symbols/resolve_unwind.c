@@ -2,7 +2,6 @@
 /* Gets the unwind table of one module. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "symbols/debugfile.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The tables that the worker made, shared by modules of one build-id. */
 #include <string.h>
-#include <sys/mman.h>
 
+#include "symbols/blob.h"
 #include "symbols/state.h"
 
 struct symbol_table *tables_new(const void *blob, size_t size, struct error *e)
@@ -15,7 +15,7 @@ struct symbol_table *tables_new(const void *blob, size_t size, struct error *e)
     if (blob && table_view(&t->view, blob, size, e))
         return t;
     if (blob)
-        munmap((void *)(uintptr_t)blob, size);
+        blob_free(blob, size);
     else
         error_set(e, ERROR_FORMAT, "the symbol worker sent no table");
     mem_free(t);
@@ -36,7 +36,7 @@ static bool has_id(const struct symbol_table *t, const uint8_t *id, unsigned siz
 
 void tables_discard(struct symbol_table *t)
 {
-    munmap((void *)(uintptr_t)t->blob, t->size);
+    blob_free(t->blob, t->size);
     map_done(&t->names);
     mem_free(t);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The unwind tables that the worker made, shared by modules of one build-id, and asking for them. */
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "symbols/blob.h"
 #include "symbols/state.h"
 
 struct unwind_table *unwinds_new(const void *blob, size_t size, struct error *e)
@@ -16,14 +16,14 @@ struct unwind_table *unwinds_new(const void *blob, size_t size, struct error *e)
     t->users = 1;
     if (unwind_rows_view(&t->rows, blob, size, e))
         return t;
-    munmap((void *)(uintptr_t)blob, size);
+    blob_free(blob, size);
     mem_free(t);
     return NULL;
 }
 
 void unwinds_discard(struct unwind_table *t)
 {
-    munmap((void *)(uintptr_t)t->blob, t->size);
+    blob_free(t->blob, t->size);
     mem_free(t);
 }
 

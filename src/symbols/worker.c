@@ -9,7 +9,6 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -18,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "symbols/blob.h"
 #include "symbols/symbolizer.h"
 
 #define DEFAULT_LIMIT_NS (10 * NS_PER_SEC)
@@ -232,20 +232,16 @@ static int received_fd(struct msghdr *m)
 }
 
 /* Memory that its maker can neither change nor shorten any more; else reading it could fault. */
-static bool map_blob(int fd, uint64_t size, struct worker_answer *a)
+static bool take_blob(int fd, uint64_t size, struct worker_answer *a)
 {
     struct stat st;
-    void *p;
 
     if (!size || size > WORKER_BLOB_MAX || (fcntl(fd, F_GET_SEALS) & NEEDED_SEALS) != NEEDED_SEALS ||
         fstat(fd, &st) || st.st_size != (off_t)size)
         return false;
-    p = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-    if (p == MAP_FAILED)
-        return false;
-    a->blob = p;
+    a->blob = blob_read(fd, 0, size);
     a->blob_size = size;
-    return true;
+    return a->blob != NULL;
 }
 
 static bool receive(struct worker *w, struct worker_message *head, struct worker_answer *a, int *fd)
@@ -278,7 +274,7 @@ static enum worker_result take_message(struct worker *w, struct worker_answer *a
     bool ok = receive(w, &head, a, &fd);
 
     *hello = ok && !head.serial && !w->ready && fd < 0;
-    ok = ok && (*hello || head.serial == w->serial) && (fd < 0 || map_blob(fd, head.blob_size, a));
+    ok = ok && (*hello || head.serial == w->serial) && (fd < 0 || take_blob(fd, head.blob_size, a));
     if (fd >= 0)
         close(fd);
     if (!ok)

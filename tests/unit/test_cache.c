@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "symbols/blob.h"
 #include "symbols/cache.h"
 
 #define MB (UINT64_C(1) << 20)
@@ -72,7 +72,7 @@ static bool holds(struct cache *c, enum cache_kind kind, const uint8_t *id, cons
     assert_string_equal(note, "note");
     assert_int_equal(n, want_n);
     assert_memory_equal(p, want, n);
-    munmap((void *)(uintptr_t)p, n);
+    blob_free(p, n);
     return true;
 }
 

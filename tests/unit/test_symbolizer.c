@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbolizer_fixture.h"
 
+#include "symbols/blob.h"
+
 static const struct elf_maker_symbol plain = { "plain_function", ELF_MAKER_VADDR + 0x10, 0x10, 0 };
 static const struct elf_maker_symbol mangled = { "_ZN3foo3barEi", ELF_MAKER_VADDR + 0x10, 0x10, 0 };
 static const struct elf_maker plain_elf = {
@@ -573,44 +575,97 @@ static void a_32_bit_vdso_is_read_from_its_process(void **state)
     module_put(gone);
 }
 
-/* 4 GB, nearly all of it a hole, with two symbol tables' worth of symbols that cover each other. */
+static bool write_at(int fd, const void *bytes, size_t n, uint64_t offset)
+{
+    return pwrite(fd, bytes, n, (off_t)offset) == (ssize_t)n;
+}
+
+/* 4 GB, nearly all of it a hole, with 2 million symbols that cover each other. */
 static void a_huge_file_is_read_within_limits(void **state)
 {
-    enum { MANY = 500000 };
+    enum { MANY = SANITIZED ? 500000 : 2000000, NAME_BYTES = 9 };
     struct setup *s = *state;
     struct elf_maker maker = { .symbols = &plain, .n_symbols = 1, .symtab_type = SHT_SYMTAB };
     static struct elf_maker_file f;
     Elf64_Sym *symbols = mem_array(MANY, sizeof *symbols);
+    char *names = mem_array(MANY, NAME_BYTES);
+    Elf64_Shdr *table = &f.sections[4], *strings;
     struct module *m;
+    bool written;
     int fd;
     unsigned i;
 
     elf_maker_fill(&f, &maker);
     f.segment.p_filesz = f.segment.p_memsz = UINT64_C(0x100000000);
-    f.sections[4].sh_offset = ELF_MAKER_OFFSET + UINT64_C(0x100000000);
-    f.sections[4].sh_size = MANY * sizeof *symbols;
-    for (i = 1; i < MANY; i++)
-        symbols[i] = (Elf64_Sym){ .st_name = 1,
+    table->sh_offset = ELF_MAKER_OFFSET + UINT64_C(0x100000000);
+    table->sh_size = MANY * sizeof *symbols;
+    strings = &f.sections[table->sh_link];
+    strings->sh_offset = table->sh_offset + table->sh_size;
+    strings->sh_size = MANY * NAME_BYTES;
+    for (i = 1; i < MANY; i++) {
+        snprintf(names + i * NAME_BYTES, NAME_BYTES, "f%07u", i);
+        symbols[i] = (Elf64_Sym){ .st_name = i * NAME_BYTES,
                                   .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
                                   .st_shndx = 5,
                                   .st_value = ELF_MAKER_VADDR + i * 7919ul % MANY * 16,
                                   .st_size = i % 100 * 16 };
+    }
     m = make_file_module(s, "huge", &f, sizeof f);
     fd = open(m->path, O_WRONLY | O_CLOEXEC);
     assert_true(fd >= 0);
-    if (pwrite(fd, symbols, MANY * sizeof *symbols, (off_t)f.sections[4].sh_offset) !=
-        (ssize_t)(MANY * sizeof *symbols)) {
+    written = write_at(fd, symbols, table->sh_size, table->sh_offset) &&
+              write_at(fd, names, strings->sh_size, strings->sh_offset);
+    close(fd);
+    mem_free(symbols);
+    mem_free(names);
+    if (!written) {
         print_message("no room for a file with a hole of 4 GB\n");
-        close(fd);
-        mem_free(symbols);
         module_put(m);
         skip();
     }
-    close(fd);
-    mem_free(symbols);
-    assert_string_equal(settled(s, m, ELF_MAKER_OFFSET + 7919 * 16).name, "plain_function");
+    assert_string_equal(settled(s, m, ELF_MAKER_OFFSET + 7919 * 16).name, "f0000001");
     assert_string_equal(trouble(s, m), "");
     module_put(m);
+}
+
+static unsigned count_mappings(void)
+{
+    FILE *f = fopen("/proc/self/maps", "re");
+    unsigned n = 0;
+    int c;
+
+    while ((c = getc(f)) != EOF)
+        n += c == '\n';
+    fclose(f);
+    return n;
+}
+
+/* No two of them share a table, for the file has no build-id. A process may have 65,530 mappings. */
+static void a_hundred_thousand_modules_take_few_mappings(void **state)
+{
+    enum { MANY = SANITIZED ? 10000 : 100000 };
+    struct setup *s = *state;
+    struct elf_maker maker = { .symbols = &plain, .n_symbols = 1, .symtab_type = SHT_SYMTAB };
+    struct module **modules = mem_array(MANY, sizeof *modules);
+    unsigned i, before = count_mappings();
+    struct symbol symbol;
+
+    modules[0] = make_elf_module(s, "one", &maker);
+    for (i = 0; i < MANY; i++) {
+        if (i)
+            modules[i] = make_module(MODULE_FILE, modules[0]->path, "one");
+        symbolizer_lookup(s->sy, modules[i], ELF_MAKER_OFFSET + 0x10, &symbol);
+    }
+    while (!symbolizer_settle(s->sy, LONG_ENOUGH))
+        ;
+    for (i = 0; i < MANY; i++) {
+        symbolizer_lookup(s->sy, modules[i], ELF_MAKER_OFFSET + 0x10, &symbol);
+        assert_int_equal(symbol.state, SYMBOL_FOUND);
+        assert_string_equal(trouble(s, modules[i]), "");
+        module_put(modules[i]);
+    }
+    assert_in_range(count_mappings(), 0, before + 200);
+    mem_free(modules);
 }
 
 /* Sections that lie upon each other, that claim all there is, and counts that nothing can hold. */
@@ -767,7 +822,7 @@ static void the_worker_refuses_what_it_does_not_know_and_lives(void **state)
     assert_int_equal(ask_worker(&w, WORKER_ELF, fd, NULL, 0, &a, &e), WORKER_DONE);
     assert_non_null(a.blob);
     assert_int_equal(w.starts, 1);
-    munmap((void *)(uintptr_t)a.blob, a.blob_size);
+    blob_free(a.blob, a.blob_size);
     close(fd);
     worker_end(&w);
 }
@@ -839,6 +894,7 @@ int main(int argc, char **argv)
         WITH_SETUP(another_machines_kernel_has_no_names_here),
         WITH_SETUP(another_kernels_names_come_from_its_vmlinux),
         WITH_SETUP(a_32_bit_vdso_is_read_from_its_process),
+        WITH_SETUP(a_hundred_thousand_modules_take_few_mappings),
         WITH_SETUP(a_huge_file_is_read_within_limits),
         WITH_SETUP(lying_headers_cost_one_line_of_trouble_at_most),
         WITH_SETUP(this_machines_kernel_has_names),

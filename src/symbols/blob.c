@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbols/blob.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+#define COPY_MAX     65536
+#define MAPPINGS_MAX 16384
+#define BYTES_MAX    ((size_t)2 << 30)
+
+static atomic_size_t held_bytes, mappings;
+
+bool blob_is_mapped(size_t n)
+{
+    return n > COPY_MAX;
+}
+
+static void *count(void *p, size_t n)
+{
+    if (p == MAP_FAILED)
+        return NULL;
+    if (p) {
+        atomic_fetch_add(&held_bytes, n);
+        atomic_fetch_add(&mappings, blob_is_mapped(n));
+    }
+    return p;
+}
+
+void *blob_new(size_t n)
+{
+    if (blob_is_mapped(n))
+        return count(mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), n);
+    return count(mem_try_resize(NULL, n, 1), n);
+}
+
+static bool read_all(int fd, uint64_t offset, char *to, size_t n)
+{
+    while (n) {
+        ssize_t got = pread(fd, to, n, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        to += got;
+        offset += (uint64_t)got;
+        n -= (size_t)got;
+    }
+    return true;
+}
+
+const void *blob_read(int fd, uint64_t offset, size_t n)
+{
+    void *p;
+
+    if (blob_is_mapped(n))
+        return count(mmap(NULL, n, PROT_READ, MAP_SHARED, fd, (off_t)offset), n);
+    p = n ? blob_new(n) : NULL;
+    if (p && read_all(fd, offset, p, n))
+        return p;
+    blob_free(p, n);
+    return NULL;
+}
+
+void blob_free(const void *blob, size_t n)
+{
+    void *p = (void *)(uintptr_t)blob;
+
+    if (!p)
+        return;
+    atomic_fetch_sub(&held_bytes, n);
+    atomic_fetch_sub(&mappings, blob_is_mapped(n));
+    if (blob_is_mapped(n))
+        munmap(p, n);
+    else
+        mem_free(p);
+}
+
+bool blob_has_room(struct error *e)
+{
+    if (atomic_load(&mappings) < MAPPINGS_MAX && atomic_load(&held_bytes) < BYTES_MAX)
+        return true;
+    return error_set(e, ERROR_LIMIT, "the tables of all modules take 2 GB or are too many: no more are read");
+}
