@@ -17,6 +17,7 @@ const struct exporter *const export_table[] = {
     &export_svg,
     &export_json,
     &export_script,
+    &export_pprof,
     &export_report,
 };
 const size_t export_table_n = sizeof export_table / sizeof *export_table;
