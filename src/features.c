@@ -42,9 +42,9 @@ static const struct feature features[] = {
     { "zstd", "perf.data compressed or packed by zstd", false },
 #endif
 #ifdef HAVE_ZLIB
-    { "zlib", "perf.data packed by gzip", true },
+    { "zlib", "perf.data packed by gzip, pprof", true },
 #else
-    { "zlib", "perf.data packed by gzip", false },
+    { "zlib", "perf.data packed by gzip, pprof", false },
 #endif
 #ifdef HAVE_DEBUGINFOD
     { "debuginfod", "debug files from servers, with --debuginfod", true },

@@ -62,7 +62,7 @@ extern const struct exporter *const export_table[];
 extern const size_t export_table_n;
 
 extern const struct exporter export_perfdata, export_folded, export_svg, export_json, export_script, export_report;
-extern const struct exporter export_pprof;
+extern const struct exporter export_pprof, export_speedscope;
 
 /* By name, or (name NULL) by the ending of path; "perf.data" when nothing fits. NULL with e set: unknown name. */
 const struct exporter *export_find(const char *name, const char *path, struct error *e);

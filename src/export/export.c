@@ -15,6 +15,7 @@ const struct exporter *const export_table[] = {
     &export_perfdata, /* also where no ending says anything */
     &export_folded,
     &export_svg,
+    &export_speedscope, /* before .json, with which its ending ends */
     &export_json,
     &export_script,
     &export_pprof,

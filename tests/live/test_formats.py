@@ -3,13 +3,16 @@
 """What is exported of recordings by others, against what is known of them and what other programs make of it."""
 import collections
 import glob
+import gzip
 import json
 import os
 import re
+import shutil
+import subprocess
 
 import collapse
 import machine as m
-from ptyscreen import run
+from ptyscreen import Skip, run
 
 DATA = os.path.join(m.SOURCE, "tests", "data")
 
@@ -125,4 +128,104 @@ def as_stackcollapse():
             assert mine == theirs, (file, words, sorted(set(mine.items()) ^ set(theirs.items()))[:6])
 
 
-run(known_facts, known_modules, as_perf_script, as_stackcollapse)
+def speedscope_is_sound():
+    """speedscope's file has all samples, and threads whose functions are entered and left in turn"""
+    for file in recordings():
+        counts, told = json.loads(export(file, "json")), json.loads(export(file, "speedscope"))
+        event = max(counts["events"], key=lambda e: e["samples"])
+        frames = len(told["shared"]["frames"])
+        sampled, threads = told["profiles"][0], told["profiles"][1:]
+        assert sampled["type"] == "sampled" and len(sampled["samples"]) == len(sampled["weights"]), file
+        assert sum(sampled["weights"]) == sampled["endValue"] == event["period"], (file, event)
+        assert all(0 <= frame < frames for stack in sampled["samples"] for frame in stack), file
+        assert {t["name"].rsplit("/", 1)[1] for t in threads} <= {str(t["tid"]) for t in counts["threads"]}, file
+        for thread in threads:
+            stack, at = [], 0
+            for step in thread["events"]:
+                assert at <= step["at"] <= thread["endValue"], (file, step)
+                at = step["at"]
+                if step["type"] == "O":
+                    stack.append(step["frame"])
+                else:
+                    assert stack.pop() == step["frame"], (file, step)
+            assert not stack, file
+
+
+def fields_of(message):
+    """[(number, integer or bytes)] of a protocol buffer"""
+    at, found = 0, []
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            value |= (message[at] & 0x7f) << shift
+            shift += 7
+            at += 1
+            if message[at - 1] < 0x80:
+                return value
+    while at < len(message):
+        key = varint()
+        if key & 7 == 0:
+            found.append((key >> 3, varint()))
+        else:
+            assert key & 7 == 2, key
+            size = varint()
+            found.append((key >> 3, message[at:at + size]))
+            at += size
+    return found
+
+
+def write_pprof(file):
+    status, _, why = m.flametop("-i", file, "-o", m.path("x.pb.gz"), check=False)
+    if "without zlib" in why:
+        raise Skip("this flametop was built without zlib")
+    assert not status, why
+
+
+def pprof_of(file):
+    write_pprof(file)
+    with gzip.open(m.path("x.pb.gz")) as f:
+        return fields_of(f.read())
+
+
+def numbers_of(packed):
+    return [value for _, value in fields_of(b"".join(b"\x08" + bytes(one) for one in re.findall(rb"[\x80-\xff]*[\0-\x7f]", packed)))]
+
+
+def pprof_is_sound():
+    """pprof's file has all samples, and nothing in it refers to what is not there"""
+    for file in recordings():
+        event = max(json.loads(export(file, "json"))["events"], key=lambda e: e["samples"])
+        profile = pprof_of(file)
+        texts = [value.decode() for number, value in profile if number == 6]
+        ids = {number: {dict(fields_of(value))[1] for n, value in profile if n == number} for number in (3, 4, 5)}
+        assert texts[0] == "" and 0 not in ids[3] | ids[4] | ids[5], file
+        samples = [dict(fields_of(value)) for number, value in profile if number == 2]
+        values = [numbers_of(sample[2]) for sample in samples]
+        assert [sum(column) for column in zip(*values)] == [event["samples"], event["period"]], (file, event)
+        assert {location for sample in samples for location in numbers_of(sample[1])} == ids[4], file
+        for number, value in profile:
+            if number == 4:
+                parts = fields_of(value)
+                assert dict(parts)[2] in ids[3], file
+                assert all(dict(fields_of(line))[1] in ids[5] for n, line in parts if n == 4), file
+            if number == 5:
+                assert dict(fields_of(value))[2] < len(texts), file
+
+
+def go_reads_pprof():
+    """go tool pprof reads that file, with the same total"""
+    if not shutil.which("go"):
+        raise Skip("go is not installed (apt-get install golang-go)")
+    for file in recordings():
+        counts = json.loads(export(file, "json"))
+        write_pprof(file)
+        done = subprocess.run(["go", "tool", "pprof", "-sample_index=samples", "-top", m.path("x.pb.gz")],
+                              capture_output=True, text=True, check=False, env=dict(os.environ, HOME=m.WORK))
+        assert not done.returncode, (file, done.stderr)
+        total = int(re.search(r"of (\d+) total", done.stdout).group(1))
+        assert total == max(e["samples"] for e in counts["events"]), (file, done.stdout)
+
+
+run(known_facts, known_modules, as_perf_script, as_stackcollapse, speedscope_is_sound, pprof_is_sound, go_reads_pprof)
