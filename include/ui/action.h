@@ -27,6 +27,7 @@ enum action_scope {
     SCOPE_KEYS_FLAME,
     SCOPE_KEYS_COUNTERS,
     SCOPE_KEYS_DOCTOR,
+    SCOPE_KEYS_TIME,
     SCOPE_KEYS_STRIP,  /* the time strip, while it has the keys */
     SCOPE_KEYS_PICKER, /* dialogs with a list */
     SCOPE_KEYS_COUNT

@@ -22,7 +22,7 @@ enum app_flags {
     APP_QUIT = 8,
 };
 
-#define APP_VIEWS_MAX 8
+#define APP_VIEWS_MAX 12
 struct view_ops;
 struct dialog;
 

@@ -6,6 +6,7 @@
 #include "ui/app.h"
 
 void app_screen_draw(struct app *a);
+struct area app_screen_view(const struct app *a); /* where the view is drawn */
 
 struct app_place {
     enum { APP_PLACE_NOTHING, APP_PLACE_KEY, APP_PLACE_TAB, APP_PLACE_VIEW, APP_PLACE_STRIP, APP_PLACE_DIALOG } what;

@@ -16,4 +16,6 @@ void flame_draw(const struct flame_model *m, struct flame_look *look, const stru
 /* The row of the tree at a row of the area that was drawn last; -1: none. */
 int flame_draw_row_at(const struct flame_model *m, const struct flame_look *look, struct area area, int row);
 
+enum style flame_class_style(enum symbol_class class);
+
 #endif

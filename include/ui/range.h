@@ -28,6 +28,8 @@ unsigned range_undo(struct app *a);
 /* What is chosen, or the window that is shown. False: all of the time. */
 bool range_shown(const struct app *a, uint64_t *from_ns, uint64_t *to_ns);
 uint64_t range_base(const struct app *a); /* the moment from which times are counted */
+/* All of the time that there is, with app->times. */
+void range_extent(const struct app *a, uint64_t *from_ns, uint64_t *to_ns);
 /* "12.3s-14.1s of 60s"; "" when none is chosen. */
 void range_text(const struct app *a, char *dst, size_t cap);
 

@@ -55,18 +55,17 @@ static void add_piece(struct chart *c, uint32_t bucket, uint32_t node, uint64_t 
 
 void chart_add(struct chart *c, uint64_t time_ns, uint32_t node)
 {
-    uint64_t start, end = time_ns;
+    uint64_t start, end = time_ns + 1; /* it counts where it was taken, too */
 
     if (time_ns < c->from_ns || (c->to_ns && time_ns > c->to_ns))
         return;
-    start = time_ns - c->from_ns > c->hold_ns ? time_ns - c->hold_ns : c->from_ns;
-    if (c->last_ns > start)
-        start = c->last_ns;
-    if (start > time_ns) /* a late one; where it was belongs to another */
+    start = time_ns - c->from_ns >= c->hold_ns ? end - c->hold_ns : c->from_ns;
+    if (c->samples && c->last_ns >= start)
+        start = c->last_ns + 1;
+    if (start > time_ns) /* a late one: the time before it belongs to another */
         start = time_ns;
     c->last_ns = time_ns > c->last_ns ? time_ns : c->last_ns;
     c->samples++;
-    end++; /* it counts where it was taken, too */
     while (start < end) {
         uint64_t bucket = (start - c->from_ns) / c->bucket_ns;
         uint64_t left = c->bucket_ns - (start - c->from_ns) % c->bucket_ns, ns = end - start < left ? end - start : left;

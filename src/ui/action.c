@@ -24,6 +24,7 @@ static const char *const scope_titles[SCOPE_KEYS_COUNT] = {
     [SCOPE_KEYS_FLAME] = "Flame",
     [SCOPE_KEYS_COUNTERS] = "Counters",
     [SCOPE_KEYS_DOCTOR] = "Doctor",
+    [SCOPE_KEYS_TIME] = "Time",
     [SCOPE_KEYS_STRIP] = "Time strip",
     [SCOPE_KEYS_PICKER] = "Menus and pickers",
 };

@@ -98,6 +98,7 @@ NUMBERED_VIEW(2)
 NUMBERED_VIEW(3)
 NUMBERED_VIEW(4)
 NUMBERED_VIEW(8)
+NUMBERED_VIEW(9)
 
 static unsigned tree(struct app *a)
 {
@@ -288,6 +289,7 @@ static unsigned (*const handlers[ACTION_COUNT])(struct app *a) = {
     [ACTION_VIEW_3] = view_3,
     [ACTION_VIEW_4] = view_4,
     [ACTION_VIEW_8] = view_8,
+    [ACTION_VIEW_9] = view_9,
     [ACTION_RANGE] = strip_open,
     [ACTION_RANGE_BACK] = range_back,
     [ACTION_RANGE_NEXT] = range_next,

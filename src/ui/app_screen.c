@@ -24,6 +24,11 @@ static struct layout layout_of(const struct app *a)
     };
 }
 
+struct area app_screen_view(const struct app *a)
+{
+    return layout_of(a).view;
+}
+
 static bool too_small(void)
 {
     struct area s = area_screen();

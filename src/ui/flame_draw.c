@@ -12,7 +12,7 @@
 
 /* --- boxes --- */
 
-static enum style class_style(enum symbol_class class)
+enum style flame_class_style(enum symbol_class class)
 {
     switch (class) {
     case SYMBOL_CLASS_CXX:
@@ -51,7 +51,7 @@ static enum style box_style(const struct flame_model *m, const struct flame_look
     if (!b->node || n->is_group)
         return STYLE_FLAME_GROUP;
     const struct view_function *fn = &m->view->funcs[n->func];
-    return look->by_module ? module_style(fn->module) : class_style(fn->class);
+    return look->by_module ? module_style(fn->module) : flame_class_style(fn->class);
 }
 
 static void box_label(const struct flame_model *m, const struct app *a, const struct flame_box *b, char *name,

@@ -82,6 +82,15 @@ unsigned range_undo(struct app *a)
     return APP_QUERY;
 }
 
+void range_extent(const struct app *a, uint64_t *from_ns, uint64_t *to_ns)
+{
+    const struct result *all = &session_times_view(a->times)->result;
+    *from_ns = range_base(a);
+    *to_ns = a->status.now_ns;
+    if (a->status.history_dropped && all->samples && all->first_ns > *from_ns)
+        *from_ns = all->first_ns;
+}
+
 void range_text(const struct app *a, char *dst, size_t cap)
 {
     uint64_t base = range_base(a), from = a->query.from_ns, to = a->query.to_ns;

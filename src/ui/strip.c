@@ -13,21 +13,11 @@ void strip_done(struct strip *s)
     times_counts_done(&s->counts);
 }
 
-static void extent(const struct app *a, uint64_t *from_ns, uint64_t *to_ns)
-{
-    const struct view *all = session_times_view(a->times);
-    uint64_t base = range_base(a);
-    *from_ns = base;
-    *to_ns = a->status.now_ns;
-    if (a->status.history_dropped && all->result.samples && all->result.first_ns > base)
-        *from_ns = all->result.first_ns;
-}
-
 void strip_update(struct app *a)
 {
     struct strip *s = &a->strip;
     uint64_t from, to;
-    extent(a, &from, &to);
+    range_extent(a, &from, &to);
     bool zoomed = s->to_ns && s->to_ns > from;
     bool grows = !zoomed && !a->status.file && !a->status.frozen;
     time_axis_fit(&s->axis, zoomed ? s->from_ns : from, zoomed ? s->to_ns : to, (uint32_t)area_screen().cols, grows);
@@ -63,7 +53,7 @@ static unsigned pan(struct app *a, int64_t columns)
     struct strip *s = &a->strip;
     uint64_t from, to, step = time_axis_step(&s->axis);
     uint64_t by = (uint64_t)(columns < 0 ? -columns : columns) * step;
-    extent(a, &from, &to);
+    range_extent(a, &from, &to);
     if (!s->to_ns)
         return APP_HANDLED;
     if (columns < 0)
@@ -113,7 +103,7 @@ static unsigned set_end(struct app *a, bool later)
     struct strip *s = &a->strip;
     uint64_t from, to, here = time_axis_ns(&s->axis, cursor(s)), there = end_of(s, cursor(s));
     if (!range_shown(a, &from, &to))
-        extent(a, &from, &to);
+        range_extent(a, &from, &to);
     s->placed = true;
     s->marking = false;
     if (later)
@@ -151,7 +141,7 @@ static unsigned zoom(struct app *a, bool in)
 {
     struct strip *s = &a->strip;
     uint64_t first, last, from, to, seen = s->axis.to_ns - s->axis.from_ns;
-    extent(a, &first, &last);
+    range_extent(a, &first, &last);
     if (in && seen / s->axis.columns < LEAST_NS)
         return app_message(a, "samples are not closer to each other than that");
     if (in && range_shown(a, &from, &to) && from >= s->axis.from_ns && to <= s->axis.to_ns && to - from < seen / 2) {

@@ -96,7 +96,9 @@ char *time_text(char *dst, size_t cap, uint64_t ns, uint64_t step_ns)
 
 char *time_length_text(char *dst, size_t cap, uint64_t ns)
 {
-    if (ns < NS_PER_MS)
+    if (!ns)
+        (void)snprintf(dst, cap, "0");
+    else if (ns < NS_PER_MS)
         (void)snprintf(dst, cap, "%.3gus", (double)ns / 1e3);
     else if (ns < NS_PER_SEC)
         (void)snprintf(dst, cap, "%.3gms", (double)ns / 1e6);

@@ -11,6 +11,7 @@ const struct view_ops *const view_table[] = {
     &view_flame_ops,
     &view_counters_ops,
     &view_doctor_ops,
+    &view_time_ops,
 };
 const uint32_t view_table_n = sizeof view_table / sizeof *view_table;
 _Static_assert(sizeof view_table / sizeof *view_table <= APP_VIEWS_MAX, "app->states is too short");

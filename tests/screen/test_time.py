@@ -110,11 +110,11 @@ def undone():
         s.send("enter")
         s.wait(r"F10Quit")
         s.send("d")
-        s.wait(r"module:phases")
+        s.wait(r"module:ph")
         s.send("}")
-        s.wait(r"range 1\.00s–2\.00s of.*module:phases")
+        s.wait(r"range 1\.00s–2\.00s of.*module:ph")
         s.send("backspace")
-        s.wait(r"range 0\.00s–1\.00s of.*module:phases")
+        s.wait(r"range 0\.00s–1\.00s of.*module:ph")
         s.send("esc")
         s.wait_not(r"module:")
         s.wait(r"range 0\.00s–1\.00s of")
@@ -188,6 +188,105 @@ def dragged():
         s.wait_not(r"hot_b")
 
 
+def heat_map():
+    """in the heat map a range is from one cell to another"""
+    with opened() as s:
+        s.send("9")
+        s.wait(r"heat map: 1s by 62\.5ms")
+        s.send("home")
+        s.wait(r"^cell 0\.00s–0\.06s  (7|8) samples")
+        s.send(" ")
+        s.wait(r"from the mark to here: 62\.5ms")
+        for _ in range(15):
+            s.send("down")
+        s.wait(r"from the mark to here: 1s")
+        s.send("enter")
+        s.wait(r"range 0\.00s–1\.00s of")
+        s.send("1")
+        s.wait(r"hot_a")
+        assert samples_of(s, "hot_a") == 100 and not s.find("hot_b"), s.text()
+        s.send("9", "right", "enter")  # a cell alone
+        s.wait(r"range 1\.\d+s–2\.0\d*s of")
+        s.send("backspace")
+        s.wait(r"range 0\.00s–1\.00s of")
+
+
+def heat_columns():
+    """columns of the heat map can have less and more time; nothing is lost"""
+    with opened() as s:
+        s.send("9")
+        s.wait(r"heat map: 1s by")
+        s.send("+")
+        s.wait(r"heat map: 100ms by")
+        s.send("-", "-")
+        s.wait(r"heat map: 10s by")
+        s.send("home")
+        s.wait(r"^cell 0\.0s–0\.6s  (\d+) samples")
+
+
+def heat_mouse():
+    """with the mouse, a range is drawn over cells"""
+    with opened(args=["--mouse"]) as s:
+        s.send("9")
+        s.wait(r"heat map: 1s by 62\.5ms")
+        row = next(i for i, line in enumerate(s.screen.display) if line.startswith("     0 ")) + 1
+        s.send("\x1b[<0;8;%dM" % row, "\x1b[<0;9;%dm" % (row + 15))
+        s.wait(r"range 0\.00s–1\.00s of")
+
+
+def threads():
+    """threads and CPUs are rows over the range, and Enter zooms into one"""
+    with opened() as s:
+        s.send("9", "v")
+        s.wait(r"2 threads by")
+        s.wait(r"^ *90\.9 first/100")
+        s.wait(r"^ *9\.1 second/101")
+        s.send("down", "enter")
+        s.wait(r"thread:second/101")
+        s.wait(r"^ *100\.0 second/101")
+        assert not s.find(r"first/100"), s.text()
+        s.send("1")
+        s.wait(r"idle_b")
+        assert samples_of(s, "idle_b") == 40, s.text()
+        s.send("backspace")
+        s.wait(r"hot_a")
+        s.send("9", "v", "v")
+        s.wait(r"2 CPUs by")
+        s.wait(r"^ *90\.9 cpu 0")
+        s.send("down", "enter")
+        s.wait(r"cpu:cpu 1")
+
+
+def boxes(s, name):
+    """The columns at which a box of that name begins."""
+    return [match.start() for line in s.screen.display for match in re.finditer("▏" + name, line)]
+
+
+def flame_chart():
+    """the flame chart shows hot_a, hot_b, hot_a, hot_b one after the other; Enter zooms into one's time"""
+    with opened() as s:
+        s.send("9", "v", "v")
+        s.wait(r"flame chart of first/100, 1 of 2")
+        s.wait(r"▏hot_a +▏hot_b +▏hot_a +▏hot_b")
+        assert boxes(s, "hot_a") == [0, 40] and boxes(s, "hot_b") == [20, 60], s.text()
+        assert boxes(s, "main") == [0], s.text()
+        s.send("home", "down", "down")
+        s.wait(r"selected: hot_a  0\.00s–1\.00s \(1s\)  phases")
+        s.send("right")
+        s.wait(r"selected: hot_b  1\.00s–2\.00s \(1s\)")
+        s.send("enter")
+        s.wait(r"range 1\.00s–2\.00s of")
+        s.wait_not(r"hot_a")
+        s.send("backspace")
+        s.wait(r"▏hot_a +▏hot_b +▏hot_a +▏hot_b")
+        s.send(".")
+        s.wait(r"flame chart of second/101, 2 of 2")
+        s.wait(r"▏idle_b")
+        assert not s.find("hot_"), s.text()
+        s.send(",")
+        s.wait(r"flame chart of first/100, 1 of 2")
+
+
 def live():
     """over time that goes on, the range stays where it is"""
     m.need_events()
@@ -218,7 +317,28 @@ def plain():
         row = next(i for i, line in enumerate(s.screen.display) if line.startswith("|0s")) - 1
         marked = [x for x in range(80) if s.screen.buffer[row][x].reverse]
         assert marked[:2] == [0, 1], marked
+        s.send("enter", "9")
+        s.wait(r"^cell ")
+        s.wait(r"####")
+        for picture in (r"^ *\d+\.\d first/100 +[.:o#]", r"\|hot_a", r"cpu 0 +[.:o#]", r"\|hot_a"):
+            s.send("v")
+            s.wait(picture)
         assert max(s.raw) < 128, "bytes beyond ASCII"
 
 
-run(ranges, steps, undone, marks, strip_zooms, written, dragged, live, plain)
+def sizes():
+    """the pictures are usable from 80x24 on, survive less, and follow the size of the screen"""
+    with opened(size=(200, 60)) as s:
+        s.send("r", "esc", "9")
+        for _ in range(5):
+            for size in ((200, 60), (40, 10), (20, 5), (80, 24)):
+                s.resize(*size)
+                s.pump(0.2)
+                assert s.ended() is None, size
+            s.wait(r"│0s .*│1s .*│2s .*│3s")
+            s.send("v")
+        s.wait(r"heat map: 1s by")
+
+
+run(ranges, steps, undone, marks, strip_zooms, written, dragged, heat_map, heat_columns, heat_mouse, threads, flame_chart,
+    live, plain, sizes)

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The pictures of the view of time: one file each. Private to view_time*.c. */
+#ifndef FLAMETOP_UI_VIEW_TIME_H
+#define FLAMETOP_UI_VIEW_TIME_H
+
+#include "ui/app.h"
+#include "ui/list.h"
+#include "ui/time_axis.h"
+
+/* A list, and then what the one under its cursor did. */
+enum time_picture { TIME_HEAT, TIME_THREADS, TIME_THREAD_CHART, TIME_CPUS, TIME_CPU_CHART, TIME_PICTURES };
+
+/* Columns of a fixed length, divided into cells from the top down. */
+struct time_heat {
+    uint64_t column_ns, cell_ns, from_ns;
+    uint32_t rows;          /* cells of a column */
+    uint64_t columns;       /* until now */
+    uint64_t cursor, mark;  /* cells from from_ns on */
+    bool placed, marking;   /* placed: by a person; else the cursor is at the newest */
+    uint64_t first;         /* column that is drawn first */
+    int width, visible;     /* of a column, in cells of the screen; how many there are */
+    struct times_counts counts;
+};
+/* Threads or CPUs, the busiest first. */
+struct time_rows {
+    struct times_counts counts;
+    struct time_axis axis;
+    enum times_kind kind;
+    uint32_t *order;
+    size_t order_cap;
+    struct list list;
+};
+/* What one of them did. The cursor is at a moment and a depth. */
+struct time_flame {
+    struct times_chart chart;
+    struct time_axis axis;
+    uint64_t cursor_ns;
+    uint32_t row;
+    int first_row, box_rows;
+};
+struct time_view {
+    enum time_picture picture;
+    struct time_heat heat;
+    struct time_rows rows;
+    struct time_flame flame;
+};
+
+struct time_picture_ops {
+    void (*update)(struct time_view *v, struct app *a);
+    void (*draw)(struct time_view *v, struct app *a, struct area area);
+    unsigned (*act)(struct time_view *v, struct app *a, enum action action);
+    unsigned (*click)(struct time_view *v, struct app *a, int row, int col, bool twice);
+    unsigned (*drag)(struct time_view *v, struct app *a, int row, int col, int to_row, int to_col);
+    void (*describe)(struct time_view *v, struct app *a, char *dst, size_t cap);
+};
+extern const struct time_picture_ops time_heat_ops, time_rows_ops, time_chart_ops;
+
+/* The time that rows and the chart are of: the range or window that is shown, or all of it. */
+void time_view_fit(const struct app *a, struct time_axis *x, int columns);
+bool time_view_count(struct app *a, enum times_kind kind, const struct time_axis *x, struct times_counts *counts);
+/* A cell of so many samples: as a colour, or as a mark where there are none or `marked`. width: cells of the screen. */
+void time_view_cell(struct area area, int row, int col, int width, uint32_t samples, uint32_t max, bool marked);
+/* Chooses a range and says how to look at it. */
+unsigned time_view_take(struct app *a, uint64_t from_ns, uint64_t to_ns);
+
+/* The thread, or CPU, under the cursor, as a zoom. False: there is none. */
+bool time_rows_chosen(const struct time_view *v, struct zoom *out);
+void time_rows_step(struct time_view *v, int step);
+
+#endif

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The view of time: a heat map of all of it, threads and CPUs over the range that is shown, and what one of them did. */
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "ui/app.h"
+#include "ui/range.h"
+#include "ui/view.h"
+#include "ui/view_time.h"
+
+static const struct time_picture_ops *const pictures[TIME_PICTURES] = {
+    [TIME_HEAT] = &time_heat_ops,
+    [TIME_THREADS] = &time_rows_ops,
+    [TIME_THREAD_CHART] = &time_chart_ops,
+    [TIME_CPUS] = &time_rows_ops,
+    [TIME_CPU_CHART] = &time_chart_ops,
+};
+
+static void *time_create(struct app *a)
+{
+    (void)a;
+    return mem_zalloc(sizeof(struct time_view));
+}
+
+static void time_destroy(void *view)
+{
+    struct time_view *v = view;
+    times_counts_done(&v->heat.counts);
+    times_counts_done(&v->rows.counts);
+    times_chart_done(&v->flame.chart);
+    mem_free(v->rows.order);
+    mem_free(v);
+}
+
+/* ---- what the pictures share ---- */
+
+void time_view_fit(const struct app *a, struct time_axis *x, int columns)
+{
+    uint64_t from, to;
+    bool part = range_shown(a, &from, &to);
+    if (!part)
+        range_extent(a, &from, &to);
+    time_axis_fit(x, from, to, columns > 0 ? (uint32_t)columns : 1, !part && !a->status.file && !a->status.frozen);
+}
+
+bool time_view_count(struct app *a, enum times_kind kind, const struct time_axis *x, struct times_counts *counts)
+{
+    return session_times_count(
+        a->times, a->session,
+        &(struct times_ask){ .kind = kind, .from_ns = x->from_ns, .to_ns = x->grows ? 0 : x->to_ns, .bucket_ns = x->bucket_ns },
+        counts);
+}
+
+void time_view_cell(struct area area, int row, int col, int width, uint32_t samples, uint32_t max, bool marked)
+{
+    static const char *const marks[2][5] = { { " ", ".", ":", "o", "#" }, { " ", "░", "▒", "▓", "█" } };
+    static const enum style styles[] = { STYLE_NORMAL, STYLE_HEAT_1, STYLE_HEAT_2, STYLE_HEAT_3, STYLE_HEAT_4 };
+    uint64_t level = max ? ((uint64_t)samples * 4 + max - 1) / max : 0;
+    level = level > 4 ? 4 : level;
+    if (!level && !marked)
+        return;
+    enum style style = marked ? STYLE_RANGE : styles[level];
+    bool plain = !marked && term_colors(); /* marked: a full block that is reversed would be empty */
+    for (int i = 0; i < width; i++)
+        draw_text(area, row, col + i, style, plain ? " " : marks[term_glyphs() && !marked][level]);
+}
+
+unsigned time_view_take(struct app *a, uint64_t from_ns, uint64_t to_ns)
+{
+    char text[96], flame[16], all[16];
+    unsigned flags = range_set(a, from_ns, to_ns, false);
+    range_text(a, text, sizeof text);
+    return flags | app_message(a, "range %s: in all views (%s: its flame), until %s", text,
+                               keymap_first(a->keymap, ACTION_VIEW_3, flame),
+                               keymap_first(a->keymap, ACTION_RANGE_ALL, all));
+}
+
+/* ---- the view ---- */
+
+static void time_update(void *view, struct app *a)
+{
+    struct time_view *v = view;
+    pictures[v->picture]->update(v, a);
+}
+
+static void time_draw(void *view, struct app *a, struct area area)
+{
+    struct time_view *v = view;
+    if (a->times && session_times_view(a->times)->result.samples)
+        pictures[v->picture]->draw(v, a, area);
+    else
+        view_draw_empty(a, area);
+}
+
+static unsigned time_act(void *view, struct app *a, enum action action)
+{
+    struct time_view *v = view;
+    if (action != ACTION_TIME_PICTURE && action != ACTION_TIME_PICTURE_BACK)
+        return pictures[v->picture]->act(v, a, action);
+    uint32_t step = action == ACTION_TIME_PICTURE ? 1 : TIME_PICTURES - 1;
+    v->picture = (enum time_picture)((v->picture + step) % TIME_PICTURES);
+    return APP_QUERY;
+}
+
+static unsigned time_click(void *view, struct app *a, int row, int col, bool twice)
+{
+    struct time_view *v = view;
+    return pictures[v->picture]->click(v, a, row, col, twice);
+}
+
+static unsigned time_drag(void *view, struct app *a, int row, int col, int to_row, int to_col)
+{
+    struct time_view *v = view;
+    return pictures[v->picture]->drag(v, a, row, col, to_row, to_col);
+}
+
+static void time_describe(void *view, struct app *a, char *dst, size_t cap)
+{
+    struct time_view *v = view;
+    pictures[v->picture]->describe(v, a, dst, cap);
+}
+
+const struct view_ops view_time_ops = {
+    .name = "time",
+    .title = "Time",
+    .intro = "Four pictures. The heat map: seconds across, the fraction of the second down, colour by samples; a range is "
+             "from one cell to another. Threads, and CPUs, over the range that is shown: a row each, the busiest first. "
+             "The flame chart: what the chosen thread (or CPU) did, time across, the stack downwards; a column shows "
+             "the stack that most of its time went to.",
+    .number = 9,
+    .scope = SCOPE_KEYS_TIME,
+    .over_time = true,
+    .create = time_create,
+    .destroy = time_destroy,
+    .update = time_update,
+    .draw = time_draw,
+    .act = time_act,
+    .click = time_click,
+    .drag = time_drag,
+    .describe = time_describe,
+};

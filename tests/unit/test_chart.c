@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Flame charts: stacks are nodes of one small trie, whose functions have letters. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "profile/chart.h"
+
+/* 1 main, 2 main/a, 3 main/a/b, 4 main/c, 5 main/c/b, 6 main/?/d whose middle frame is left out, 7 that middle one */
+static const uint32_t parents[] = { 0, 0, 1, 2, 1, 4, 7, 1 };
+static const uint32_t frames[] = { 0, 1, 2, 3, 4, 3, 6, 5 };
+static const uint32_t funcs[] = { 0, 'm', 'a', 'b', 'c', 0, 'd' };
+static const struct chart_trie trie = { parents, frames, funcs, NULL, 8 };
+
+static struct chart chart;
+static char text[4096];
+
+static int tear_down(void **state)
+{
+    (void)state;
+    chart_done(&chart);
+    return 0;
+}
+
+/* The rows, one below the other: "mmm-/aab-": what is at each column. */
+static const char *picture(uint32_t columns)
+{
+    size_t n = 0;
+
+    for (uint32_t row = 0; row < chart.rows; row++) {
+        if (row)
+            text[n++] = '/';
+        for (uint32_t x = 0; x < columns; x++) {
+            int box = chart_box_at(&chart, row, x);
+            text[n++] = box < 0 ? '-' : (char)chart.boxes[box].func;
+        }
+    }
+    text[n] = '\0';
+    return text;
+}
+
+static void one_sample_per_bucket(const char *nodes)
+{
+    chart_begin(&chart, 1000, 0, 10, 10);
+    for (uint32_t i = 0; nodes[i]; i++)
+        if (nodes[i] != ' ')
+            chart_add(&chart, 1000 + i * 10 + 9, (uint32_t)(nodes[i] - '0'));
+}
+
+static void equal_frames_of_neighbours_are_one_box(void **state)
+{
+    (void)state;
+    one_sample_per_bucket("2334");
+    chart_lay_out(&chart, &trie, 1, 4);
+    assert_string_equal(picture(4), "mmmm/aaac/-bb-");
+    assert_int_equal(chart.n, 4); /* m, a, c, b */
+    assert_int_equal(chart.boxes[0].width, 4);
+    assert_int_equal(chart.boxes[1].width, 3);
+    assert_int_equal(chart_box_at(&chart, 3, 0), -1);
+    assert_int_equal(chart_box_at(&chart, 0, 4), -1);
+}
+
+static void the_same_function_under_another_caller_is_another_box(void **state)
+{
+    (void)state;
+    one_sample_per_bucket("35");
+    chart_lay_out(&chart, &trie, 1, 2);
+    assert_string_equal(picture(2), "mm/ac/bb");
+    assert_int_equal(chart.n, 5);
+    assert_int_not_equal(chart_box_at(&chart, 2, 0), chart_box_at(&chart, 2, 1));
+}
+
+static void where_nothing_ran_there_is_a_gap(void **state)
+{
+    (void)state;
+    one_sample_per_bucket("2  2");
+    chart_lay_out(&chart, &trie, 1, 4);
+    assert_string_equal(picture(4), "m--m/a--a");
+    assert_int_equal(chart.n, 4);
+}
+
+static void frames_without_a_function_are_left_out(void **state)
+{
+    (void)state;
+    one_sample_per_bucket("6");
+    chart_lay_out(&chart, &trie, 1, 1);
+    assert_string_equal(picture(1), "m/d");
+}
+
+static void a_column_shows_where_most_of_its_time_went(void **state)
+{
+    (void)state;
+    one_sample_per_bucket("3324");
+    chart_lay_out(&chart, &trie, 4, 1); /* of a's three, two are in b */
+    assert_string_equal(picture(1), "m/a/b");
+    one_sample_per_bucket("3224");
+    chart_lay_out(&chart, &trie, 4, 1); /* more ended in a than went on to b */
+    assert_string_equal(picture(1), "m/a");
+    one_sample_per_bucket("32454");
+    chart_lay_out(&chart, &trie, 5, 1);
+    assert_string_equal(picture(1), "m/c");
+}
+
+static void a_sample_stands_for_the_time_since_the_one_before(void **state)
+{
+    (void)state;
+    chart_begin(&chart, 1000, 0, 10, 30);
+    chart_add(&chart, 1019, 2); /* from the beginning on */
+    chart_add(&chart, 1044, 4); /* since 1019 */
+    chart_add(&chart, 1099, 2); /* for 30: it slept before */
+    chart_lay_out(&chart, &trie, 1, 10);
+    assert_string_equal(picture(10), "mmmmm--mmm/aaccc--aaa");
+}
+
+static void samples_out_of_order_and_out_of_range_do_no_harm(void **state)
+{
+    (void)state;
+    chart_begin(&chart, 1000, 1039, 10, 10);
+    chart_add(&chart, 999, 2);
+    chart_add(&chart, 1040, 2);
+    chart_add(&chart, UINT64_MAX, 2);
+    chart_add(&chart, 1029, 4);
+    chart_add(&chart, 1009, 2);
+    chart_add(&chart, 1039, 77); /* no such stack: as the empty one */
+    assert_int_equal(chart.samples, 3);
+    chart_lay_out(&chart, &trie, 1, 4);
+    assert_string_equal(picture(4), "m-m-/a-c-");
+}
+
+static void nothing_at_all_has_no_boxes(void **state)
+{
+    (void)state;
+    chart_begin(&chart, 0, 0, 0, 0);
+    chart_lay_out(&chart, &trie, 1, 80);
+    assert_int_equal(chart.n, 0);
+    assert_int_equal(chart.rows, 0);
+    assert_int_equal(chart_box_at(&chart, 0, 0), -1);
+}
+
+/* Each column as if it were alone, from the pieces of its samples. */
+static void random_samples_are_laid_out_as_one_by_one(void **state)
+{
+    uint64_t random = 88172645463325252u;
+    char nodes[401] = { 0 }, expected[401];
+
+    (void)state;
+    for (int i = 0; i < 400; i++) {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        nodes[i] = (char)('1' + (random >> 16) % 6);
+    }
+    one_sample_per_bucket(nodes);
+    chart_lay_out(&chart, &trie, 1, 400);
+    for (uint32_t i = 0; i < 400; i++)
+        expected[i] = 'm';
+    expected[400] = '\0';
+    assert_memory_equal(picture(400), expected, 400);
+    for (uint32_t x = 0; x < 400; x++) {
+        uint32_t path[4], depth = 0;
+        for (uint32_t node = (uint32_t)(nodes[x] - '0'); node; node = parents[node])
+            if (funcs[frames[node]])
+                path[depth++] = funcs[frames[node]];
+        for (uint32_t row = 0; row < depth; row++)
+            assert_int_equal(chart.boxes[chart_box_at(&chart, row, x)].func, path[depth - 1 - row]);
+        assert_int_equal(chart_box_at(&chart, depth, x), -1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(equal_frames_of_neighbours_are_one_box, tear_down),
+        cmocka_unit_test_teardown(the_same_function_under_another_caller_is_another_box, tear_down),
+        cmocka_unit_test_teardown(where_nothing_ran_there_is_a_gap, tear_down),
+        cmocka_unit_test_teardown(frames_without_a_function_are_left_out, tear_down),
+        cmocka_unit_test_teardown(a_column_shows_where_most_of_its_time_went, tear_down),
+        cmocka_unit_test_teardown(a_sample_stands_for_the_time_since_the_one_before, tear_down),
+        cmocka_unit_test_teardown(samples_out_of_order_and_out_of_range_do_no_harm, tear_down),
+        cmocka_unit_test_teardown(nothing_at_all_has_no_boxes, tear_down),
+        cmocka_unit_test_teardown(random_samples_are_laid_out_as_one_by_one, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

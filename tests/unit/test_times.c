@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Samples over time of a perf.data whose every sample is known, and of one that goes on, against counting them. */
+#include "session_fixture.h"
+
+#include "perfdata/writer.h"
+#include "session/timeline.h"
+
+#define SAMPLES  1000
+#define START_NS UINT64_C(1000000000000)
+#define STEP_NS  NS_PER_MS
+#define LIB      UINT64_C(0x10000000)
+#define BUCKET   (7 * NS_PER_MS)
+#define BUCKETS  (SAMPLES * STEP_NS / BUCKET + 1)
+
+static char path[64];
+static struct session_times *times;
+static struct times_counts counts;
+static struct times_chart chart;
+
+struct made {
+    uint64_t time_ns;
+    uint32_t pid, tid, cpu, leaf;
+    bool event, kernel;
+};
+
+static struct made made(uint32_t i)
+{
+    struct made m = { .time_ns = START_NS + i * STEP_NS, .tid = 100 + i % 3, .cpu = i / 50 % 2, .leaf = i / 100 % 2 };
+    m.pid = m.tid == 102 ? 102 : 100;
+    m.event = i % 9 == 8;
+    m.kernel = i % 5 == 4;
+    return m;
+}
+
+static void write_file(void)
+{
+    struct perf_event_attr clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1,
+                                     .sample_freq = 1000 };
+    struct perf_event_attr faults = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .sample_period = 1 };
+    struct perfdata_write_event events[] = { { "cpu-clock", &clock }, { "page-faults", &faults } };
+    struct perfdata_writer *w = perfdata_writer_open(path, events, 2, true, true, &error);
+    assert_non_null(w);
+    for (uint32_t tid = 100; tid < 103; tid++) {
+        char comm[16];
+        snprintf(comm, sizeof comm, "t%u", tid);
+        perfdata_write_comm(w, START_NS, tid == 102 ? 102 : 100, tid, comm, false);
+    }
+    for (uint32_t pid = 100; pid <= 102; pid += 2)
+        for (int lib = 0; lib < 2; lib++)
+            perfdata_write_mmap(w, START_NS, &(struct perfdata_write_map){ .pid = pid, .tid = pid, .len = 0x1000,
+                                                 .addr = LIB + (uint64_t)lib * 0x10000, .ino = 11 + lib,
+                                                 .path = lib ? "/no/such/libb.so" : "/no/such/liba.so" });
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        struct made m = made(i);
+        uint64_t ip = m.kernel ? UINT64_C(0xffffffff81000000) : LIB + m.leaf * 0x10000u;
+        uint64_t chain[] = { m.kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER, ip };
+        perfdata_write_sample(w, &(struct perfdata_write_sample){ .time_ns = m.time_ns, .ip = ip, .period = 1, .event = m.event,
+                                      .pid = m.pid, .tid = m.tid, .cpu = m.cpu, .chain = chain, .chain_n = 2,
+                                      .misc = m.kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER });
+    }
+    assert_true(perfdata_writer_commit(w, NULL, &error));
+}
+
+static void open_file(void)
+{
+    snprintf(path, sizeof path, "/tmp/flametop-times-%d.data", (int)getpid());
+    write_file();
+    cfg.input = path;
+    session = session_open(&cfg, &error);
+    assert_non_null(session);
+    session_wait(session, 60 * NS_PER_SEC, NULL);
+    times = session_times_new();
+}
+
+static int end(void **state)
+{
+    session_times_free(times);
+    times = NULL;
+    times_counts_done(&counts);
+    times_chart_done(&chart);
+    unlink(path);
+    return tear_down(state);
+}
+
+static void count(enum times_kind kind, uint64_t from_ns, uint64_t to_ns)
+{
+    session_times_look(times, session, &query);
+    assert_true(session_times_count(times, session,
+                                    &(struct times_ask){ .kind = kind, .from_ns = from_ns, .to_ns = to_ns, .bucket_ns = BUCKET },
+                                    &counts));
+}
+
+/* Every row and bucket against the samples for which `condition` holds; the row's key is `which`. */
+#define CHECK(which, condition, from, to)                                                                              \
+    do {                                                                                                               \
+        uint64_t all_ = 0;                                                                                             \
+        for (uint32_t row_ = 0; row_ < counts.timeline.n_rows; row_++) {                                               \
+            uint32_t naive_[BUCKETS] = { 0 }, sums_[BUCKETS];                                                          \
+            for (uint32_t i_ = 0; i_ < SAMPLES; i_++) {                                                                \
+                struct made m = made(i_);                                                                              \
+                if (m.event || m.time_ns < (from) || m.time_ns > (to) || !(condition) ||                               \
+                    counts.timeline.rows[row_].key != (which))                                                         \
+                    continue;                                                                                          \
+                naive_[(m.time_ns - (from)) / BUCKET]++;                                                               \
+                all_++;                                                                                                \
+            }                                                                                                          \
+            timeline_sums(&counts.timeline.rows[row_], 0, 1, sums_, BUCKETS);                                          \
+            assert_memory_equal(naive_, sums_, sizeof naive_);                                                         \
+        }                                                                                                              \
+        assert_true(all_ > 0);                                                                                         \
+        assert_int_equal(counts.timeline.samples, all_);                                                               \
+    } while (0)
+#define END (START_NS + SAMPLES * STEP_NS)
+
+static void all_samples_of_the_event_are_counted(void **state)
+{
+    (void)state;
+    open_file();
+    count(TIMES_ALL, START_NS, END);
+    assert_int_equal(counts.timeline.n_rows, 1);
+    CHECK(0, true, START_NS, END);
+}
+
+static void zooms_filter_and_mode_are_obeyed_and_the_range_is_not(void **state)
+{
+    (void)state;
+    open_file();
+    query.from_ns = START_NS + 10;
+    query.to_ns = START_NS + 20;
+    query.window_ns = 5;
+    zoom_to(ZOOM_THREAD, 101, "t101");
+    count(TIMES_ALL, START_NS, END);
+    CHECK(0, m.tid == 101, START_NS, END);
+    zoom_to(ZOOM_MODULE, 0, "libb.so");
+    count(TIMES_ALL, START_NS, END);
+    CHECK(0, !m.kernel && m.leaf == 1, START_NS, END);
+    query.mode = VIEW_MODE_KERNEL;
+    query.n_zooms = 0;
+    count(TIMES_ALL, START_NS, END);
+    CHECK(0, m.kernel, START_NS, END);
+}
+
+static void threads_and_cpus_have_a_row_each(void **state)
+{
+    (void)state;
+    open_file();
+    count(TIMES_THREADS, START_NS, END);
+    assert_int_equal(counts.timeline.n_rows, 3);
+    CHECK(m.tid, true, START_NS, END);
+    for (uint32_t i = 0; i < 3; i++) {
+        char label[32];
+        snprintf(label, sizeof label, "t%u/%u", (unsigned)counts.timeline.rows[i].key, (unsigned)counts.timeline.rows[i].key);
+        assert_string_equal(counts.labels[i].text, label);
+    }
+    count(TIMES_CPUS, START_NS, END);
+    assert_int_equal(counts.timeline.n_rows, 2);
+    CHECK(m.cpu, true, START_NS, END);
+    assert_string_equal(counts.labels[1].text, "cpu 1");
+}
+
+static void a_part_of_the_time_has_its_own_buckets(void **state)
+{
+    uint64_t from = START_NS + 100 * STEP_NS + 5, to = START_NS + 333 * STEP_NS;
+    (void)state;
+    open_file();
+    count(TIMES_ALL, from, to);
+    CHECK(0, true, from, to);
+    count(TIMES_ALL, END, END + 5);
+    assert_int_equal(counts.timeline.samples, 0);
+}
+
+static void a_chart_is_of_one_thread(void **state)
+{
+    struct times_ask ask = { .kind = TIMES_THREADS, .id = 100, .from_ns = START_NS, .to_ns = END, .bucket_ns = 100 * STEP_NS };
+    uint64_t samples = 0;
+    (void)state;
+    open_file();
+    query.mode = VIEW_MODE_USER;
+    session_times_look(times, session, &query);
+    assert_true(session_times_chart(times, session, &ask, &chart));
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        struct made m = made(i);
+        samples += m.tid == 100 && !m.event && !m.kernel;
+    }
+    assert_int_equal(chart.chart.samples, samples);
+    session_times_lay_out(times, &chart, 1, 10);
+    assert_int_equal(chart.chart.rows, 1);
+    for (uint32_t x = 0; x < 10; x++) { /* every tenth of a second the other library */
+        int box = chart_box_at(&chart.chart, 0, x);
+        assert_true(box >= 0);
+        const struct view_function *f = &session_times_view(times)->funcs[chart.chart.boxes[box].func];
+        assert_string_equal(f->module, x % 2 ? "libb.so" : "liba.so");
+    }
+    ask.kind = TIMES_CPUS;
+    ask.id = 7;
+    assert_true(session_times_chart(times, session, &ask, &chart));
+    assert_int_equal(chart.chart.samples, 0);
+}
+
+/* Only what is new is looked at: the sums have to be those of a look at all of it. */
+static void counts_of_time_that_goes_on_are_those_of_all(void **state)
+{
+    uint64_t before = 0;
+    (void)state;
+    open_on(session_test_spin);
+    times = session_times_new();
+    session_get_status(session, &status);
+    uint64_t from = status.now_ns - status.elapsed_ns;
+    struct times_ask ask = { .kind = TIMES_THREADS, .from_ns = from, .bucket_ns = 20 * NS_PER_MS };
+    for (int round = 0; round < 4; round++) {
+        WAIT_UNTIL((session_times_look(times, session, &query), session_times_count(times, session, &ask, &counts) &&
+                                                                    counts.timeline.samples > before + 20));
+        before = counts.timeline.samples;
+    }
+    session_freeze(session, true);
+    struct times_counts anew = { 0 };
+    WAIT_UNTIL((session_times_look(times, session, &query), session_times_count(times, session, &ask, &counts) &&
+                                                                session_times_count(times, session, &ask, &anew)));
+    assert_int_equal(counts.timeline.samples, session_times_view(times)->result.samples);
+    assert_int_equal(anew.timeline.samples, counts.timeline.samples);
+    assert_int_equal(anew.timeline.rows[0].n, counts.timeline.rows[0].n);
+    assert_memory_equal(anew.timeline.rows[0].cells, counts.timeline.rows[0].cells,
+                        counts.timeline.rows[0].n * sizeof *counts.timeline.rows[0].cells);
+    times_counts_done(&anew);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(all_samples_of_the_event_are_counted, set_up, end),
+        cmocka_unit_test_setup_teardown(zooms_filter_and_mode_are_obeyed_and_the_range_is_not, set_up, end),
+        cmocka_unit_test_setup_teardown(threads_and_cpus_have_a_row_each, set_up, end),
+        cmocka_unit_test_setup_teardown(a_part_of_the_time_has_its_own_buckets, set_up, end),
+        cmocka_unit_test_setup_teardown(a_chart_is_of_one_thread, set_up, end),
+        cmocka_unit_test_setup_teardown(counts_of_time_that_goes_on_are_those_of_all, set_up, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
