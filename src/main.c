@@ -9,6 +9,7 @@
  *   document.c     the manual and the completions, from the tables
  *   features.c     --version
  *   servers.c      --debuginfod: who is asked
+ *   waiting.c      the line on the terminal while a recording comes through a pipe
  *   ui/            the screens: term (curses), app (loop), widgets, one file per view
  *   export/        what is shown as a file: one format each
  *   session/       owns all below: source and switches, collector, bounds, queries with names, snapshots
@@ -30,6 +31,7 @@
 #include "base/mem.h"
 #include "export/export.h"
 #include "options.h"
+#include "waiting.h"
 
 #define EXIT_USAGE 2
 
@@ -161,7 +163,8 @@ static int run_session(struct options *o)
     bool screen = o->mode == RUN_SCREEN;
     if (!ui_check(&o->ui, &e))
         return complain(&e, EXIT_USAGE);
-    if (screen && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))) {
+    bool piped = o->session.input && !strcmp(o->session.input, SPOOL_STANDARD_INPUT); /* keys come from /dev/tty */
+    if (screen && ((!isatty(STDIN_FILENO) && !piped) || !isatty(STDOUT_FILENO))) {
         error_set(&e, ERROR_ARGUMENT, "the screen needs a terminal; -b prints frames as text, --duration SECS -o FILE "
                                       "records");
         return complain(&e, EXIT_USAGE);
@@ -170,7 +173,10 @@ static int run_session(struct options *o)
         return complain(&e, EXIT_USAGE);
     if (!open_before(o, &e))
         return complain(&e, 1);
+    o->session.wait = o->session.input ? waiting_begin() : NULL;
     struct session *s = session_open(&o->session, &e);
+    if (o->session.wait)
+        waiting_end();
     if (!s) {
         session_close(o->exports.before.session);
         return complain(&e, 1);

@@ -27,6 +27,7 @@ enum damage {
     DAMAGE_BAD_ZSTD,
     DAMAGE_MUCH_ZSTD,
     DAMAGE_SECTION,
+    DAMAGE_PARTS,
     DAMAGE_UNKNOWN_FEATURE,
     DAMAGE_AUXTRACE,
     DAMAGE_NO_MEMORY,
@@ -35,6 +36,10 @@ enum damage {
 
 /* Where records stand: an offset in the file or, with this bit, in the decompressed bytes. */
 #define PLACE_PLAIN (UINT64_C(1) << 63)
+/* A folder has more files with records, numbered from 1 on: the number stands above the offset. */
+#define PLACE_PART_SHIFT 48
+#define PLACE_PARTS      (1u << 14)
+#define PLACE_OFFSET     ((UINT64_C(1) << PLACE_PART_SHIFT) - 1)
 
 /* Records that stand one behind the other with times that do not fall. */
 struct run {
@@ -49,6 +54,10 @@ struct id_place {
 
 struct perfdata {
     struct input in;
+    struct input *parts; /* of a folder: the files with records and nothing else */
+    uint32_t n_parts;
+    uint64_t all_bytes;  /* of all files */
+    char trouble[240];   /* it did not come whole (perfdata/spool.h) */
     bool swap, pipe;
     uint64_t data_start, data_end;
     struct format_section features[FORMAT_FEATURES];
@@ -95,7 +104,7 @@ struct perfdata {
     struct map count_of_others;
     struct perfdata_count *counts; /* as perfdata_counts gave them out */
     uint64_t damage[DAMAGE_KINDS];
-    char *damage_text[DAMAGE_KINDS];
+    char *damage_text[DAMAGE_KINDS + 1]; /* and p->trouble */
     uint32_t n_damage_text;
 };
 
@@ -104,10 +113,15 @@ void damage_note(struct perfdata *p, enum damage kind, uint64_t count);
 void damage_tell(struct perfdata *p); /* makes the lines */
 void damage_done(struct perfdata *p);
 
+/* folder.c: the file with the header out of a folder that perf record --threads made; -1: there is none. Then the others. */
+int folder_open_data(int dir_fd, const char *path, struct error *e);
+void folder_open_parts(struct perfdata *p, int dir_fd);
+
 /* counts.c */
 void counts_add(struct perfdata *p, uint32_t type);
 
-/* header.c: what stands before and behind the records */
+/* header.c: what stands before and behind the records. The first FORMAT_PIPE_BYTES bytes: */
+bool header_is_ours(const uint8_t *head, const char *path, struct error *e);
 bool header_read(struct perfdata *p, const char *path, struct error *e);
 /* One event; entry_n bytes of an attr, of which as much is taken as the attr says and we know. */
 void header_add_event(struct perfdata *p, const uint8_t *entry, size_t entry_n);
@@ -168,6 +182,7 @@ bool split_sample(struct perfdata *p, const struct record *r, uint32_t event, pe
 
 /* expand.c: compressed records */
 void expand_record(struct perfdata *p, const struct raw_record *r);
+void expand_end(struct perfdata *p); /* the next one begins a stream of its own */
 
 /* merge.c: hands all records out in order of time; false: fn said so */
 bool merge_records(struct perfdata *p, perfdata_record_fn *fn, void *ctx, double *progress, struct error *e);

@@ -25,8 +25,8 @@ struct input {
     bool shrank; /* bytes within size_bytes could not be read */
 };
 
-/* Refuses what is no regular file; never blocks on a FIFO. */
-bool input_open(struct input *in, const char *path, struct error *e);
+/* Takes fd, which input_close closes, in any case. Refuses what is no regular file. path: for messages. */
+bool input_open(struct input *in, int fd, const char *path, struct error *e);
 void input_close(struct input *in);
 /* n (at most INPUT_GET_MAX) bytes at offset: borrowed until the next get; NULL when they are not all there. They are the
  * file's own: another program may change them at any time, so nothing holds of them that was seen before. Those that

@@ -35,8 +35,11 @@ struct perfdata_info { /* from the feature sections; strings "" when absent */
 };
 
 struct perfdata;
-/* Opens a file that must be regular. A file with damage opens as far as it can be read: perfdata_damage
- * says. */
+/* Opens a file, the folder that perf record --threads made, or "-", standard input. What comes through a pipe or is packed
+ * is unpacked into a file without a name first, of which wait, if it is not NULL, is told. A file with damage opens as
+ * far as it can be read: perfdata_damage says. */
+struct spool_wait;
+struct perfdata *perfdata_open_waiting(const char *path, const struct spool_wait *wait, struct error *e);
 struct perfdata *perfdata_open(const char *path, struct error *e);
 void perfdata_close(struct perfdata *p);
 uint32_t perfdata_events(const struct perfdata *p, const struct perfdata_event **events);

@@ -27,7 +27,8 @@ struct session_config {
     uint64_t history_bytes;
     char *const *command; /* argv after "--", or NULL */
     bool command_to_log;  /* its output would tear a screen: it goes to the log, and its input is empty */
-    const char *input;    /* perf.data to open instead of sampling, or NULL */
+    const char *input;    /* perf.data to open instead of sampling ("-": standard input), or NULL */
+    const struct spool_wait *wait; /* told while it comes through a pipe or is unpacked (perfdata/spool.h), or NULL */
     const char *symfs, *kallsyms;
     bool no_cache;        /* symbol and unwind tables are not kept on disk */
     const char *debuginfod; /* servers that are asked for debug files, separated by blanks; NULL: none */

@@ -38,6 +38,7 @@ static const struct {
                            false },
     [DAMAGE_SECTION] = { "header section lies outside of the file or contradicts itself",
                          "header sections lie outside of the file or contradict themselves", false },
+    [DAMAGE_PARTS] = { "of the files of the folder is missing", "of the files of the folder are missing", false },
     [DAMAGE_UNKNOWN_FEATURE] = { "header section of a kind that is not known here was skipped",
                                  "header sections of kinds that are not known here were skipped", false },
     [DAMAGE_AUXTRACE] = { "byte of hardware trace (AUX area) was stepped over",
@@ -67,6 +68,8 @@ void damage_tell(struct perfdata *p)
 {
     char number[32], line[256];
     forget(p);
+    if (*p->trouble)
+        p->damage_text[p->n_damage_text++] = mem_strdup(p->trouble);
     for (int i = 0; i < DAMAGE_KINDS; i++) {
         if (!p->damage[i])
             continue;

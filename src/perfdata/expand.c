@@ -10,7 +10,7 @@
 
 static uint64_t limit_of(const struct perfdata *p)
 {
-    uint64_t limit = LIMIT_BASE + LIMIT_RATIO * p->in.size_bytes;
+    uint64_t limit = LIMIT_BASE + LIMIT_RATIO * p->all_bytes;
     return limit < LIMIT_MAX ? limit : LIMIT_MAX;
 }
 
@@ -69,4 +69,11 @@ void expand_record(struct perfdata *p, const struct raw_record *r)
         damage_note(p, p->zstd_full ? DAMAGE_MUCH_ZSTD : DAMAGE_BAD_ZSTD, cursor_left(&c));
     else
         expand(p, c.p, cursor_left(&c));
+}
+
+void expand_end(struct perfdata *p)
+{
+    unpacker_free(p->zstd);
+    p->zstd = NULL;
+    p->zstd_tried = p->zstd_broken = false;
 }

@@ -22,11 +22,13 @@ static bool refuse_magic(const uint8_t *head, const char *path, struct error *e)
     static const struct {
         const char *magic, *what;
     } others[] = {
-        { "\x1f\x8b", "compressed with gzip: unpack it first (gzip -d)" },
-        { "\x28\xb5\x2f\xfd", "compressed with zstd: unpack it first (zstd -d)" },
+        { "\x1f\x8b", "packed by gzip a second time: unpack it once (gzip -d)" },
+        { "\x28\xb5\x2f\xfd", "packed by zstd a second time: unpack it once (zstd -d)" },
         { "\xfd"
           "7zXZ",
-          "compressed with xz: unpack it first (xz -d)" },
+          "packed by xz a second time: unpack it once (xz -d)" },
+        { "BZh", "packed by bzip2: unpack it first (bzip2 -d)" },
+        { "PK\3\4", "a zip archive: unpack it first (unzip)" },
         { "SIMPLEPERF", "simpleperf's report protobuf: convert it to perf.data" },
         { "\177ELF", "an ELF file" },
         { "\027\010\104tracing", "a trace.dat of trace-cmd" },
@@ -38,22 +40,28 @@ static bool refuse_magic(const uint8_t *head, const char *path, struct error *e)
                      path);
 }
 
+bool header_is_ours(const uint8_t *head, const char *path, struct error *e)
+{
+    return magic_is(head, FORMAT_MAGIC_V1) || magic_is(head, FORMAT_MAGIC_V2) ||
+           magic_is(head, FORMAT_MAGIC_V2_SWAPPED) || refuse_magic(head, path, e);
+}
+
 static bool read_magic(struct perfdata *p, const char *path, struct error *e)
 {
     uint8_t head[16] = { 0 };
     uint64_t size;
     if (p->in.size_bytes < sizeof head)
-        return error_set(e, ERROR_FORMAT, "%s has only %llu bytes: too few for a perf.data file", path,
-                         (unsigned long long)p->in.size_bytes);
+        return error_set(e, ERROR_FORMAT, "%s has only %llu byte%s: too few for a perf.data file", path,
+                         (unsigned long long)p->in.size_bytes, p->in.size_bytes == 1 ? "" : "s");
     if (!input_copy(&p->in, 0, head, sizeof head))
         return error_set(e, ERROR_SYSTEM, "cannot read %s", path);
+    if (!header_is_ours(head, path, e))
+        return false;
     memcpy(&size, head + 8, sizeof size);
     if (magic_is(head, FORMAT_MAGIC_V2_SWAPPED))
         p->swap = true;
     else if (magic_is(head, FORMAT_MAGIC_V1)) /* a string: only the size tells the byte order */
         p->swap = size > UINT32_MAX;
-    else if (!magic_is(head, FORMAT_MAGIC_V2))
-        return refuse_magic(head, path, e);
     if (p->swap)
         size = bswap_64(size);
     p->pipe = size == FORMAT_PIPE_BYTES;

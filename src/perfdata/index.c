@@ -52,6 +52,7 @@ struct indexer {
     struct perfdata *p;
     struct run *run;  /* the last one */
     uint64_t last_ns; /* time of the last record */
+    uint64_t seen_bytes; /* of files that were read */
 };
 
 static void new_run(struct indexer *ix, uint64_t first_ns, uint64_t place)
@@ -119,25 +120,41 @@ static void expand_cut(struct perfdata *p, const struct walk *w)
         expand_record(p, &r);
 }
 
-void index_build(struct perfdata *p, double *progress)
+/* The records of one file, whose compressed ones are a stream of their own. */
+static void index_file(struct indexer *ix, uint64_t start, uint64_t end, double *progress)
 {
-    struct walk w = { .p = p, .pos = p->data_start, .end = p->data_end };
-    struct walk plain = { .p = p, .pos = PLACE_PLAIN, .end = PLACE_PLAIN, .more = true };
-    struct indexer ix = { .p = p };
+    struct perfdata *p = ix->p;
+    struct walk w = { .p = p, .pos = start, .end = end };
+    struct walk plain = { .p = p, .pos = PLACE_PLAIN | p->plain_n, .more = true };
     struct raw_record r;
+    uint64_t before = ix->seen_bytes;
+    ix->run = NULL;
+    ix->last_ns = 0;
     while (walk_next(&w, &r)) {
-        index_record(&ix, &r);
+        index_record(ix, &r);
         if (is_compressed(r.type)) {
             expand_record(p, &r);
-            index_plain(&ix, &plain);
+            index_plain(ix, &plain);
         } else if (p->pipe && r.place >= p->setup_end && r.type >= FORMAT_RECORD_USER) {
             setup_apply(p, &r);
         }
         if (progress && p->n_records % 1024 == 0)
-            *progress = 0.25 * (double)(w.pos - p->data_start) / (double)(p->data_end - p->data_start);
+            *progress = 0.25 * (double)(before + w.pos - start) / (double)p->all_bytes;
     }
     expand_cut(p, &w);
     plain.more = false;
-    index_plain(&ix, &plain);
+    index_plain(ix, &plain);
+    expand_end(p);
+    ix->seen_bytes += end - start;
+}
+
+void index_build(struct perfdata *p, double *progress)
+{
+    struct indexer ix = { .p = p };
+    index_file(&ix, p->data_start, p->data_end, progress);
+    for (uint32_t i = 0; i < p->n_parts; i++) {
+        uint64_t start = (uint64_t)(i + 1) << PLACE_PART_SHIFT;
+        index_file(&ix, start, start + p->parts[i].size_bytes, progress);
+    }
     p->indexed = true;
 }

@@ -6,7 +6,6 @@
 #include "perfdata/input.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,9 +31,9 @@ static bool refuse_kind(mode_t mode, const char *path, struct error *e)
     const char *kind = S_ISDIR(mode)    ? "a folder"
                        : S_ISFIFO(mode) ? "a pipe"
                        : S_ISSOCK(mode) ? "a socket"
+                       : S_ISCHR(mode)  ? "a terminal or another device"
                                         : "a device";
-    error_set(e, ERROR_ARGUMENT, "%s is %s, no perf.data file", path, kind);
-    return S_ISFIFO(mode) ? error_hint(e, "write what comes through it into a file first") : false;
+    return error_set(e, ERROR_ARGUMENT, "%s is %s, no perf.data file", path, kind);
 }
 
 static bool can_map(int fd)
@@ -45,12 +44,10 @@ static bool can_map(int fd)
     return p != MAP_FAILED;
 }
 
-bool input_open(struct input *in, const char *path, struct error *e)
+bool input_open(struct input *in, int fd, const char *path, struct error *e)
 {
     struct stat st;
-    *in = (struct input){ .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) };
-    if (in->fd < 0)
-        return error_sys(e, errno, "cannot open %s", path);
+    *in = (struct input){ .fd = fd };
     if (fstat(in->fd, &st))
         return error_sys(e, errno, "cannot look at %s", path);
     if (!S_ISREG(st.st_mode))

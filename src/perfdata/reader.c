@@ -1,13 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "perfdata/reader.h"
 
-#include "perfdata/file.h"
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-struct perfdata *perfdata_open(const char *path, struct error *e)
+#include "perfdata/file.h"
+#include "perfdata/spool.h"
+
+/* A folder's own file, and then the others. */
+static bool open_folder(struct perfdata *p, int dir_fd, const char *path, struct error *e)
+{
+    int fd = folder_open_data(dir_fd, path, e);
+    bool ok = fd >= 0 && input_open(&p->in, fd, path, e);
+    if (ok)
+        folder_open_parts(p, dir_fd);
+    close(dir_fd);
+    return ok;
+}
+
+static bool open_input(struct perfdata *p, const char *path, const struct spool_wait *wait, struct error *e)
+{
+    struct spool s;
+    struct stat st;
+    if (!spool_open(&s, path, wait, e))
+        return false;
+    memcpy(p->trouble, s.trouble, sizeof p->trouble);
+    if (fstat(s.fd, &st) == 0 && S_ISDIR(st.st_mode) ? !open_folder(p, s.fd, path, e) : !input_open(&p->in, s.fd, s.name, e))
+        return false;
+    p->all_bytes = p->in.size_bytes;
+    for (uint32_t i = 0; i < p->n_parts; i++)
+        p->all_bytes += p->parts[i].size_bytes;
+    return header_read(p, s.name, e);
+}
+
+struct perfdata *perfdata_open_waiting(const char *path, const struct spool_wait *wait, struct error *e)
 {
     struct perfdata *p = mem_zalloc(sizeof *p);
+    p->in.fd = -1;
     p->cgroup_names = intern_new();
-    if (!input_open(&p->in, path, e) || !header_read(p, path, e)) {
+    if (!open_input(p, path, wait, e)) {
         perfdata_close(p);
         return NULL;
     }
@@ -15,11 +47,19 @@ struct perfdata *perfdata_open(const char *path, struct error *e)
     return p;
 }
 
+struct perfdata *perfdata_open(const char *path, struct error *e)
+{
+    return perfdata_open_waiting(path, NULL, e);
+}
+
 void perfdata_close(struct perfdata *p)
 {
     if (!p)
         return;
     input_close(&p->in);
+    while (p->n_parts)
+        input_close(&p->parts[--p->n_parts]);
+    mem_free(p->parts);
     unpacker_free(p->zstd);
     arena_done(&p->strings);
     map_done(&p->event_of);
@@ -72,6 +112,8 @@ bool perfdata_each(struct perfdata *p, perfdata_record_fn *fn, void *ctx, double
     p->damage[DAMAGE_BAD_RECORD] = p->damage[DAMAGE_NO_EVENT] = 0;
     bool whole = merge_records(p, fn, ctx, progress, e);
     p->damage[DAMAGE_SHRANK] = input_shrank(&p->in);
+    for (uint32_t i = 0; i < p->n_parts; i++)
+        p->damage[DAMAGE_SHRANK] |= input_shrank(&p->parts[i]);
     damage_tell(p);
     if (progress && whole)
         *progress = 1;

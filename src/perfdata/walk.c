@@ -19,9 +19,12 @@ struct head {
 
 const uint8_t *walk_bytes(struct perfdata *p, uint64_t place, size_t n)
 {
-    if (!(place & PLACE_PLAIN))
+    uint64_t offset = place & PLACE_OFFSET, part = place >> PLACE_PART_SHIFT;
+    if (!part)
         return input_get(&p->in, place, n);
-    uint64_t offset = place & ~PLACE_PLAIN;
+    if (!(place & PLACE_PLAIN))
+        return input_get(&p->parts[part - 1], offset, n);
+    offset = place & ~PLACE_PLAIN;
     return offset <= p->plain_n && n <= p->plain_n - offset ? p->plain + offset : NULL;
 }
 

@@ -15,7 +15,7 @@
 bool load_open(struct session *s, struct error *e)
 {
     const struct perfdata_event *events;
-    s->file = perfdata_open(s->cfg.input, e);
+    s->file = perfdata_open_waiting(s->cfg.input, s->cfg.wait, e);
     if (!s->file)
         return false;
     uint32_t n = perfdata_events(s->file, &events);

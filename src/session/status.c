@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "perfdata/spool.h"
 #include "session/state.h"
 
 static void add_note(struct session_status *out, const char *what, const char *mend)
@@ -56,7 +57,8 @@ static void status_machine(struct session *s, struct session_status *out)
     if (info) {
         text_clean(out->host, sizeof out->host, info->hostname, strlen(info->hostname));
         text_clean(out->release, sizeof out->release, info->release, strlen(info->release));
-        text_clean(out->input, sizeof out->input, s->cfg.input, strlen(s->cfg.input));
+        const char *name = strcmp(s->cfg.input, SPOOL_STANDARD_INPUT) ? s->cfg.input : "standard input";
+        text_clean(out->input, sizeof out->input, name, strlen(name));
         out->cpus = info->cpus_online;
     } else if (uname(&u) == 0) {
         text_clean(out->host, sizeof out->host, u.nodename, strlen(u.nodename));

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* While a recording comes through a pipe or is unpacked there is no screen yet: a line on the terminal says how far it is,
+ * and ^C ends it with what has come. */
+#include "waiting.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+
+#define SAY_NS (200 * NS_PER_MS)
+
+static volatile sig_atomic_t interrupts;
+static struct sigaction before;
+
+static void on_interrupt(int sig)
+{
+    (void)sig;
+    interrupts++;
+}
+
+static void say(const char *name, uint64_t read_bytes, uint64_t of_bytes)
+{
+    char size[32], share[32] = "", shown[128];
+    text_elide(shown, sizeof shown, name, 40, true);
+    text_bytes(size, sizeof size, read_bytes);
+    if (of_bytes)
+        snprintf(share, sizeof share, ", %u%%", (unsigned)(100.0 * (double)read_bytes / (double)of_bytes));
+    fprintf(stderr, "\r\033[Kflametop: reading %s: %s%s (^C: %s)", shown, size, share,
+            interrupts ? "at once" : "enough");
+    fflush(stderr);
+}
+
+/* The first ^C went to the pipe's writer too, which now writes its last. */
+static enum spool_wish look(void *ctx, const char *name, uint64_t read_bytes, uint64_t of_bytes)
+{
+    uint64_t *said_ns = ctx, now_ns = clock_now_ns();
+    if (isatty(STDERR_FILENO) && now_ns - *said_ns >= SAY_NS) {
+        say(name, read_bytes, of_bytes);
+        *said_ns = now_ns;
+    }
+    return interrupts > 1 ? SPOOL_STOP : interrupts ? SPOOL_END : SPOOL_GO_ON;
+}
+
+static uint64_t said_ns;
+static const struct spool_wait wait_for_it = { look, &said_ns };
+
+const struct spool_wait *waiting_begin(void)
+{
+    struct sigaction sa = { .sa_handler = on_interrupt };
+    interrupts = 0;
+    said_ns = 0;
+    sigaction(SIGINT, &sa, &before);
+    return &wait_for_it;
+}
+
+void waiting_end(void)
+{
+    if (said_ns)
+        fputs("\r\033[K", stderr);
+    sigaction(SIGINT, &before, NULL);
+}

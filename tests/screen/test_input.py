@@ -1,0 +1,201 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A recording comes in many ways: as a file, packed, through a pipe, as a folder. It is always the same one."""
+import gzip
+import lzma
+import os
+import re
+import resource
+import shutil
+import subprocess
+
+import machine as m
+from ptyscreen import LIMIT, PROGRAM, Screen, run
+
+DATA = os.path.join(m.SOURCE, "tests", "data")
+FILE = os.path.join(DATA, "google__perf.data.callgraph-3.8")
+PIPED = os.path.join(DATA, "google__perf.data.piped.header_features_aligned-6.12")
+
+
+def folded(name, **more):
+    """(status, folded stacks, what was said of it)"""
+    done = subprocess.run([PROGRAM, "-i", name, "--export", "folded", "-o", "-"], capture_output=True, timeout=2 * LIMIT,
+                          **more)
+    return done.returncode, done.stdout, done.stderr.decode()
+
+
+def whole():
+    status, out, why = folded(FILE)
+    assert status == 0 and out.count(b"\n") > 100, why
+    return out
+
+
+def packed():
+    """(name, bytes) of what gzip, xz and zstd make of the file; those that this build unpacks"""
+    with open(FILE, "rb") as file:
+        plain = file.read()
+    built = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
+    if re.search(r"\+zlib", built):
+        yield "gz", gzip.compress(plain)
+        yield "two.gz", gzip.compress(plain[:100000]) + gzip.compress(plain[100000:])
+    if re.search(r"\+lzma", built):
+        yield "xz", lzma.compress(plain)
+    if re.search(r"\+zstd", built) and shutil.which("zstd"):
+        yield "zst", subprocess.run(["zstd", "-q", "-c", FILE], capture_output=True, check=True).stdout
+
+
+def write(name, data):
+    with open(m.path(name), "wb") as file:
+        file.write(data)
+    return m.path(name)
+
+
+def packed_files():
+    """what gzip, xz or zstd packed is read like the file itself, from the disk, standard input and another pipe"""
+    wanted = whole()
+    for ending, data in packed():
+        file = write("packed." + ending, data)
+        assert folded(file) == (0, wanted, ""), ending
+        assert folded("-", input=data) == (0, wanted, ""), ending
+        ends = os.pipe()
+        reader = subprocess.Popen([PROGRAM, "-i", "/dev/fd/%d" % ends[0], "--export", "folded", "-o", "-"],
+                                  stdout=subprocess.PIPE, pass_fds=[ends[0]], start_new_session=True)
+        m.adopt(reader)
+        with open(ends[1], "wb") as end:
+            end.write(data)
+        assert reader.communicate(timeout=LIMIT)[0] == wanted, ending
+        os.close(ends[0])
+
+
+def standard_input():
+    """-i - reads a file or a pipe on standard input"""
+    wanted = whole()
+    with open(FILE, "rb") as file:
+        assert folded("-", stdin=file) == (0, wanted, "")
+        assert folded("-", input=open(FILE, "rb").read()) == (0, wanted, "")
+    with open(PIPED, "rb") as file:
+        assert folded("-", input=file.read()) == folded(PIPED)
+
+
+def keys_from_the_terminal():
+    """with -i - the screens are shown, and keys come from the terminal"""
+    def from_a_pipe():
+        ends = os.pipe()
+        if os.fork() == 0:
+            os.close(ends[0])
+            with open(FILE, "rb") as file, os.fdopen(ends[1], "wb") as pipe:
+                pipe.write(file.read())
+            os._exit(0)
+        os.close(ends[1])
+        os.dup2(ends[0], 0)
+
+    with Screen(["-i", "-"], preexec=from_a_pipe) as s:
+        s.wait(r"standard input")
+        s.wait(r"SELF%")
+        s.wait(r"chrome")
+        s.send("3")
+        s.wait_not(r"SELF%")
+        s.send("q")
+        s.wait_end()
+        assert s.status == 0
+
+
+def cut_and_damaged():
+    """what is packed and cut, or damaged, gives what can be unpacked, and says so"""
+    for ending, data in packed():
+        if ending == "two.gz":
+            continue
+        for name, bad, pattern in (("cut", data[:len(data) // 2], r"cut"),
+                                   ("damaged", data[:len(data) // 2] + b"\x55" * 4096, r"cut|damaged")):
+            out = m.flametop("-i", write(name + "." + ending, bad), "--export", "report", "-o", "-")[1]
+            assert re.search(r"DEGRADED .*packed.*" + pattern, out), (ending, name, out[:600])
+    status, out, why = folded("-", input=b"\x1f\x8b\x08\x00")
+    assert status == 1 and re.search(r"standard input.*cut", why), why
+
+
+def bombs_and_floods():
+    """what unpacks to something else ends at its first bytes; no space for it is said"""
+    status, _, why = folded("-", input=gzip.compress(bytes(100 << 20)))
+    assert status == 1 and re.search(r"no perf\.data file", why), why
+    endless = subprocess.Popen(["yes"], stdout=subprocess.PIPE, start_new_session=True)
+    m.adopt(endless)
+    status, _, why = folded("-", stdin=endless.stdout)
+    m.stop(endless)
+    assert status == 1 and re.search(r"no perf\.data file", why), why
+
+    def small_files():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+
+    done = subprocess.run([PROGRAM, "-i", "-", "--export", "report", "-o", "-"], input=open(FILE, "rb").read(),
+                          capture_output=True, preexec_fn=small_files, timeout=LIMIT)
+    assert done.returncode == 0 and re.search(rb"DEGRADED cannot write to a file in .*TMPDIR", done.stdout), done
+
+
+def folders():
+    """a folder of perf record --threads is read as one recording, and one that lacks a file says so"""
+    wanted = whole()
+    folder = m.path("folder")
+    os.mkdir(folder)
+    status, _, why = folded(folder)
+    assert status == 1 and re.search(r"folder.*no file \"data\"", why), why
+    shutil.copy(FILE, os.path.join(folder, "data"))
+    assert folded(folder) == (0, wanted, "")
+    # the records of a second reader, before and behind those of the first
+    with open(FILE, "rb") as file:
+        data = file.read()
+    start, size = (int.from_bytes(data[at:at + 8], "little") for at in (40, 48))
+    records, split = data[start:start + size], 0
+    while split < size // 2:
+        split += int.from_bytes(records[split + 6:split + 8], "little")
+    with open(os.path.join(folder, "data"), "wb") as file:
+        file.write(data[:48] + split.to_bytes(8, "little") + data[56:start + split] + data[start + size:])
+    with open(os.path.join(folder, "data.0"), "wb"):
+        pass
+    with open(os.path.join(folder, "data.1"), "wb") as file:
+        file.write(records[split:])
+    # where its sections are is known from the size of the records; theirs are elsewhere now
+    total = sum(int(line.rsplit(b" ", 1)[1]) for line in wanted.splitlines())
+    out = folded(folder)[1]
+    assert sum(int(line.rsplit(b" ", 1)[1]) for line in out.splitlines()) == total
+    os.remove(os.path.join(folder, "data.0"))
+    report = m.flametop("-i", folder, "--export", "report", "-o", "-")[1]
+    assert re.search(r"DEGRADED 1 of the files of the folder is missing", report), report[:600]
+
+
+def threads():
+    """perf record --threads, with and without compression, is read as perf itself reads it"""
+    m.need_perf()
+    m.need_events()
+    for options in ([], ["-z"]):
+        folder = m.path("threads" + "".join(options))
+        done = subprocess.run(["perf", "record", "-q", "--threads", "-F", "999", "-g", *options, "-o", folder, "--", "sh", "-c",
+                               "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"], capture_output=True, text=True)
+        if done.returncode or not os.path.isdir(folder):
+            continue  # this perf has no --threads, or no -z
+        theirs = [line for line in m.perf("script", "-i", folder, "-G", "-F", "comm,time")[0].splitlines() if line.strip()]
+        ours = m.flametop("-i", folder, "--export", "report", "-o", "-")[1]
+        assert int(re.search(r"samples ([\d,]+)", ours).group(1).replace(",", "")) == len(theirs), ours[:300]
+
+
+def nobody_writes():
+    """a FIFO that nobody writes to is said, and not waited for"""
+    os.mkfifo(m.path("lonely"))
+    status, _, why = folded(m.path("lonely"))
+    assert status == 1 and re.search(r"nobody writes to", why), why
+
+
+def no_recordings():
+    """devices, terminals, empty and tiny files are refused with a reason"""
+    for name, pattern in (("/dev/zero", r"device"), ("/dev/null", r"device"), (write("empty", b""), r"is empty"),
+                          (write("one", b"P"), r"only 1 byte"), (m.path("none"), r"No such file"),
+                          (write("elf", b"\x7fELF" + bytes(100)), r"an ELF file")):
+        status, _, why = folded(name)
+        assert status == 1 and re.search(pattern, why) and why.count("\n") == 1, (name, why)
+    status, _, why = folded("-", stdin=subprocess.DEVNULL)
+    assert status == 1 and re.search(r"standard input is .*device", why), why
+    status, _, why = folded("-", input=b"")
+    assert status == 1 and re.search(r"standard input is empty", why), why
+
+
+run(packed_files, standard_input, keys_from_the_terminal, cut_and_damaged, bombs_and_floods, folders, threads,
+    nobody_writes, no_recordings)
