@@ -62,7 +62,7 @@ extern const struct exporter *const export_table[];
 extern const size_t export_table_n;
 
 extern const struct exporter export_perfdata, export_folded, export_svg, export_json, export_script, export_report;
-extern const struct exporter export_pprof, export_speedscope;
+extern const struct exporter export_pprof, export_speedscope, export_callgraph, export_callers;
 
 /* By name, or (name NULL) by the ending of path; "perf.data" when nothing fits. NULL with e set: unknown name. */
 const struct exporter *export_find(const char *name, const char *path, struct error *e);
@@ -79,6 +79,8 @@ bool export_is_named(const struct view *v, uint32_t frame);
 /* A module's path as perf writes it; in dst, if it has to be made. As it was recorded: anything may be in it. */
 const char *export_module_path(const struct module *m, char *dst, size_t cap);
 void export_put_path(struct buf *out, const char *path); /* cleaned */
+/* The lines above a table: machine, event, scope, samples, what is degraded. */
+void report_header(struct session *s, const struct view *v, struct buf *out);
 /* One frame as text: header lines and the `lines` hottest rows (0: all). Batch and report share it. */
 void report_print(struct session *s, const struct view_query *q, const struct view *v, unsigned lines, struct buf *out);
 

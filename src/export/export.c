@@ -19,6 +19,8 @@ const struct exporter *const export_table[] = {
     &export_json,
     &export_script,
     &export_pprof,
+    &export_callgraph, /* these before .txt */
+    &export_callers,
     &export_report,
 };
 const size_t export_table_n = sizeof export_table / sizeof *export_table;

@@ -9,7 +9,7 @@
 #include "export/compare.h"
 #include "profile/functions.h"
 
-static void print_header(struct session *s, const struct view *v, struct buf *out)
+void report_header(struct session *s, const struct view *v, struct buf *out)
 {
     struct session_status st;
     char elapsed[32], samples[32], lost[32];
@@ -91,7 +91,7 @@ static void print_rows(const struct view_query *q, const struct view *v, unsigne
 
 void report_print(struct session *s, const struct view_query *q, const struct view *v, unsigned lines, struct buf *out)
 {
-    print_header(s, v, out);
+    report_header(s, v, out);
     buf_putc(out, '\n');
     print_rows(q, v, lines, out);
 }

@@ -186,7 +186,8 @@ def rows(text):
 
 def tolerance(share, *samples, margin=0.02):
     """How far a share out of so many samples may be off by chance; with two numbers of samples, how far two such are
-    from each other."""
+    from each other. What is found more than once in a sample has a share above one, and is as sure as one."""
+    share = min(share, 1)
     return 5 * math.sqrt(sum(share * (1 - share) / n for n in samples)) + margin
 
 

@@ -242,6 +242,10 @@ static void a_format_is_found_by_name_or_by_the_ending(void **state)
     assert_ptr_equal(export_find("folded", "x.data", &error), &export_folded);
     assert_ptr_equal(export_find(NULL, "x.folded", &error), &export_folded);
     assert_ptr_equal(export_find(NULL, "x.txt", &error), &export_report);
+    assert_ptr_equal(export_find(NULL, "x.callers.txt", &error), &export_callers);
+    assert_ptr_equal(export_find(NULL, "x.json", &error), &export_json);
+    assert_ptr_equal(export_find(NULL, "x.speedscope.json", &error), &export_speedscope);
+    assert_ptr_equal(export_find(NULL, "x.pb.gz", &error), &export_pprof);
     assert_ptr_equal(export_find(NULL, "x.data", &error), &export_perfdata);
     assert_ptr_equal(export_find(NULL, "x", &error), &export_perfdata);
     assert_ptr_equal(export_find(NULL, "", &error), &export_perfdata);
@@ -252,6 +256,27 @@ static void a_format_is_found_by_name_or_by_the_ending(void **state)
         assert_true(*export_table[i]->help && export_table[i]->suffix[0] == '.');
         assert_true(export_table[i]->text || export_table[i]->stream || export_table[i]->write);
     }
+}
+
+static void call_graphs_go_from_the_roots_down_or_from_the_hottest_up(void **state)
+{
+    double total, self;
+    unsigned samples;
+    (void)state;
+    open_file(true);
+    char *text = exported(&export_callgraph);
+    const char *caller = strstr(text, "5  export_test_caller  test_export\n");
+    assert_non_null(caller);
+    assert_int_equal(sscanf(line_with(text, "5  export_test_caller"), "%lf %lf %u", &total, &self, &samples), 3);
+    assert_true(total > 83 && total < 84 && self > 33 && self < 34);
+    assert_non_null(strstr(caller, "3    export_test_leaf  test_export\n"));
+    free(text);
+    text = exported(&export_callers);
+    const char *leaf = strstr(text, "4  export_test_leaf  test_export\n");
+    assert_non_null(leaf);
+    assert_non_null(strstr(leaf, "3    export_test_caller  test_export\n"));
+    assert_non_null(strstr(leaf, "2  export_test_caller  test_export\n"));
+    free(text);
 }
 
 static void the_json_counts_all(void **state)
@@ -315,6 +340,7 @@ int main(int argc, char **argv)
         WITH_SETUP(as_many_rows_as_asked),
         WITH_SETUP(nothing_sampled_is_nothing_written),
         WITH_SETUP(a_format_is_found_by_name_or_by_the_ending),
+        WITH_SETUP(call_graphs_go_from_the_roots_down_or_from_the_hottest_up),
         WITH_SETUP(the_json_counts_all),
         cmocka_unit_test(whatever_is_in_a_name_is_valid_in_json),
         WITH_SETUP(what_cannot_be_written_is_said),
