@@ -74,8 +74,8 @@ struct live_stats {
     double ring_fill;                /* highest share of a ring in use at the last drain, 0..1 */
 };
 void live_stats(const struct live *l, struct live_stats *out);
-/* auto without a frequency: more dumps than their budget allows, since the last call (once a second)? Then how many
- * samples a second and CPU there were, for the seen_hz of a new live; else 0. */
+/* auto without a frequency: more dumps than their budget allows for a second, in a second or less? Then how many samples
+ * a second and CPU there were, for the seen_hz of a new live; else 0. To be asked after each drain. */
 uint64_t live_over_budget(struct live *l);
 /* Looks for CPUs that came or went (cheap; call once a second): opens and closes rings accordingly. */
 void live_check_cpus(struct live *l);

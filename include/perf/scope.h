@@ -35,6 +35,8 @@ bool scope_copy(struct scope *dst, const struct scope *src); /* deep; dst must b
 void scope_done(struct scope *s);
 /* "12,34" → ids (checked to be alive: the message says which is not). */
 bool scope_set_pids(struct scope *s, const char *list, bool threads, struct error *e);
+/* Processes are known by the id of their main thread: that of another one is taken for its process. */
+uint32_t scope_process_of(uint32_t tid);
 bool scope_set_user(struct scope *s, const char *name_or_uid, struct error *e);
 bool scope_set_cgroup(struct scope *s, const char *path, struct error *e); /* absolute or below the root */
 bool scope_set_cpus(struct scope *s, const char *list, struct error *e);   /* "0-3,8" */

@@ -138,6 +138,7 @@ struct session {
     uint32_t *thread_scope;      /* by thread: number of the scope it was last sampled under */
     size_t thread_scope_cap;
     uint32_t scope_number;
+    uint32_t targets_read;       /* the scope_number whose targets were read from /proc */
     uint64_t budget_bytes, world_floor_bytes; /* floor: what the world took after the last collection */
     uint64_t world_live_bytes;   /* of that, for those who live */
     uint64_t start_ns, clear_ns, frozen_ns; /* frozen_ns 0: not frozen */
@@ -230,8 +231,11 @@ void bounds_forget_all(struct session *s);
 uint8_t *bounds_modules_in_use(struct session *s, uint32_t *n); /* a byte per module id below n; the caller frees */
 /* source.c */
 bool source_open(struct session *s, struct error *e);
-/* Once a second, under source_lock: where auto's dumps turn out to be too many it is opened again with less. */
+/* After each drain, under source_lock: where auto's dumps turn out to be too many it is opened again with less. */
 void source_keep_budget(struct session *s);
+/* readproc.c */
+void readproc_of(struct session *s, uint32_t pid);  /* once, under lock, which it lets go meanwhile */
+void readproc_of_targets(struct session *s);        /* after a switch, under source_lock: one may end before it is sampled */
 /* load.c */
 bool load_open(struct session *s, struct error *e);
 void *load_main(void *session);

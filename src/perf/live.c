@@ -114,6 +114,7 @@ struct live *live_open(const struct live_config *cfg, struct error *e)
     if (!open_by_steps(l, e))
         goto fail;
     dumps_note(&l->plan);
+    l->budget_look.time_ns = clock_now_ns();
     record_layout_of(&l->plan.attr, false, &l->layout);
     l->cpus_cap = l->n_cpus;
     for (uint32_t i = 0; i < l->n_cpus; i++)
@@ -291,11 +292,12 @@ uint64_t live_over_budget(struct live *l)
     struct look last = l->budget_look, now = { l->dump_bytes, l->stats.lost, clock_now_ns() };
     if (p->callchain_asked != CALLCHAIN_AUTO || !dumps_run(p) || plan_is_frequency(p))
         return 0;
-    l->budget_look = now;
-    if (!last.time_ns || now.time_ns == last.time_ns)
-        return 0;
     uint64_t bytes = now.bytes - last.bytes + (now.lost - last.lost) * p->cfg.stack_bytes;
-    double per_second = (double)bytes * NS_PER_SEC / (double)(now.time_ns - last.time_ns);
+    bool over = bytes > dumps_budget(p->n_cpus);
+    if (!over && now.time_ns - last.time_ns < NS_PER_SEC)
+        return 0;
+    l->budget_look = now;
+    double per_second = (double)bytes * NS_PER_SEC / (double)(now.time_ns - last.time_ns + 1);
     if (per_second <= (double)dumps_budget(p->n_cpus))
         return 0;
     return (uint64_t)(per_second / p->cfg.stack_bytes / p->n_cpus) + 1;

@@ -52,8 +52,7 @@ static void set_ids(struct scope *s, enum scope_kind kind, uint32_t *ids, uint32
     s->own = s->command = false;
 }
 
-/* Processes are known by the id of their main thread: that of another one is taken for its process. */
-static uint32_t process_of(uint32_t tid)
+uint32_t scope_process_of(uint32_t tid)
 {
     char path[64];
     struct buf b = { 0 };
@@ -76,7 +75,7 @@ static bool parse_live_id(const char *word, bool thread, uint32_t *id, struct er
                          what);
     if (kill((pid_t)v, 0) != 0 && errno == ESRCH)
         return error_set(e, ERROR_MISSING, "there is no %s %u", what, (unsigned)v);
-    *id = thread ? (uint32_t)v : process_of((uint32_t)v);
+    *id = thread ? (uint32_t)v : scope_process_of((uint32_t)v);
     return true;
 }
 

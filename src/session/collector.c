@@ -285,15 +285,6 @@ static void note_thread_scope(struct session *s, uint32_t thread)
     s->thread_scope[thread] = s->scope_number;
 }
 
-/* Reading /proc may take long (a process that is stuck in the kernel holds its map lock): not under our lock. */
-static void read_proc(struct session *s, uint32_t pid)
-{
-    pthread_mutex_unlock(&s->lock);
-    struct proc_snapshot *snapshot = world_read_proc(pid);
-    pthread_mutex_lock(&s->lock);
-    world_install(s->world, pid, snapshot);
-}
-
 /* Samples of a file that was recorded without times come one nanosecond after the other. */
 static uint64_t sample_time(struct session *s, const struct record *r)
 {
@@ -311,8 +302,8 @@ static uint64_t sample_time(struct session *s, const struct record *r)
 static bool collect_sample(struct session *s, const struct record *r)
 {
     /* the process, and a parent that ran before us and whose maps it shares */
-    for (uint32_t pid; !s->file && (pid = world_wants_proc(s->world, r->id.pid));)
-        read_proc(s, pid);
+    if (!s->file)
+        readproc_of(s, r->id.pid);
     uint64_t time_ns = sample_time(s, r);
     uint32_t thread = world_thread_of(s->world, r->id.pid, r->id.tid, time_ns, r->sample.cgroup);
     struct frame_owner owner = owner_of(s, thread);
@@ -429,10 +420,8 @@ static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
     struct box box = s->box;
     box_look(&box, now_ns);
     uint64_t cpu_ns = own_cpu_ns(s);
-    if (s->live) {
+    if (s->live)
         live_check_cpus(s->live);
-        source_keep_budget(s);
-    }
     pthread_mutex_lock(&s->lock);
     s->box = box;
     if (p->time_ns && now_ns > p->time_ns && cpu_ns >= p->cpu_ns) {
@@ -460,8 +449,10 @@ void *collector_main(void *session)
     struct pulse pulse = { 0 };
     while (!s->stop) {
         pthread_mutex_lock(&s->source_lock);
+        readproc_of_targets(s);
         if (s->live)
             drain(s, false);
+        source_keep_budget(s);
         collect_pulse(s, &pulse, clock_now_ns());
         int fd = s->live ? live_fd(s->live) : -1;
         pthread_mutex_unlock(&s->source_lock);

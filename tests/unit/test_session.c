@@ -242,6 +242,40 @@ static void a_target_that_ends_is_told(void **state)
     assert_true(ask() > 0);
 }
 
+static void sleep_until_killed(void)
+{
+    for (;;)
+        pause();
+}
+
+static bool sleeps(pid_t pid)
+{
+    char path[40], text[256] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool ok = fd >= 0 && read(fd, text, sizeof text - 1) > 0 && strstr(text, ") S ");
+    close(fd);
+    return ok;
+}
+
+/* It may end with its first sample. */
+static void the_maps_of_a_target_are_read_before_it_is_sampled(void **state)
+{
+    (void)state;
+    pid_t pid = start_child(sleep_until_killed);
+    WAIT_UNTIL(sleeps(pid)); /* and is not sampled from then on */
+    scope_to(&cfg.scope, pid);
+    open_or_skip();
+    for (bool wanted = true; wanted;) {
+        pthread_mutex_lock(&session->lock);
+        wanted = world_wants_proc(session->world, (uint32_t)pid);
+        pthread_mutex_unlock(&session->lock);
+        usleep(1000);
+    }
+    session_get_status(session, &status);
+    assert_int_equal(status.samples, 0);
+}
+
 static void processes_are_listed_by_their_share(void **state)
 {
     struct session_listing got = { 0 };
@@ -728,6 +762,7 @@ int main(int argc, char **argv)
         WITH_SETUP(an_explicit_range_gives_the_samples_in_it),
         WITH_SETUP(the_status_tells_what_runs),
         WITH_SETUP(a_target_that_ends_is_told),
+        WITH_SETUP(the_maps_of_a_target_are_read_before_it_is_sampled),
         WITH_SETUP(processes_are_listed_by_their_share),
         WITH_SETUP(cgroups_are_a_tree_with_the_samples_below),
         WITH_SETUP(lists_that_nobody_takes_do_no_harm),

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What processes had mapped before we came. Reading /proc may take long (a process that is stuck in the kernel holds its
+ * map lock): not under our lock. */
+#include "session/state.h"
+
+static void read_proc(struct session *s, uint32_t pid)
+{
+    pthread_mutex_unlock(&s->lock);
+    struct proc_snapshot *snapshot = world_read_proc(pid);
+    pthread_mutex_lock(&s->lock);
+    world_install(s->world, pid, snapshot);
+}
+
+void readproc_of(struct session *s, uint32_t pid)
+{
+    for (uint32_t next; (next = world_wants_proc(s->world, pid));)
+        read_proc(s, next);
+}
+
+void readproc_of_targets(struct session *s)
+{
+    const struct scope *scope = &s->running_scope;
+    bool named = scope->kind == SCOPE_PIDS || scope->kind == SCOPE_TIDS;
+    if (s->targets_read == s->scope_number)
+        return;
+    s->targets_read = s->scope_number;
+    if (!named || scope->own || scope->command)
+        return;
+    for (uint32_t i = 0; i < scope->n_ids && !s->stop; i++) {
+        uint32_t pid = scope->kind == SCOPE_PIDS ? scope->ids[i] : scope_process_of(scope->ids[i]);
+        pthread_mutex_lock(&s->lock);
+        readproc_of(s, pid);
+        pthread_mutex_unlock(&s->lock);
+    }
+}
