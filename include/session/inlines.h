@@ -8,26 +8,34 @@
 
 struct inlines { /* zero-initialised at first */
     struct expanded expanded;
-    struct result original; /* while it is replaced in the view by what it was expanded to */
-    bool replaced;
-    uint8_t *counts; /* by frame of the original */
-    size_t counts_cap;
-    uint32_t n_frames; /* of which counts are known; 0: of none */
-    bool any;          /* of them is not 0 */
+    struct result original;  /* while it is replaced in the view by what it was expanded to */
+    uint32_t *original_func; /* its frame_func */
+    bool replaced, was_replaced;
+    uint32_t *frame_func; /* of the expanded: of the first n_numbered frames */
+    uint32_t n_numbered;
+    uint32_t *cold; /* frames that were not asked for: their functions have too few samples */
+    uint32_t n_cold;
+    uint64_t *samples, *node_samples; /* by function, of those that it is on the stack of; scratch */
+    uint32_t n_samples;
+    uint64_t all, counted_version;
+    size_t frame_func_cap, cold_cap, samples_cap, node_samples_cap;
 };
 
 typedef struct module *inlines_module_fn(const struct view *v, uint32_t frame);
-/* Gives the frame, which stands for an inlined function inside the frame `real`, its function. */
-typedef void inlines_number_fn(struct view *v, uint32_t frame, uint32_t real, const struct symbol *sym);
+/* The function of what is called like that inside the real frame `real`. */
+typedef uint32_t inlines_number_fn(struct view *v, uint32_t real, const struct symbol *sym);
 
-/* Puts the expanded answer in the view's place. False: nothing is inlined, nothing was changed. */
-bool inlines_expand(struct inlines *in, struct session *s, struct view *v, inlines_module_fn *module_of,
-                    inlines_number_fn *number_of);
+/* Puts the expanded trie and its functions in the view's place, for inlines_filter to add the entries. False: nothing
+ * is inlined, nothing was changed. Only what is in the answer is asked for, in the background; hot_only: and of that
+ * only what can be seen. */
+bool inlines_expand(struct inlines *in, struct session *s, struct view *v, bool hot_only,
+                    inlines_module_fn *module_of, inlines_number_fn *number_of);
 /* The node of a stack of the history in the view's result as it is now. */
 uint32_t inlines_node(const struct inlines *in, const struct view *v, uint32_t stack);
 void inlines_restore(struct inlines *in, struct view *v); /* before the query runs again */
-void inlines_filter(struct inlines *in, struct view *v, const uint8_t *drop); /* result_filter */
-void inlines_forget(struct inlines *in); /* frames have other numbers, or more is known of them */
+/* result_filter: drop is by entry of the original. Once after each query, expanded or not. */
+void inlines_filter(struct inlines *in, struct view *v, const uint8_t *drop);
+void inlines_forget(struct inlines *in); /* functions have other numbers, or more is known of frames */
 void inlines_done(struct inlines *in);
 
 #endif

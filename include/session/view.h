@@ -41,6 +41,7 @@ struct view_query {
     bool show_idle;       /* count idle samples into the percentages */
     bool all_events;      /* not only those of the event that is shown */
     bool no_inlines;      /* functions that were inlined are part of those that hold them */
+    bool hot_inlines;     /* so are, of what is sampled now, those in functions that have hardly a part in it */
     struct zoom zooms[VIEW_ZOOMS_MAX];
     uint32_t n_zooms;
     char filter[128];     /* only stacks through a function whose name has this (case folded); "": all */

@@ -8,109 +8,112 @@
 static void add_frame(struct expanded *x, const struct result *r, uint32_t real, uint32_t inlined)
 {
     struct result *to = &x->result;
-    uint32_t n = to->n_frames - x->n_real;
+    uint32_t n = to->n_frames++;
 
-    MEM_GROW(to->frame_module, x->module_cap, to->n_frames + 1);
-    MEM_GROW(to->frame_offset, x->offset_cap, to->n_frames + 1);
+    MEM_GROW(to->frame_module, x->module_cap, n + 1);
+    MEM_GROW(to->frame_offset, x->offset_cap, n + 1);
     MEM_GROW(x->real, x->real_cap, n + 1);
     MEM_GROW(x->inlined, x->inlined_cap, n + 1);
-    to->frame_module[to->n_frames] = r->frame_module[real];
-    to->frame_offset[to->n_frames] = r->frame_offset[real];
+    to->frame_module[n] = real ? r->frame_module[real] : 0;
+    to->frame_offset[n] = real ? r->frame_offset[real] : 0;
     x->real[n] = real;
     x->inlined[n] = inlined;
-    to->n_frames++;
+    x->any |= inlined > 0;
 }
 
-static void copy_frames(struct expanded *x, const struct result *r)
+static void begin(struct expanded *x, const struct result *r)
+{
+    x->any = false;
+    x->result.n_frames = x->result.n_nodes = 0;
+    x->n_real = x->n_real_nodes = 0;
+    x->entries_version = 0;
+    MEM_GROW(x->first, x->first_cap, 2);
+    x->first[0] = 0;
+    add_frame(x, r, 0, 0);
+    x->first[1] = x->result.n_frames;
+    x->n_real = 1;
+    x->result.n_frames_before = 1;
+}
+
+static void expand_frames(struct expanded *x, const struct result *r, uint32_t (*inlined)(void *ctx, uint32_t frame),
+                          void *ctx)
+{
+    MEM_GROW(x->first, x->first_cap, (size_t)r->n_frames + 1);
+    for (; x->n_real < r->n_frames; x->n_real++) {
+        uint32_t n = inlined(ctx, x->n_real);
+
+        add_frame(x, r, x->n_real, 0);
+        for (uint32_t k = 1; k <= n && n < EXPAND_NODES_MAX; k++)
+            add_frame(x, r, x->n_real, k);
+        x->first[x->n_real + 1] = x->result.n_frames;
+    }
+}
+
+static uint32_t add_node(struct expanded *x, uint32_t parent, uint32_t frame)
 {
     struct result *to = &x->result;
+    uint32_t n = to->n_nodes++;
 
-    MEM_GROW(to->frame_module, x->module_cap, r->n_frames);
-    MEM_GROW(to->frame_offset, x->offset_cap, r->n_frames);
-    if (r->n_frames) {
-        memcpy(to->frame_module, r->frame_module, r->n_frames * sizeof *to->frame_module);
-        memcpy(to->frame_offset, r->frame_offset, r->n_frames * sizeof *to->frame_offset);
-    }
-    x->n_real = to->n_frames = r->n_frames;
-}
-
-/* Uses of each frame, for the number of nodes that each will cost: at first in `first`. */
-static void count_uses(struct expanded *x, const struct result *r)
-{
-    uint32_t i;
-
-    MEM_GROW(x->first, x->first_cap, r->n_frames + 1);
-    memset(x->first, 0, (r->n_frames + 1) * sizeof *x->first);
-    for (i = 1; i < r->n_nodes; i++)
-        x->first[r->frame[i]]++;
-}
-
-static uint32_t expand_frames(struct expanded *x, const struct result *r,
-                              uint32_t (*inlined)(void *ctx, uint32_t frame), void *ctx)
-{
-    uint64_t nodes = r->n_nodes;
-    uint32_t i, k;
-
-    copy_frames(x, r);
-    count_uses(x, r);
-    for (i = 1; i < r->n_frames; i++) {
-        uint32_t n = inlined(ctx, i);
-        uint64_t cost = (uint64_t)x->first[i] * n;
-        x->first[i] = x->result.n_frames;
-        if (!cost || nodes + cost > EXPAND_NODES_MAX)
-            continue;
-        nodes += cost;
-        for (k = 1; k <= n; k++)
-            add_frame(x, r, i, k);
-    }
-    x->first[r->n_frames] = x->result.n_frames;
-    return (uint32_t)nodes;
+    MEM_GROW(to->parent, x->parent_cap, (size_t)n + 1);
+    MEM_GROW(to->frame, x->frame_cap, (size_t)n + 1);
+    to->parent[n] = parent;
+    to->frame[n] = frame;
+    return n;
 }
 
 /* Each node becomes a chain: parents still come first. */
-static void expand_nodes(struct expanded *x, const struct result *r, uint32_t n_nodes)
+static void expand_nodes(struct expanded *x, const struct result *r)
 {
-    struct result *to = &x->result;
-    uint32_t i, k, n = 1;
+    MEM_GROW(x->last_node, x->last_cap, (size_t)r->n_nodes + 1);
+    for (uint32_t i = x->n_real_nodes; i < r->n_nodes; i++) {
+        uint32_t frame = i ? r->frame[i] : 0, end = x->first[frame + 1];
+        uint32_t at = add_node(x, i ? x->last_node[r->parent[i]] : 0, x->first[frame]);
 
-    MEM_GROW(to->parent, x->parent_cap, n_nodes + 1);
-    MEM_GROW(to->frame, x->frame_cap, n_nodes + 1);
-    MEM_GROW(x->last_node, x->last_cap, r->n_nodes + 1);
-    to->parent[0] = to->frame[0] = x->last_node[0] = 0;
-    for (i = 1; i < r->n_nodes; i++) {
-        uint32_t frame = r->frame[i];
-        to->parent[n] = x->last_node[r->parent[i]];
-        to->frame[n++] = frame;
-        for (k = x->first[frame]; frame && k < x->first[frame + 1]; k++) {
-            to->parent[n] = n - 1;
-            to->frame[n++] = k;
-        }
-        x->last_node[i] = n - 1;
+        if ((uint64_t)x->result.n_nodes + (end - x->first[frame]) + (r->n_nodes - i) > EXPAND_NODES_MAX)
+            end = 0;
+        for (uint32_t k = x->first[frame] + 1; k < end; k++)
+            at = add_node(x, at, k);
+        x->last_node[i] = at;
     }
-    to->n_nodes = n;
+    x->n_real_nodes = r->n_nodes;
 }
 
-static void copy_entries(struct expanded *x, const struct result *r)
+bool expand_goes_on(const struct expanded *x, const struct result *r)
 {
-    struct result *to = &x->result;
-    uint32_t i;
-
-    MEM_GROW(to->entries, x->entries_cap, r->n_entries);
-    for (i = 0; i < r->n_entries; i++) {
-        to->entries[i] = r->entries[i];
-        to->entries[i].node = x->last_node[r->entries[i].node];
-    }
-    to->n_entries = r->n_entries;
+    return x->version && x->version == r->goes_on_from;
 }
 
-bool expand_result(struct expanded *x, const struct result *r, uint32_t (*inlined)(void *ctx, uint32_t frame),
-                   void *ctx)
+void expand_trie(struct expanded *x, const struct result *r, uint32_t (*inlined)(void *ctx, uint32_t frame), void *ctx)
+{
+    if (expand_goes_on(x, r))
+        x->result.n_frames_before = x->result.n_frames;
+    else
+        begin(x, r);
+    expand_frames(x, r, inlined, ctx);
+    expand_nodes(x, r);
+    x->version = r->version;
+}
+
+static uint32_t copy_entries(const struct expanded *x, struct result_entry **to, size_t *cap,
+                             const struct result_entry *from, uint32_t n)
+{
+    MEM_GROW(*to, *cap, n);
+    for (uint32_t i = 0; i < n; i++) {
+        (*to)[i] = from[i];
+        (*to)[i].node = x->last_node[from[i].node];
+    }
+    return n;
+}
+
+void expand_entries(struct expanded *x, const struct result *r)
 {
     struct result *to = &x->result;
-    uint32_t n_nodes = expand_frames(x, r, inlined, ctx);
 
-    expand_nodes(x, r, n_nodes);
-    copy_entries(x, r);
+    to->n_entries = copy_entries(x, &to->entries, &x->entries_cap, r->entries, r->n_entries);
+    to->n_added = copy_entries(x, &to->added, &x->added_cap, r->added, r->since ? r->n_added : 0);
+    to->version = r->version;
+    to->since = r->since && r->since == x->entries_version ? r->since : 0;
+    x->entries_version = r->version;
     to->samples = r->samples;
     to->weight = r->weight;
     to->broken_samples = r->broken_samples;
@@ -118,13 +121,18 @@ bool expand_result(struct expanded *x, const struct result *r, uint32_t (*inline
     to->last_ns = r->last_ns;
     to->from_ns = r->from_ns;
     to->to_ns = r->to_ns;
-    return to->n_frames > x->n_real;
+}
+
+void expand_anew(struct expanded *x)
+{
+    x->version = 0;
 }
 
 void expanded_done(struct expanded *x)
 {
     /* result_done takes a result's tree for part of its memory: this one is our own */
     mem_free(x->result.entries);
+    mem_free(x->result.added);
     mem_free(x->result.parent);
     mem_free(x->result.frame);
     mem_free(x->result.frame_module);

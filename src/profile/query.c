@@ -304,6 +304,7 @@ void query_run(const struct query *q, struct history *h, const struct stacks *s,
     if (!r->samples)
         r->first_ns = 0;
     r->version = next_version();
+    r->goes_on_from = r->memory->version_before;
     /* what was left out is so no more */
     r->since = r->memory->kept_before == r->memory->all_before ? r->memory->version_before : 0;
 }

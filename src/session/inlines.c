@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Frames of functions that were inlined, put into the answer of a query as frames of their own. Only what is in the
- * answer is asked for, in the background; without debug information, or before it is read, nothing changes. */
+/* Frames of functions that were inlined, put into the answer of a query as frames of their own. Without debug
+ * information, or before it is read, nothing changes. */
 #include "session/inlines.h"
 
 #include <stdio.h>
@@ -9,24 +9,33 @@
 #include "base/mem.h"
 
 #define INLINED_MARK " (inlined)"
+#define HOT_SHARE    512 /* of a function with less than the 512th of the samples, or … */
+#define HOT_SAMPLES  3   /* … with fewer, nobody sees what was inlined: reading debug information is dear */
 
+/* What is not known yet counts as none until then: it comes with news. */
 void inlines_forget(struct inlines *in)
 {
-    in->n_frames = 0;
+    expand_anew(&in->expanded);
+    in->counted_version = 0;
 }
 
 void inlines_done(struct inlines *in)
 {
     expanded_done(&in->expanded);
-    mem_free(in->counts);
+    mem_free(in->frame_func);
+    mem_free(in->cold);
+    mem_free(in->samples);
+    mem_free(in->node_samples);
     *in = (struct inlines){ 0 };
 }
 
 /* The answer as query_run knows it. */
 void inlines_restore(struct inlines *in, struct view *v)
 {
-    if (in->replaced)
+    if (in->replaced) {
         v->result = in->original;
+        v->frame_func = in->original_func;
+    }
     in->replaced = false;
 }
 
@@ -39,41 +48,98 @@ struct look {
     struct inlines *in;
     struct session *s;
     const struct view *v;
+    bool hot_only;
     inlines_module_fn *module_of;
 };
 
-static uint8_t ask(const struct look *l, uint32_t frame)
+/* --- who is asked for --- */
+
+static void count_path(struct inlines *in, const struct view *v, const struct result_entry *e)
+{
+    in->all += e->count;
+    for (uint32_t node = e->node; node; node = v->result.parent[node])
+        in->samples[v->frame_func[v->result.frame[node]]] += e->count;
+}
+
+/* Callers come first: one pass from the end gives all sums. */
+static void count_all(struct inlines *in, const struct view *v)
+{
+    const struct result *r = &v->result;
+    MEM_GROW(in->node_samples, in->node_samples_cap, r->n_nodes);
+    memset(in->node_samples, 0, r->n_nodes * sizeof *in->node_samples);
+    for (uint32_t i = 0; i < r->n_entries; i++)
+        if (!r->entries[i].idle) {
+            in->node_samples[r->entries[i].node] += r->entries[i].count;
+            in->all += r->entries[i].count;
+        }
+    for (uint32_t i = r->n_nodes; i-- > 1;) {
+        in->samples[v->frame_func[r->frame[i]]] += in->node_samples[i];
+        in->node_samples[r->parent[i]] += in->node_samples[i];
+    }
+}
+
+/* Samples of each function, or of its callees. Recursion counts more than once: it is only for a look at who is hot. */
+static void count_samples(struct inlines *in, const struct view *v)
+{
+    const struct result *r = &v->result;
+    bool goes_on = in->counted_version && in->counted_version == r->goes_on_from;
+    if (!goes_on)
+        in->all = in->n_samples = 0;
+    MEM_GROW(in->samples, in->samples_cap, v->n_funcs);
+    for (; in->n_samples < v->n_funcs; in->n_samples++)
+        in->samples[in->n_samples] = 0;
+    if (!goes_on)
+        count_all(in, v);
+    for (uint32_t i = 0; goes_on && i < r->n_added; i++)
+        if (!r->added[i].idle)
+            count_path(in, v, &r->added[i]);
+    in->counted_version = r->version;
+}
+
+static bool is_hot(const struct look *l, uint32_t frame)
+{
+    uint64_t n = l->hot_only ? l->in->samples[l->v->frame_func[frame]] : 0;
+    return !l->hot_only || (n >= HOT_SAMPLES && n * HOT_SHARE >= l->in->all);
+}
+
+static uint32_t ask(const struct look *l, uint32_t frame)
 {
     struct module *m = l->module_of(l->v, frame);
     struct symbol_lines lines;
     if (m->kind != MODULE_FILE || symbolizer_inlined(l->s->symbolizer, m, l->v->result.frame_offset[frame], &lines) !=
                                       SYMBOL_FOUND)
         return 0;
-    return lines.n_inlines < UINT8_MAX ? (uint8_t)lines.n_inlines : UINT8_MAX;
+    return lines.n_inlines;
 }
 
-/* How many there are at each frame. What is not known yet counts as none until inlines_forget: it comes with news. */
-static bool count_inlines(const struct look *l)
-{
-    struct inlines *in = l->in;
-    uint32_t n = l->v->result.n_frames;
-    MEM_GROW(in->counts, in->counts_cap, n);
-    if (!in->n_frames) {
-        in->counts[in->n_frames++] = 0;
-        in->any = false;
-    }
-    for (; in->n_frames < n; in->n_frames++) {
-        in->counts[in->n_frames] = ask(l, in->n_frames);
-        in->any |= in->counts[in->n_frames] != 0;
-    }
-    return in->any;
-}
-
-static uint32_t count_of(void *ctx, uint32_t frame)
+static uint32_t ask_if_hot(void *ctx, uint32_t frame)
 {
     const struct look *l = ctx;
-    return l->in->counts[frame];
+    struct inlines *in = l->in;
+    if (is_hot(l, frame))
+        return ask(l, frame);
+    MEM_GROW(in->cold, in->cold_cap, in->n_cold + 1);
+    in->cold[in->n_cold++] = frame;
+    return 0;
 }
+
+/* Those that have become hot. What is inlined there makes another trie. */
+static void look_at_cold(const struct look *l)
+{
+    struct inlines *in = l->in;
+    uint32_t n = 0;
+    bool more = false;
+    for (uint32_t i = 0; i < in->n_cold; i++)
+        if (!is_hot(l, in->cold[i]))
+            in->cold[n++] = in->cold[i];
+        else
+            more |= ask(l, in->cold[i]) > 0;
+    in->n_cold = n;
+    if (more)
+        expand_anew(&in->expanded);
+}
+
+/* --- what takes the answer's place --- */
 
 /* What is called for a frame's k-th inlined function, counted from the outside; it was there when it was counted. */
 static void symbol_of(const struct look *l, uint32_t frame, uint32_t k, char *name, size_t cap, struct symbol *out)
@@ -91,43 +157,53 @@ static void symbol_of(const struct look *l, uint32_t frame, uint32_t k, char *na
                             .key = map_hash_bytes(name, strlen(name), l->v->funcs[l->v->frame_func[frame]].key) };
 }
 
-/* As result_filter, for an answer that is not query_run's. */
-void inlines_filter(struct inlines *in, struct view *v, const uint8_t *drop)
+static void number_frames(const struct look *l, struct view *v, inlines_number_fn *number_of)
 {
-    struct result *r = &v->result;
-    uint32_t n = 0;
-    if (!in->replaced) {
-        result_filter(r, drop);
-        return;
-    }
-    r->samples = r->weight = r->broken_samples = 0;
-    for (uint32_t i = 0; i < r->n_entries; i++) {
-        if (drop[i])
-            continue;
-        r->entries[n] = r->entries[i];
-        r->samples += r->entries[n].count;
-        r->weight += r->entries[n].weight;
-        r->broken_samples += r->entries[n++].broken;
-    }
-    r->n_entries = n;
-}
-
-bool inlines_expand(struct inlines *in, struct session *s, struct view *v, inlines_module_fn *module_of,
-                    inlines_number_fn *number_of)
-{
-    struct look l = { in, s, v, module_of };
-    if (!count_inlines(&l) || !expand_result(&in->expanded, &v->result, count_of, &l))
-        return false;
+    struct inlines *in = l->in;
     const struct expanded *x = &in->expanded;
-    for (uint32_t frame = x->n_real; frame < x->result.n_frames; frame++) {
+    MEM_GROW(in->frame_func, in->frame_func_cap, x->result.n_frames);
+    for (; in->n_numbered < x->result.n_frames; in->n_numbered++) {
+        uint32_t real = x->real[in->n_numbered], k = x->inlined[in->n_numbered];
         char name[1024];
         struct symbol sym;
-        uint32_t real = x->real[frame - x->n_real];
-        symbol_of(&l, real, x->inlined[frame - x->n_real], name, sizeof name, &sym);
-        number_of(v, frame, real, &sym);
+        if (k)
+            symbol_of(l, real, k, name, sizeof name, &sym);
+        in->frame_func[in->n_numbered] = k ? number_of(v, real, &sym) : v->frame_func[real];
     }
-    in->original = v->result; /* its filter is void: it is run again before it is used */
+}
+
+bool inlines_expand(struct inlines *in, struct session *s, struct view *v, bool hot_only,
+                    inlines_module_fn *module_of, inlines_number_fn *number_of)
+{
+    struct look l = { in, s, v, hot_only, module_of };
+    if (hot_only)
+        count_samples(in, v);
+    if (expand_goes_on(&in->expanded, &v->result))
+        look_at_cold(&l);
+    if (!expand_goes_on(&in->expanded, &v->result))
+        in->n_cold = in->n_numbered = 0;
+    expand_trie(&in->expanded, &v->result, ask_if_hot, &l);
+    if (!in->expanded.any)
+        return false;
+    number_frames(&l, v, number_of);
+    in->original = v->result;
+    in->original_func = v->frame_func;
     in->replaced = true;
-    v->result = x->result;
+    v->result = in->expanded.result;
+    v->frame_func = in->frame_func;
     return true;
+}
+
+void inlines_filter(struct inlines *in, struct view *v, const uint8_t *drop)
+{
+    if (in->replaced) {
+        result_filter(&in->original, drop);
+        expand_entries(&in->expanded, &in->original);
+        v->result = in->expanded.result;
+    } else {
+        result_filter(&v->result, drop);
+        if (in->was_replaced)
+            v->result.since = 0; /* frames and nodes had other numbers */
+    }
+    in->was_replaced = in->replaced;
 }

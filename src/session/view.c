@@ -313,12 +313,12 @@ static void name_frames(struct session *s, struct view *v)
     uint32_t generation = symbolizer_generation(s->symbolizer); /* before the first look */
     m->names_change = !m->n_named || generation != m->names_generation;
     m->names_generation = generation;
-    if (m->names_change) {
+    if (m->names_change)
         forget_names(v);
-        inlines_forget(&m->inlines);
-    }
     for (size_t i = 0; i < m->n_modules; i++)
         m->names_change |= m->modules[i].unnamed && ask_again(s, v, m->modules[i].unnamed);
+    if (m->names_change)
+        inlines_forget(&m->inlines);
     MEM_GROW(v->frame_func, m->frame_func_cap, r->n_frames);
     for (; m->n_named < r->n_frames; m->n_named++)
         name_frame(s, v, m->n_named);
@@ -336,10 +336,16 @@ const struct module *view_module(const struct view *v, uint32_t frame)
     return module_of_frame(v, frame);
 }
 
-static void number_inlined(struct view *v, uint32_t frame, uint32_t real, const struct symbol *sym)
+static uint32_t number_inlined(struct view *v, uint32_t real, const struct symbol *sym)
 {
-    MEM_GROW(v->frame_func, v->memory->frame_func_cap, frame + 1);
-    v->frame_func[frame] = function_number(v, sym, module_of_frame(v, real));
+    return function_number(v, sym, module_of_frame(v, real));
+}
+
+static void expand_inlines(struct session *s, const struct view_query *q, struct view *v)
+{
+    bool hot_only = q->hot_inlines && !s->file && !q->n_zooms && !q->filter[0];
+    if (!q->no_inlines && q->group != VIEW_GROUP_MODULE)
+        inlines_expand(&v->memory->inlines, s, v, hot_only, module_of_frame, number_inlined);
 }
 
 /* By module: every frame of a module becomes one "function" with the module's name. */
@@ -416,13 +422,16 @@ static void decide_by_names(struct view *v, const struct view_query *q, struct s
 {
     struct view_memory *m = v->memory;
     struct select_trie trie = trie_of(v, q);
-    MEM_GROW(m->drop, m->drop_cap, v->result.n_entries + 1);
-    for (uint32_t i = 0; i < v->result.n_entries; i++) {
-        const struct result_entry *en = &v->result.entries[i];
-        bool idle = en->idle && select_idles(&trie, en->node);
+    const struct result *r = view_judged(v);
+    const uint32_t *node_of = view_inlined_nodes(v);
+    MEM_GROW(m->drop, m->drop_cap, r->n_entries + 1);
+    for (uint32_t i = 0; i < r->n_entries; i++) {
+        const struct result_entry *en = &r->entries[i];
+        uint32_t node = node_of ? node_of[en->node] : en->node;
+        bool idle = en->idle && select_idles(&trie, node);
         v->idle_samples += idle ? en->count : 0;
         v->idle_weight += idle ? en->weight : 0;
-        m->drop[i] = (idle && !q->show_idle) || !select_passes(&trie, en->node);
+        m->drop[i] = (idle && !q->show_idle) || !select_passes(&trie, node);
     }
     if (samples)
         samples_keep(samples, is_shown, &(struct showing){ v, &trie, q->show_idle });
@@ -513,9 +522,8 @@ static void ask(struct session *s, const struct view_query *q, struct view *v, s
     if (q->group == VIEW_GROUP_CPU)
         group_cpus(v);
     name_frames(s, v);
-    if (!q->no_inlines && q->group != VIEW_GROUP_MODULE)
-        inlines_expand(&v->memory->inlines, s, v, module_of_frame, number_inlined);
-    v->all_samples = v->result.samples;
+    expand_inlines(s, q, v);
+    v->all_samples = view_judged(v)->samples;
     decide_by_names(v, q, samples);
     inlines_filter(&v->memory->inlines, v, v->memory->drop);
     if (v->memory->names_change)

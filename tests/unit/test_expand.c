@@ -49,7 +49,10 @@ static bool expand(struct world *w)
 {
     fixture_query(&w->f);
     w->asked = w->last_asked = 0;
-    return expand_result(&w->x, &w->f.result, count, w);
+    expand_anew(&w->x);
+    expand_trie(&w->x, &w->f.result, count, w);
+    expand_entries(&w->x, &w->f.result);
+    return w->x.any;
 }
 
 /* From the root: a digit for a real frame, "a" for the first inlined below it, "b" for the next. */
@@ -62,8 +65,8 @@ static void stack_text(const struct expanded *x, uint32_t node, char *text)
         uint32_t frame = x->result.frame[node];
         assert_true(x->result.parent[node] < node);
         assert_true(frame && frame < x->result.n_frames && n < sizeof reversed);
-        reversed[n++] = frame < x->n_real ? (char)('0' + fixture_frame(&x->result, frame))
-                                          : (char)('a' + x->inlined[frame - x->n_real] - 1);
+        reversed[n++] = (char)(x->inlined[frame] ? 'a' + x->inlined[frame] - 1
+                                                 : '0' + fixture_frame(&x->result, frame));
     }
     for (i = 0; i < n; i++)
         text[i] = reversed[n - 1 - i];
@@ -130,14 +133,13 @@ static void a_virtual_frame_tells_what_it_stands_for(void **state)
     w->inlined[1] = 1;
     fixture_stack(&w->f, "123", 5, 0);
     assert_true(expand(w));
-    assert_int_equal(x->n_real, w->f.result.n_frames);
-    assert_int_equal(x->result.n_frames, x->n_real + 4);
-    for (i = x->n_real; i < x->result.n_frames; i++) {
-        uint32_t real = x->real[i - x->n_real];
-        assert_true(real && real < x->n_real);
+    assert_int_equal(x->result.n_frames, w->f.result.n_frames + 4);
+    for (i = 1; i < x->result.n_frames; i++) {
+        uint32_t real = x->real[i];
+        assert_true(real && real < w->f.result.n_frames);
         assert_int_equal(x->result.frame_module[i], w->f.result.frame_module[real]);
         assert_int_equal(x->result.frame_offset[i], w->f.result.frame_offset[real]);
-        assert_in_range(x->inlined[i - x->n_real], 1, w->inlined[fixture_frame(&w->f.result, real)]);
+        assert_in_range(x->inlined[i], 0, w->inlined[fixture_frame(&w->f.result, real)]);
     }
     assert_int_equal(w->asked, w->f.result.n_frames - 1);
 }
@@ -168,7 +170,7 @@ static void sums_agree_with_stacks_that_are_counted_one_by_one(void **state)
     struct world *w = *state;
     struct functions before = { 0 }, after = { 0 };
     uint64_t total[16] = { 0 }, self[16] = { 0 }, inlined_self = 0, expected = 0;
-    uint32_t *funcs, i;
+    uint32_t *funcs, *before_funcs, i;
 
     for (i = 1; i < 12; i++)
         w->inlined[i] = i % 3;
@@ -176,8 +178,11 @@ static void sums_agree_with_stacks_that_are_counted_one_by_one(void **state)
     assert_true(expand(w));
     funcs = mem_array(w->x.result.n_frames, sizeof *funcs);
     for (i = 1; i < w->x.result.n_frames; i++)
-        funcs[i] = i < w->x.n_real ? fixture_frame(&w->f.result, i) : 12;
-    functions_build(&before, &w->f.result, funcs, 13, false, false);
+        funcs[i] = w->x.inlined[i] ? 12 : fixture_frame(&w->f.result, w->x.real[i]);
+    before_funcs = mem_array(w->f.result.n_frames, sizeof *before_funcs);
+    for (i = 1; i < w->f.result.n_frames; i++)
+        before_funcs[i] = fixture_frame(&w->f.result, i);
+    functions_build(&before, &w->f.result, before_funcs, 13, false, false);
     functions_build(&after, &w->x.result, funcs, 13, false, false);
     for (i = 0; i < before.n; i++) {
         total[before.rows[i].func] = before.rows[i].total_weight;
@@ -200,6 +205,82 @@ static void sums_agree_with_stacks_that_are_counted_one_by_one(void **state)
     functions_done(&before);
     functions_done(&after);
     mem_free(funcs);
+    mem_free(before_funcs);
+}
+
+static void build(const struct expanded *x, struct functions *f)
+{
+    uint32_t *funcs = mem_array(x->result.n_frames, sizeof *funcs), i;
+
+    for (i = 1; i < x->result.n_frames; i++)
+        funcs[i] = fixture_frame(&x->result, i) + 16 * x->inlined[i];
+    functions_build(f, &x->result, funcs, 64, false, false);
+    mem_free(funcs);
+}
+
+static void assert_same_functions(const struct functions *a, const struct functions *b)
+{
+    uint32_t i, k;
+
+    assert_int_equal(a->n, b->n);
+    for (i = 0; i < a->n; i++) {
+        for (k = 0; k < b->n && b->rows[k].func != a->rows[i].func; k++)
+            ;
+        assert_true(k < b->n);
+        assert_memory_equal(&a->rows[i], &b->rows[k], sizeof a->rows[i]);
+    }
+}
+
+/* What grows with the profile, and what is made of it, is what comes of all of it at once; whatever is left out. */
+static void it_grows_with_its_result(void **state)
+{
+    struct world *w = *state;
+    struct functions grown = { 0 };
+    uint8_t *drop = mem_array(100000, 1);
+    unsigned round, went_on = 0;
+    uint32_t i;
+
+    for (i = 1; i < 12; i++)
+        w->inlined[i] = i % 3;
+    for (round = 0; round < 40; round++) {
+        struct expanded whole = { 0 };
+        struct functions all = { 0 };
+        char text[256], expected[256];
+        uint32_t nodes = w->x.result.n_nodes, frames = w->x.result.n_frames;
+
+        fixture_fill(&w->f, 60);
+        w->f.query.to_ns = round == 20 ? 100 : 0; /* another question once in a while */
+        fixture_query(&w->f);
+        w->last_asked = 0;
+        expand_trie(&w->x, &w->f.result, count, w);
+        for (i = 0; i < w->f.result.n_entries; i++)
+            drop[i] = round > 30 && w->f.result.entries[i].node % 3 == 1;
+        result_filter(&w->f.result, drop);
+        expand_entries(&w->x, &w->f.result);
+        went_on += w->x.result.since != 0;
+        if (w->x.result.since) {
+            assert_true(w->x.result.n_frames_before == frames && w->x.result.n_nodes >= nodes);
+            assert_true(w->x.result.since == grown.version);
+        }
+        w->last_asked = 0;
+        expand_trie(&whole, &w->f.result, count, w);
+        expand_entries(&whole, &w->f.result);
+        assert_int_equal(whole.result.n_entries, w->x.result.n_entries);
+        for (i = 0; i < whole.result.n_entries; i++) {
+            stack_text(&w->x, w->x.result.entries[i].node, text);
+            stack_text(&whole, whole.result.entries[i].node, expected);
+            assert_string_equal(text, expected);
+            assert_int_equal(w->x.result.entries[i].weight, whole.result.entries[i].weight);
+        }
+        build(&w->x, &grown);
+        build(&whole, &all);
+        assert_same_functions(&grown, &all);
+        functions_done(&all);
+        expanded_done(&whole);
+    }
+    assert_true(went_on > 10 && went_on < 40);
+    functions_done(&grown);
+    mem_free(drop);
 }
 
 static void its_memory_serves_again(void **state)
@@ -227,6 +308,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(nothing_is_asked_of_an_empty_result, setup, teardown),
         cmocka_unit_test_setup_teardown(frames_beyond_the_limit_stay_as_they_are, setup, teardown),
         cmocka_unit_test_setup_teardown(sums_agree_with_stacks_that_are_counted_one_by_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(it_grows_with_its_result, setup, teardown),
         cmocka_unit_test_setup_teardown(its_memory_serves_again, setup, teardown),
     };
 
