@@ -151,6 +151,49 @@ def speedscope_is_sound():
             assert not stack, file
 
 
+def hostile_names():
+    """names that are made to break a format or a terminal stay names"""
+    with open(os.path.join(DATA, "eclipse__tests_multievent-data_perf.data"), "rb") as f:
+        recorded = f.read()
+    # a comm, and the path of a program; as long as they were
+    made = recorded.replace(b"hellotest\0", b"a\"\x1b\xff;\n\\'>\0")
+    made = made.replace(b"/libc-2.14.90.so\0", b"/\n\t;1 \x9b\"\x80 ()\\<&-\0")
+    assert made != recorded and len(made) == len(recorded)
+    with open(m.path("hostile.data"), "wb") as f:
+        f.write(made)
+    for form in ("json", "speedscope"):
+        text = export(m.path("hostile.data"), form)
+        told = json.loads(text)
+        assert "\x1b" not in text and "\ufffd" not in told, form
+    counts = json.loads(export(m.path("hostile.data"), "json"))
+    assert counts["samples"] == 1846, counts
+    assert {c["name"] for c in counts["comms"]} == {"perf", "a\"??;?\\'>"}, counts["comms"]
+    for form in ("script", "folded", "report", "callgraph", "callers"):
+        done = subprocess.run([m.PROGRAM, "-i", m.path("hostile.data"), "--export", form, "-o", "-"], check=True,
+                              capture_output=True)
+        text = done.stdout.decode()  # valid UTF-8
+        assert all(c == "\n" or c >= " " and c not in "\x7f\x9b" for c in text), form
+    script = export(m.path("hostile.data"), "script").splitlines()
+    assert len(script) == counts["samples"], len(script)
+    assert all(re.fullmatch(r".+ \d+", line) for line in export(m.path("hostile.data"), "folded").splitlines())
+
+
+def standard_output():
+    """text goes to standard output, and to a terminal only what is text; a pipe alone gets the report"""
+    file = recordings()[0]
+    assert "SELF%" in m.flametop("-i", file)[1]
+    leader, follower = os.openpty()
+    done = subprocess.run([m.PROGRAM, "-i", file, "--export", "pprof", "-o", "-"], stdout=follower,
+                          stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, check=False)
+    os.close(follower)
+    os.close(leader)
+    assert done.returncode and "terminal" in done.stderr, done.stderr
+    # a reader that leaves early is no crash, and not waited for
+    done = subprocess.run("%s -i %s --export script -o - | head -1" % (m.PROGRAM, file), shell=True, capture_output=True,
+                          text=True, check=True)
+    assert done.stdout.count("\n") == 1, done
+
+
 def fields_of(message):
     """[(number, integer or bytes)] of a protocol buffer"""
     at, found = 0, []
@@ -190,7 +233,8 @@ def pprof_of(file):
 
 
 def numbers_of(packed):
-    return [value for _, value in fields_of(b"".join(b"\x08" + bytes(one) for one in re.findall(rb"[\x80-\xff]*[\0-\x7f]", packed)))]
+    each = re.findall(rb"[\x80-\xff]*[\0-\x7f]", packed)
+    return [value for _, value in fields_of(b"".join(b"\x08" + one for one in each))]
 
 
 def pprof_is_sound():
@@ -228,4 +272,5 @@ def go_reads_pprof():
         assert total == max(e["samples"] for e in counts["events"]), (file, done.stdout)
 
 
-run(known_facts, known_modules, as_perf_script, as_stackcollapse, speedscope_is_sound, pprof_is_sound, go_reads_pprof)
+run(known_facts, known_modules, as_perf_script, as_stackcollapse, speedscope_is_sound, hostile_names, standard_output,
+    pprof_is_sound, go_reads_pprof)
