@@ -17,7 +17,7 @@ struct cfi_cie {
     int64_t data_align;
     size_t run, end;           /* instructions */
     bool ran;                  /* initial is made */
-    struct cfi_state initial;
+    uint32_t initial;          /* state */
 };
 struct cfi_reader {
     const struct cfi_input *in;
@@ -26,6 +26,7 @@ struct cfi_reader {
     bool debug;              /* .debug_frame */
     uint64_t budget;         /* for instructions */
     struct cfi_cie cies[CFI_CIES_KEPT]; /* by place in the section */
+    struct cfi_states states;           /* numbers are valid until the next function is run */
 };
 struct cfi_fde {
     struct cfi_cie *cie;   /* valid until the next look at another FDE */
@@ -38,5 +39,6 @@ void cfi_reader_of(struct cfi_reader *r, const struct cfi_input *in, bool debug)
 bool cfi_read(struct cfi_reader *r, size_t *at, struct cfi_fde *out, bool *is_fde);
 /* Runs the instructions of an FDE; the caller set advance and ctx. */
 bool cfi_run_fde(struct cfi_reader *r, struct cfi_fde *f, struct cfi_run *run);
+void cfi_reader_done(struct cfi_reader *r);
 
 #endif

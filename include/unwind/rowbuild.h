@@ -29,6 +29,11 @@ void rowbuild_none(struct unwind_entry *out);
 /* Offsets must not go down. A second row at one offset replaces the first; one that says what the last one says is
  * left out, unless a function begins there. */
 void rowbuild_add(struct rowbuild *b, uint64_t offset, const struct unwind_entry *entry, bool function);
+/* The number of an entry, for the same at once; false: no room. */
+bool rowbuild_number(struct rowbuild *b, const struct unwind_entry *entry, uint32_t *number);
+void rowbuild_add_number(struct rowbuild *b, uint64_t offset, uint32_t number, bool function);
+/* Nothing more is taken, and of what comes behind the last row nothing is known. */
+void rowbuild_stop(struct rowbuild *b);
 /* Keeps general rules (once each); false: no room. */
 bool rowbuild_rules(struct rowbuild *b, const uint8_t *bytes, size_t n, uint32_t *at);
 bool rowbuild_finish(struct rowbuild *b, enum unwind_arch arch, const uint8_t *build_id, unsigned build_id_size,

@@ -24,8 +24,10 @@ struct compiler {
     struct function *functions;
     size_t n, cap;
     struct rowbuild rows;
+    uint32_t none; /* number of the entry that says nothing */
     /* the function that is run */
     const struct function *now;
+    struct cfi_states *states;
     uint64_t covered; /* everything below has its rows */
     bool signal, begun;
 };
@@ -99,30 +101,47 @@ static void sort_functions(struct compiler *k)
 }
 
 /* Rows begin where no earlier function has its own. */
-static void add_row(struct compiler *k, uint64_t at, const struct unwind_entry *entry)
+static void add_row(struct compiler *k, uint64_t at, uint32_t entry)
 {
     uint64_t offset = k->now->start + at;
 
-    rowbuild_add(&k->rows, offset < k->covered ? k->covered : offset, entry, !k->begun);
+    rowbuild_add_number(&k->rows, offset < k->covered ? k->covered : offset, entry, !k->begun);
     k->begun = true;
 }
 
-static void advance(void *ctx, uint64_t at, const struct cfi_state *state)
+/* False: there is no room for one more. */
+static bool entry_of(struct compiler *k, struct cfi_known *known, uint32_t *number)
 {
-    struct compiler *k = ctx;
+    uint32_t *kept = &known->entry[k->signal];
     struct unwind_entry entry;
 
-    if (at >= k->now->size)
+    if (!*kept) {
+        cfi_row(&k->rows, k->abi, k->signal, &known->state, &entry);
+        if (!rowbuild_number(&k->rows, &entry, number))
+            return false;
+        *kept = *number + 1;
+    }
+    *number = *kept - 1;
+    return true;
+}
+
+static void advance(void *ctx, uint64_t at, uint32_t state)
+{
+    struct compiler *k = ctx;
+    uint32_t number;
+
+    if (at >= k->now->size || k->rows.full)
         return;
-    cfi_row(&k->rows, k->abi, k->signal, state, &entry);
-    add_row(k, at, &entry);
+    if (entry_of(k, cfi_states_at(k->states, state), &number))
+        add_row(k, at, number);
+    else
+        rowbuild_stop(&k->rows);
 }
 
 static void run_function(struct compiler *k, const struct function *now)
 {
     struct cfi_reader *r = &k->readers[now->fde & FROM_DEBUG ? 1 : 0];
     struct cfi_run run;
-    struct unwind_entry none;
     struct cfi_fde f;
     size_t at = now->fde & ~FROM_DEBUG;
     bool is_fde;
@@ -130,13 +149,13 @@ static void run_function(struct compiler *k, const struct function *now)
     if (!cfi_read(r, &at, &f, &is_fde) || !is_fde)
         return;
     k->now = now;
+    k->states = &r->states;
     k->signal = f.cie->signal;
     k->begun = false;
     run.advance = advance;
     run.ctx = k;
-    rowbuild_none(&none);
     if (!cfi_run_fde(r, &f, &run))
-        add_row(k, run.at < now->size ? run.at : 0, &none);
+        add_row(k, run.at < now->size ? run.at : 0, k->none);
 }
 
 static void make_rows(struct compiler *k)
@@ -144,17 +163,19 @@ static void make_rows(struct compiler *k)
     struct unwind_entry none;
 
     rowbuild_none(&none);
+    if (!rowbuild_number(&k->rows, &none, &k->none))
+        rowbuild_stop(&k->rows);
     for (size_t i = 0; i < k->n && !k->rows.full; i++) {
         const struct function *f = &k->functions[i];
         if (f->start + f->size <= k->covered)
             continue;
         if (k->covered && f->start > k->covered)
-            rowbuild_add(&k->rows, k->covered, &none, false);
+            rowbuild_add_number(&k->rows, k->covered, k->none, false);
         run_function(k, f);
         k->covered = f->start + f->size;
     }
     if (k->covered)
-        rowbuild_add(&k->rows, k->covered, &none, false);
+        rowbuild_add_number(&k->rows, k->covered, k->none, false);
 }
 
 bool cfi_compile(const struct cfi_input *in, void **blob, size_t *size, struct error *e)
@@ -173,6 +194,8 @@ bool cfi_compile(const struct cfi_input *in, void **blob, size_t *size, struct e
     make_rows(k);
     ok = rowbuild_finish(&k->rows, in->arch, in->build_id, in->build_id_size, blob, size, e);
     rowbuild_done(&k->rows);
+    cfi_reader_done(&k->readers[0]);
+    cfi_reader_done(&k->readers[1]);
     mem_free(k->functions);
     mem_free(k);
     return ok;

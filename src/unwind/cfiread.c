@@ -267,7 +267,7 @@ struct pointers {
     const struct cfi_reader *r;
     const struct cfi_fde *f;
     void *ctx;
-    void (*advance)(void *ctx, uint64_t at, const struct cfi_state *state);
+    void (*advance)(void *ctx, uint64_t at, uint32_t state);
 };
 
 static bool run_pointer(void *ctx, struct cursor *c, uint64_t *value)
@@ -277,7 +277,7 @@ static bool run_pointer(void *ctx, struct cursor *c, uint64_t *value)
     return read_pointer(p->r, c, p->f->cie->pointer_encoding, p->f->begin, value);
 }
 
-static void run_advance(void *ctx, uint64_t at, const struct cfi_state *state)
+static void run_advance(void *ctx, uint64_t at, uint32_t state)
 {
     const struct pointers *p = ctx;
 
@@ -286,15 +286,25 @@ static void run_advance(void *ctx, uint64_t at, const struct cfi_state *state)
 
 static void run_cie(struct cfi_reader *r, struct cfi_cie *cie, struct cfi_run run)
 {
+    static const struct cfi_state nothing;
     struct cursor c = from_to(r, cie->run, cie->end);
 
-    run.initial = NULL;
+    run.initial = CFI_NO_STATE;
     run.advance = NULL;
     run.begin = run.size = run.at = 0;
-    memset(&run.state, 0, sizeof run.state);
-    cie->valid = cfi_run(&run, &c);
-    cie->initial = run.state;
+    run.place |= 1;
+    run.now = cfi_states_number(&r->states, &nothing);
+    cie->valid = run.now != CFI_NO_STATE && cfi_run(&run, &c);
+    cie->initial = run.now;
     cie->ran = true;
+}
+
+/* States of expressions differ by where those lie, so that there may be many in the end. */
+static void forget_states(struct cfi_reader *r)
+{
+    if (cfi_states_trim(&r->states))
+        for (unsigned i = 0; i < CFI_CIES_KEPT; i++)
+            r->cies[i].ran = false;
 }
 
 bool cfi_run_fde(struct cfi_reader *r, struct cfi_fde *f, struct cfi_run *run)
@@ -303,6 +313,9 @@ bool cfi_run_fde(struct cfi_reader *r, struct cfi_fde *f, struct cfi_run *run)
     struct cursor c = from_to(r, f->run, f->end);
     bool valid;
 
+    forget_states(r);
+    run->states = &r->states;
+    run->place = (uint64_t)f->cie->at << 1;
     run->code_align = f->cie->code_align;
     run->data_align = f->cie->data_align;
     run->n_regs = r->abi->pc + 1u;
@@ -317,11 +330,15 @@ bool cfi_run_fde(struct cfi_reader *r, struct cfi_fde *f, struct cfi_run *run)
         run_cie(r, f->cie, *run);
     valid = f->cie->valid;
     if (valid) {
-        run->initial = &f->cie->initial;
-        run->state = f->cie->initial;
+        run->initial = run->now = f->cie->initial;
         valid = cfi_run(run, &c);
     }
     run->advance = p.advance;
     run->ctx = p.ctx;
     return valid;
+}
+
+void cfi_reader_done(struct cfi_reader *r)
+{
+    cfi_states_done(&r->states);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "unwind/cfirun.h"
 
+#include <string.h>
+
 #include "unwind/dwarf.h"
 
 struct runner {
@@ -9,7 +11,8 @@ struct runner {
     unsigned n_kept;
     bool changed; /* since the last address */
     bool done;    /* the end of the function is reached */
-    struct cfi_state *kept;
+    uint32_t kept[CFI_REMEMBER_MAX];
+    struct cfi_state *state; /* while an instruction is run: what r->now stands for, to be changed */
 };
 
 static struct cfi_rule expression(struct cursor *c, enum cfi_rule_kind kind)
@@ -19,12 +22,12 @@ static struct cfi_rule expression(struct cursor *c, enum cfi_rule_kind kind)
 
     if (!bytes)
         c->bad = true;
-    return (struct cfi_rule){ .kind = (uint8_t)kind, .size = bytes ? (uint32_t)n : 0, .bytes = bytes };
+    return (struct cfi_rule){ .kind = kind, .size = bytes ? (uint32_t)n : 0, .bytes = bytes };
 }
 
 static struct cfi_rule number(enum cfi_rule_kind kind, uint64_t value)
 {
-    return (struct cfi_rule){ .kind = (uint8_t)kind, .value = (int64_t)value };
+    return (struct cfi_rule){ .kind = kind, .value = (int64_t)value };
 }
 
 /* Products of numbers from a file: they may wrap, but not trap. */
@@ -35,16 +38,14 @@ static uint64_t scaled(const struct runner *x, uint64_t factor)
 
 static void set(struct runner *x, uint64_t reg, struct cfi_rule rule)
 {
-    if (reg < x->r->n_regs) {
-        x->r->state.regs[reg] = rule;
-        x->changed = true;
-    }
+    if (reg < x->r->n_regs)
+        x->state->regs[reg] = rule;
 }
 
 static void restore(struct runner *x, uint64_t reg)
 {
-    if (reg < x->r->n_regs && x->r->initial)
-        set(x, reg, x->r->initial->regs[reg]);
+    if (reg < x->r->n_regs && x->r->initial != CFI_NO_STATE)
+        set(x, reg, cfi_states_at(x->r->states, x->r->initial)->state.regs[reg]);
 }
 
 static void advance_to(struct runner *x, uint64_t at)
@@ -56,7 +57,7 @@ static void advance_to(struct runner *x, uint64_t at)
         return;
     }
     if (x->changed && at > r->at && r->advance) {
-        r->advance(r->ctx, r->at, &r->state);
+        r->advance(r->ctx, r->at, r->now);
         x->changed = false;
     }
     if (at >= r->size)
@@ -89,7 +90,7 @@ static void remember(struct runner *x)
     if (x->n_kept == CFI_REMEMBER_MAX)
         x->c->bad = true;
     else
-        x->kept[x->n_kept++] = x->r->state;
+        x->kept[x->n_kept++] = x->r->now;
 }
 
 /* The CFA comes back as well: DWARF 3 left it open, and all compilers count on it. */
@@ -99,21 +100,20 @@ static void recall(struct runner *x)
         x->c->bad = true;
         return;
     }
-    x->r->state = x->kept[--x->n_kept];
+    x->r->now = x->kept[--x->n_kept];
     x->changed = true;
 }
 
 static void define_cfa(struct runner *x, uint64_t reg, uint64_t offset)
 {
-    x->r->state.cfa = number(CFI_REGISTER, offset);
-    x->r->state.cfa.size = reg < UNWIND_REGS_MAX ? (uint32_t)reg : UNWIND_REGS_MAX;
-    x->changed = true;
+    x->state->cfa = number(CFI_REGISTER, offset);
+    x->state->cfa.size = reg < UNWIND_REGS_MAX ? (uint32_t)reg : UNWIND_REGS_MAX;
 }
 
 static void move_cfa(struct runner *x, uint64_t offset)
 {
-    if (x->r->state.cfa.kind == CFI_REGISTER)
-        define_cfa(x, x->r->state.cfa.size, offset);
+    if (x->state->cfa.kind == CFI_REGISTER)
+        define_cfa(x, x->state->cfa.size, offset);
     else
         x->c->bad = true;
 }
@@ -133,7 +133,7 @@ static void cfa_instruction(struct runner *x, uint8_t op)
         break;
     case DW_CFA_DEF_CFA_REGISTER:
         reg = dwarf_uleb(x->c);
-        define_cfa(x, reg, x->r->state.cfa.kind == CFI_REGISTER ? (uint64_t)x->r->state.cfa.value : 0);
+        define_cfa(x, reg, x->state->cfa.kind == CFI_REGISTER ? (uint64_t)x->state->cfa.value : 0);
         break;
     case DW_CFA_DEF_CFA_OFFSET:
         move_cfa(x, dwarf_uleb(x->c));
@@ -142,8 +142,7 @@ static void cfa_instruction(struct runner *x, uint8_t op)
         move_cfa(x, scaled(x, (uint64_t)dwarf_sleb(x->c)));
         break;
     default:
-        x->r->state.cfa = expression(x->c, CFI_VAL_EXPRESSION);
-        x->changed = true;
+        x->state->cfa = expression(x->c, CFI_VAL_EXPRESSION);
     }
 }
 
@@ -190,55 +189,12 @@ static void register_instruction(struct runner *x, uint8_t op)
     }
 }
 
-static void other_instruction(struct runner *x, uint8_t op)
-{
-    switch (op) {
-    case DW_CFA_NOP:
-    case DW_CFA_AARCH64_NEGATE_RA_STATE: /* addresses are stripped of what it would tell to check */
-    case DW_CFA_AARCH64_NEGATE_RA_STATE_WITH_PC:
-        break;
-    case DW_CFA_SET_LOC:
-        set_loc(x);
-        break;
-    case DW_CFA_ADVANCE_LOC1:
-        advance_by(x, cursor_u8(x->c));
-        break;
-    case DW_CFA_ADVANCE_LOC2:
-        advance_by(x, cursor_u16(x->c));
-        break;
-    case DW_CFA_ADVANCE_LOC4:
-        advance_by(x, cursor_u32(x->c));
-        break;
-    case DW_CFA_REMEMBER_STATE:
-        remember(x);
-        break;
-    case DW_CFA_RESTORE_STATE:
-        recall(x);
-        break;
-    case DW_CFA_GNU_ARGS_SIZE:
-        dwarf_uleb(x->c);
-        break;
-    case DW_CFA_DEF_CFA:
-    case DW_CFA_DEF_CFA_SF:
-    case DW_CFA_DEF_CFA_REGISTER:
-    case DW_CFA_DEF_CFA_OFFSET:
-    case DW_CFA_DEF_CFA_OFFSET_SF:
-    case DW_CFA_DEF_CFA_EXPRESSION:
-        cfa_instruction(x, op);
-        break;
-    default:
-        register_instruction(x, op);
-    }
-}
-
-static void instruction(struct runner *x)
+/* An instruction that changes the state, from its first byte. */
+static void change(struct runner *x)
 {
     uint8_t op = cursor_u8(x->c), operand = op & 0x3f;
 
     switch (op & 0xc0) {
-    case DW_CFA_ADVANCE_LOC:
-        advance_by(x, operand);
-        break;
     case DW_CFA_OFFSET:
         set(x, operand, number(CFI_OFFSET, scaled(x, dwarf_uleb(x->c))));
         break;
@@ -246,20 +202,135 @@ static void instruction(struct runner *x)
         restore(x, operand);
         break;
     default:
-        other_instruction(x, op);
+        if (op >= DW_CFA_DEF_CFA && op <= DW_CFA_DEF_CFA_EXPRESSION)
+            cfa_instruction(x, op);
+        else if (op == DW_CFA_DEF_CFA_SF || op == DW_CFA_DEF_CFA_OFFSET_SF)
+            cfa_instruction(x, op);
+        else
+            register_instruction(x, op);
+    }
+}
+
+/* How many numbers follow the instructions that come again and again. */
+static unsigned usual_operands(uint8_t op, bool *is_usual)
+{
+    *is_usual = true;
+    if ((op & 0xc0) == DW_CFA_OFFSET || op == DW_CFA_DEF_CFA_OFFSET || op == DW_CFA_DEF_CFA_REGISTER)
+        return 1;
+    if (op == DW_CFA_DEF_CFA)
+        return 2;
+    *is_usual = (op & 0xc0) == DW_CFA_RESTORE;
+    return 0;
+}
+
+/* The bytes of a usual instruction as one number; 0: it is none, or long. */
+static uint64_t whole_instruction(const struct cursor *c, size_t *n)
+{
+    size_t left = cursor_left(c), most = left < sizeof(uint64_t) ? left : sizeof(uint64_t);
+    bool is_usual;
+    unsigned operands = usual_operands(*c->p, &is_usual);
+    uint64_t bytes = *c->p;
+
+    for (*n = 1; operands && *n < most; ++*n) {
+        operands -= !(c->p[*n] & 0x80);
+        bytes |= (uint64_t)c->p[*n] << 8 * *n;
+    }
+    return is_usual && !operands ? bytes : 0;
+}
+
+static void change_state(struct runner *x)
+{
+    struct cfi_run *r = x->r;
+    size_t n = 0;
+    uint64_t bytes = whole_instruction(x->c, &n);
+    struct cfi_step *step = cfi_states_step(r->states, bytes, r->now, r->place);
+    uint32_t from = r->now;
+
+    x->changed = true;
+    if (bytes && step->instruction == bytes && step->from == from && step->place == r->place) {
+        r->now = step->to;
+        cursor_skip(x->c, n);
+        return;
+    }
+    *x->state = cfi_states_at(r->states, from)->state;
+    change(x);
+    r->now = cfi_states_number(r->states, x->state);
+    if (r->now == CFI_NO_STATE) {
+        r->now = from;
+        x->c->bad = true;
+    } else if (bytes && !x->c->bad) {
+        *step = (struct cfi_step){ bytes, from, r->now, r->place };
+    }
+}
+
+static void instruction(struct runner *x)
+{
+    uint8_t op = *x->c->p;
+
+    if ((op & 0xc0) == DW_CFA_ADVANCE_LOC) {
+        cursor_skip(x->c, 1);
+        advance_by(x, op & 0x3f);
+        return;
+    }
+    if (op & 0xc0) {
+        change_state(x);
+        return;
+    }
+    switch (op) {
+    case DW_CFA_NOP:
+    case DW_CFA_AARCH64_NEGATE_RA_STATE: /* addresses are stripped of what it would tell to check */
+    case DW_CFA_AARCH64_NEGATE_RA_STATE_WITH_PC:
+        cursor_skip(x->c, 1);
+        break;
+    case DW_CFA_SET_LOC:
+        cursor_skip(x->c, 1);
+        set_loc(x);
+        break;
+    case DW_CFA_ADVANCE_LOC1:
+        cursor_skip(x->c, 1);
+        advance_by(x, cursor_u8(x->c));
+        break;
+    case DW_CFA_ADVANCE_LOC2:
+        cursor_skip(x->c, 1);
+        advance_by(x, cursor_u16(x->c));
+        break;
+    case DW_CFA_ADVANCE_LOC4:
+        cursor_skip(x->c, 1);
+        advance_by(x, cursor_u32(x->c));
+        break;
+    case DW_CFA_REMEMBER_STATE:
+        cursor_skip(x->c, 1);
+        remember(x);
+        break;
+    case DW_CFA_RESTORE_STATE:
+        cursor_skip(x->c, 1);
+        recall(x);
+        break;
+    case DW_CFA_GNU_ARGS_SIZE:
+        cursor_skip(x->c, 1);
+        dwarf_uleb(x->c);
+        break;
+    default:
+        change_state(x);
     }
 }
 
 bool cfi_run(struct cfi_run *r, struct cursor *c)
 {
-    struct cfi_state kept[CFI_REMEMBER_MAX]; /* large: not to be cleared for each function */
-    struct runner x = { .r = r, .c = c, .changed = true, .kept = kept };
+    struct cfi_state state; /* large: not to be cleared for each function */
+    struct runner x;
 
+    x.r = r;
+    x.c = c;
+    x.n_kept = 0;
+    x.changed = true;
+    x.done = false;
+    x.state = &state;
     while (cursor_left(c) && !c->bad && !x.done && *r->budget) {
         --*r->budget;
         instruction(&x);
     }
     if (x.changed && r->advance && !c->bad)
-        r->advance(r->ctx, r->at, &r->state);
+        r->advance(r->ctx, r->at, r->now);
     return !c->bad && *r->budget;
 }

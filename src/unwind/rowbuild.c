@@ -75,11 +75,6 @@ static bool number_of(struct rowbuild *b, const struct unwind_entry *entry, uint
     return true;
 }
 
-static bool same_as_last(const struct rowbuild *b, const struct unwind_entry *entry)
-{
-    return b->n && !memcmp(&b->entries[b->rows[b->n - 1] & UNWIND_ROW_ENTRY], entry, sizeof *entry);
-}
-
 void rowbuild_none(struct unwind_entry *out)
 {
     *out = (struct unwind_entry){ .kind = UNWIND_ROW_NONE };
@@ -88,46 +83,55 @@ void rowbuild_none(struct unwind_entry *out)
 }
 
 /* The first entry is of kind NONE, so that there is one when no more fit. */
-static bool begin(struct rowbuild *b, uint64_t offset)
+bool rowbuild_number(struct rowbuild *b, const struct unwind_entry *entry, uint32_t *number)
 {
     struct unwind_entry none;
-    uint32_t number;
 
-    rowbuild_none(&none);
-    b->base = offset;
-    return number_of(b, &none, &number);
+    if (!b->n_entries) {
+        rowbuild_none(&none);
+        if (!number_of(b, &none, number))
+            return false;
+    }
+    return number_of(b, entry, number);
 }
 
-/* Of what comes behind the last row nothing is known any more. */
-static void stop(struct rowbuild *b)
+void rowbuild_stop(struct rowbuild *b)
 {
     b->full = true;
     if (b->n)
         b->rows[b->n - 1] = 0;
 }
 
-void rowbuild_add(struct rowbuild *b, uint64_t offset, const struct unwind_entry *entry, bool function)
+void rowbuild_add_number(struct rowbuild *b, uint64_t offset, uint32_t number, bool function)
 {
-    uint32_t number, at;
     uint16_t flag = function ? UNWIND_ROW_FUNCTION : 0;
+    uint32_t at;
 
-    if (b->full || (!function && same_as_last(b, entry)))
+    if (b->full || (!function && b->n && (b->rows[b->n - 1] & UNWIND_ROW_ENTRY) == number))
         return;
-    if (!b->n && !begin(b, offset))
-        b->full = true;
-    if (offset - b->base > UINT32_MAX)
-        stop(b);
-    if (b->full)
-        return;
-    at = (uint32_t)(offset - b->base);
-    if (!number_of(b, entry, &number) || !grow_rows(b)) {
-        stop(b);
+    if (!b->n)
+        b->base = offset;
+    if (offset - b->base > UINT32_MAX || !grow_rows(b)) {
+        rowbuild_stop(b);
         return;
     }
+    at = (uint32_t)(offset - b->base);
     if (b->n && b->pcs[b->n - 1] == at)
         flag |= b->rows[--b->n] & UNWIND_ROW_FUNCTION;
     b->pcs[b->n] = at;
     b->rows[b->n++] = (uint16_t)(number | flag);
+}
+
+void rowbuild_add(struct rowbuild *b, uint64_t offset, const struct unwind_entry *entry, bool function)
+{
+    uint32_t number;
+
+    if (b->full)
+        return;
+    if (rowbuild_number(b, entry, &number))
+        rowbuild_add_number(b, offset, number, function);
+    else
+        rowbuild_stop(b);
 }
 
 bool rowbuild_rules(struct rowbuild *b, const uint8_t *bytes, size_t n, uint32_t *at)
