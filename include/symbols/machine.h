@@ -11,6 +11,8 @@
 unsigned machine_kernel_build_id(uint8_t id[20]);
 /* The build-id among ELF notes in memory (4-byte aligned, host byte order). */
 unsigned machine_find_build_id(const void *notes, size_t n, uint8_t id[20]);
+/* A number for this boot of this machine; 0: not to be had. */
+uint64_t machine_boot(void);
 /* A copy of the vdso that a process has mapped there, or -1 with errno: not allowed, or the process is gone. */
 int machine_open_vdso_of(uint32_t pid, uint64_t start, uint64_t end);
 /* Whether the kernel is known to lie where it was linked to: KASLR is switched off, or not in it. */

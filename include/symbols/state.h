@@ -85,6 +85,9 @@ struct symbolizer {
     bool kernel_ours;   /* the profile is of the running kernel */
     bool kernel_usable; /* names for the profile's kernel are at hand */
     bool kernel_hidden, stopping;
+    bool kallsyms_given; /* a file was */
+    bool kernel_kept;   /* the kernel's table was kept from an earlier start: only its core is believed */
+    bool kernel_wanted; /* … and more than that is asked for */
     char *symfs, *worker_path;
     uint8_t kernel_build_id[20];
     unsigned kernel_build_id_size;
@@ -170,6 +173,7 @@ struct outcome {
     struct lines_answer *lines;  /* TASK_LINES; NULL: none */
     bool unchanged, retry;
     bool of_now; /* a JIT's names, as they are now */
+    bool kept;   /* the kernel's table is one of an earlier start */
     unsigned blame;
     uint8_t id[20], id_size; /* the file's build-id; 0: not known */
     uint64_t map_stamp; /* as before, then as found */

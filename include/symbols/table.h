@@ -31,6 +31,7 @@ struct table_header {
     uint64_t size;      /* of the whole blob */
     uint64_t base;      /* added to narrow starts */
     uint64_t reference; /* kernel: address of _text (or _stext), by which a table is moved to another boot */
+    uint64_t core_end;  /* kernel: what lies from reference to here stays as it is until the next boot */
     uint64_t names_size;
     uint32_t n;
     uint32_t link_name, link_crc; /* .gnu_debuglink: offset of its name; 0: none */

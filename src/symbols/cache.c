@@ -196,6 +196,13 @@ bool cache_get(struct cache *c, const struct cache_key *key, const void **bytes,
     return *bytes != NULL;
 }
 
+bool cache_has(struct cache *c, const struct cache_key *key)
+{
+    char name[NAME_SIZE];
+
+    return c && name_of(key, name) && !faccessat(c->dir, name, F_OK, AT_SYMLINK_NOFOLLOW);
+}
+
 /* ---- room ---- */
 
 struct entry {

@@ -110,6 +110,8 @@ void kallsyms_parse(const char *text, size_t n, struct table_builder *b)
         if (!l.addr)
             continue; /* per-CPU offsets */
         note_reference(&l, b);
+        if (!l.module && l.addr > b->header.core_end) /* modules and programs come last */
+            b->header.core_end = l.addr;
         table_add(b, l.addr, 0, limit, l.name, l.name_n, rank_of(l.type));
     }
 }

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/cursor.h"
 #include "base/file.h"
+#include "base/map.h"
 #include "base/mem.h"
 
 #define NOTES_MAX   65536
@@ -128,4 +129,16 @@ bool machine_kernel_stays(void)
     }
     buf_done(&text);
     return stays;
+}
+
+uint64_t machine_boot(void)
+{
+    struct error ignored = { 0 };
+    struct buf id = { 0 };
+    uint64_t number = 0;
+
+    if (file_read("/proc/sys/kernel/random/boot_id", 64, &id, &ignored) && id.len >= 36)
+        number = map_hash_bytes(id.data, id.len, 0) | 1;
+    buf_done(&id);
+    return number;
 }

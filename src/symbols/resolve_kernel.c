@@ -94,6 +94,54 @@ static void try_vmlinux(struct symbolizer *sy, const struct module *kernel, stru
     error_clear(&out->trouble);
 }
 
+/* Writing kallsyms takes the kernel longer than all else of a start. Its core is the same until the next boot; modules
+ * and programs come and go. */
+static bool kept_key(struct symbolizer *sy, struct cache_key *key)
+{
+    uint64_t boot = sy->cache && sy->kernel_ours && !sy->kallsyms_given ? machine_boot() : 0;
+
+    *key = (struct cache_key){ .kind = CACHE_NAMES, .version = sy->cache_version, .stamp = boot };
+    key->id_size = (uint8_t)sy->kernel_build_id_size;
+    memcpy(key->id, sy->kernel_build_id, sizeof key->id);
+    return boot != 0;
+}
+
+static struct symbol_table *kept_table(struct symbolizer *sy, const struct mod *mod)
+{
+    struct error ignored = { 0 };
+    struct cache_key key;
+    const void *blob;
+    size_t size;
+    bool more;
+
+    pthread_mutex_lock(&sy->lock);
+    more = sy->kernel_wanted;
+    pthread_mutex_unlock(&sy->lock);
+    if (more || mod->module->kind != MODULE_KERNEL || !kept_key(sy, &key) ||
+        !cache_get(sy->cache, &key, &blob, &size, NULL))
+        return NULL;
+    return tables_new(blob, size, &ignored);
+}
+
+static void keep_table(struct symbolizer *sy, const struct symbol_table *t)
+{
+    struct cache_key key;
+
+    if (!(t->view.header->flags & TABLE_HIDDEN) && t->view.header->core_end && kept_key(sy, &key) &&
+        !cache_has(sy->cache, &key))
+        cache_put(sy->cache, &key, t->blob, t->size, "");
+}
+
+static void read_kallsyms(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
+{
+    out->table = kept_table(sy, mod);
+    out->kept = out->table != NULL;
+    if (!out->table)
+        out->table = resolve_table(sy, WORKER_KALLSYMS, sy->kallsyms_fd, -1, out);
+    if (out->table && !out->kept)
+        keep_table(sy, out->table);
+}
+
 void resolve_kernel(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
 {
     if (!sy->kernel_usable)
@@ -101,7 +149,7 @@ void resolve_kernel(struct symbolizer *sy, const struct mod *mod, struct outcome
     else if (sy->kallsyms_fd < 0)
         error_set(&out->trouble, ERROR_MISSING, "this kernel has no /proc/kallsyms that can be read");
     else
-        out->table = resolve_table(sy, WORKER_KALLSYMS, sy->kallsyms_fd, -1, out);
+        read_kallsyms(sy, mod, out);
     if (!out->retry && mod->module->kind == MODULE_KERNEL &&
         (!out->table || out->table->view.header->flags & TABLE_HIDDEN))
         try_vmlinux(sy, mod->module, out);

@@ -43,13 +43,14 @@ static void set_kernel_shift(struct symbolizer *sy, const struct module *m)
         sy->kernel_shift = shift;
 }
 
-static void set_kernel(struct symbolizer *sy, struct symbol_table *t)
+static void set_kernel(struct symbolizer *sy, struct symbol_table *t, bool kept)
 {
     sy->kernel_read_ns = clock_now_ns();
     if (sy->kernel && !sy->kernel_hidden && t->view.header->flags & TABLE_HIDDEN) {
         tables_drop(sy, t); /* we have a vmlinux instead */
         return;
     }
+    sy->kernel_kept = kept;
     sy->kernel_hidden = t->view.header->flags & TABLE_HIDDEN;
     tables_drop(sy, sy->kernel);
     sy->kernel = t;
@@ -103,7 +104,7 @@ static void install_names(struct symbolizer *sy, struct mod *mod, struct outcome
         error_set(&out->trouble, ERROR_PERMISSION, "the kernel hides its addresses from us");
     mod->map_stamp = out->map_stamp;
     if (out->table && mods_is_kernel(mod))
-        set_kernel(sy, out->table);
+        set_kernel(sy, out->table, out->kept);
     else if (out->table && mod->module->kind == MODULE_JIT)
         ok = jit_install(sy, mod, out->table, &out->trouble);
     else if (out->table)
@@ -150,7 +151,9 @@ static bool have_names(struct symbolizer *sy, struct mod *mod)
     struct symbol_table *t;
 
     if (mods_is_kernel(mod)) {
-        if (!sy->kernel || (sy->kernel_hidden && m->kind == MODULE_KERNEL) || (mod->next_try_ns && clock_now_ns() - sy->kernel_read_ns > KERNEL_RETRY_NS))
+        if (!sy->kernel || (sy->kernel_hidden && m->kind == MODULE_KERNEL) ||
+            (sy->kernel_kept && (sy->kernel_wanted || m->kind == MODULE_KMOD)) ||
+            (mod->next_try_ns && clock_now_ns() - sy->kernel_read_ns > KERNEL_RETRY_NS))
             return false;
         set_next_try(mod, 0);
         return true;

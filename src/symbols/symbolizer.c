@@ -53,6 +53,7 @@ static bool choose_kernel(struct symbolizer *sy, const struct symbolizer_config 
     sy->kernel_usable = sy->kernel_ours || cfg->kallsyms;
     if (!sy->kernel_usable)
         return true;
+    sy->kallsyms_given = cfg->kallsyms != NULL;
     /* The kernel judges by who opens the file, not by who reads it: the worker may. */
     sy->kallsyms_fd =
         open(cfg->kallsyms ? cfg->kallsyms : "/proc/kallsyms", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -244,8 +245,24 @@ static struct name *name_of_entry(struct symbolizer *sy, struct mod *mod, struct
     return (struct name *)(uintptr_t)*slot;
 }
 
+/* Of a kept table only the core of the kernel is believed; what else is asked for has it read anew. */
+static struct symbol_table *kernel_table(struct symbolizer *sy, struct mod *mod, uint64_t addr)
+{
+    const struct table_header *h = sy->kernel ? sy->kernel->view.header : NULL;
+    struct task *task = &mod->tasks[TASK_NAMES];
+
+    if (!sy->kernel_kept || (addr >= h->reference && addr < h->core_end))
+        return sy->kernel;
+    sy->kernel_wanted = true;
+    if (!task->queued && !task->busy && task->progress == PROGRESS_READY) {
+        task->progress = PROGRESS_WAITING;
+        mods_queue(sy, task);
+    }
+    return NULL;
+}
+
 /* Kernel modules lie elsewhere after another boot: their names hold only where the kernel has not moved. */
-static struct symbol_table *table_for(struct symbolizer *sy, const struct mod *mod, uint64_t *shift)
+static struct symbol_table *table_for(struct symbolizer *sy, struct mod *mod, uint64_t offset, uint64_t *shift)
 {
     *shift = 0;
     if (!mods_is_kernel(mod))
@@ -254,7 +271,7 @@ static struct symbol_table *table_for(struct symbolizer *sy, const struct mod *m
         *shift = sy->kernel_shift;
     else if (sy->kernel_shift)
         return NULL;
-    return sy->kernel;
+    return kernel_table(sy, mod, offset - *shift);
 }
 
 /* A JIT goes on writing its map; the kernel loads modules. The resolver sees what has changed. */
@@ -276,7 +293,7 @@ void symbolizer_lookup(struct symbolizer *sy, struct module *m, uint64_t offset,
     pthread_mutex_lock(&sy->lock);
     mod = mods_get(sy, m);
     mods_ask(sy, mod, TASK_NAMES);
-    t = table_for(sy, mod, &shift);
+    t = table_for(sy, mod, offset, &shift);
     if (m->kind == MODULE_KSYM) {
         tell_name(mod, names_get(&sy->names, m->path, m->kind), m->start, m->size, out);
     } else if (t && table_find(&t->view, offset - shift, &entry)) {

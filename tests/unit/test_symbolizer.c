@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+
 #include "symbolizer_fixture.h"
+#include "symbols/machine.h"
 
 #include "symbols/blob.h"
 
@@ -421,6 +424,86 @@ static void kernel_names_come_from_kallsyms(void **state)
     assert_string_equal(stats.kernel_note, "");
     stop(&offline);
     module_put(m);
+}
+
+/* By a name in the cache's folder for the kernel's table, after a first profile with its names. */
+static bool keeps_kernel_table(const char *folder)
+{
+    DIR *d = opendir(folder);
+    struct dirent *de;
+    uint8_t id[20];
+    unsigned n = machine_kernel_build_id(id);
+    char hex[2 * sizeof id + 1] = "-";
+    bool found = false;
+
+    for (unsigned i = 0; i < n; i++)
+        sprintf(hex + 2 * (size_t)i, "%02x", id[i]);
+    while (d && (de = readdir(d)))
+        found |= !strncmp(de->d_name, hex, strlen(hex)) && strstr(de->d_name, ".names");
+    if (d)
+        closedir(d);
+    return found;
+}
+
+/* The first line of kallsyms that names a function, at or above `from`. */
+static bool read_kernel_function(uint64_t from, uint64_t *addr, char name[128])
+{
+    FILE *f = fopen("/proc/kallsyms", "re");
+    char line[512], type = 0;
+    bool found = false;
+
+    while (f && !found && fgets(line, sizeof line, f))
+        found = sscanf(line, "%" SCNx64 " %c %127s", addr, &type, name) == 3 && *addr >= from && strchr("tT", type) &&
+                !strchr(line, '[');
+    if (f)
+        fclose(f);
+    return found && *addr;
+}
+
+static void the_kernels_own_names_are_kept_until_the_next_boot(void **state)
+{
+    struct setup *s = *state, one;
+    struct module *kernel = make_module(MODULE_KERNEL, "[kernel]", "[kernel]");
+    struct module *kmod = make_module(MODULE_KMOD, "[some_module]", "[some_module]");
+    struct symbolizer_config cfg = { .live = true, .keep_tables = true };
+    struct symbolizer_stats stats;
+    struct symbol first, second;
+    char folder[128], before[256], name[128];
+    uint64_t addr, text;
+
+    if (!read_kernel_function(1, &text, name) || !read_kernel_function(text + (1 << 20), &addr, name)) {
+        print_message("this kernel hides its names\n");
+        skip();
+    }
+    snprintf(before, sizeof before, "%s", getenv("XDG_CACHE_HOME") ? getenv("XDG_CACHE_HOME") : "");
+    setenv("XDG_CACHE_HOME", s->dir, 1);
+    snprintf(folder, sizeof folder, "%s/flametop", s->dir);
+
+    start(&one, &cfg);
+    first = settled(&one, kernel, addr);
+    assert_int_equal(first.state, SYMBOL_FOUND);
+    snprintf(name, sizeof name, "%s", first.name);
+    stop(&one);
+    assert_true(keeps_kernel_table(folder));
+
+    start(&one, &cfg);
+    second = settled(&one, kernel, addr);
+    assert_string_equal(second.name, name);
+    assert_int_equal(second.start, first.start);
+    symbolizer_stats(one.sy, &stats);
+    assert_int_equal(stats.worker_starts, 0); /* nothing was parsed */
+    settled(&one, kmod, UINT64_C(0xfffffffffffff000));
+    symbolizer_stats(one.sy, &stats);
+    assert_int_equal(stats.worker_starts, 1); /* what may have changed since is read anew */
+    second = settled(&one, kernel, addr);
+    assert_string_equal(second.name, name);
+    stop(&one);
+    if (before[0])
+        setenv("XDG_CACHE_HOME", before, 1);
+    else
+        unsetenv("XDG_CACHE_HOME");
+    module_put(kernel);
+    module_put(kmod);
 }
 
 static void a_kernel_of_another_boot_is_shifted(void **state)
@@ -889,6 +972,7 @@ int main(int argc, char **argv)
         WITH_SETUP(a_trim_while_names_are_under_way_is_survived),
         WITH_SETUP(a_jits_map_is_read_again_when_it_has_grown),
         WITH_SETUP(kernel_names_come_from_kallsyms),
+        WITH_SETUP(the_kernels_own_names_are_kept_until_the_next_boot),
         WITH_SETUP(a_kernel_of_another_boot_is_shifted),
         WITH_SETUP(hidden_kernel_addresses_are_noted_with_the_remedy),
         WITH_SETUP(another_machines_kernel_has_no_names_here),
