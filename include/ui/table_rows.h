@@ -21,6 +21,7 @@ struct table_row {
     uint32_t count;
     uint32_t newest;             /* samples in the eighth that is running */
     uint32_t trend[QUERY_TREND]; /* as it is drawn */
+    uint32_t slot, old;          /* of table_rows.c: of its key; its place in the answer before */
 };
 
 struct table_rows {
@@ -34,11 +35,15 @@ struct table_rows {
     /* of the answer before: where rows stood, and their pictures */
     struct table_row *old;
     size_t n_old, old_cap;
-    struct map places; /* key → place in old */
+    struct map slots;  /* key → number in … */
+    uint32_t *places;  /* … where it stood last: a place in old, believed only if it stands there */
+    uint32_t n_slots;
     uint64_t beat;
     struct functions functions; /* scratch */
-    struct table_row *sorted;
-    size_t sorted_cap;
+    struct table_row *made;     /* as they were made, before they are put in order by way of … */
+    struct table_row **order;   /* … these, and rows that have no place yet */
+    struct table_row **others;
+    size_t places_cap, made_cap, order_cap, others_cap;
 };
 
 /* Whether rows are of whole groups, without functions. */

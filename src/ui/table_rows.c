@@ -6,7 +6,9 @@
 
 #include "base/mem.h"
 
-#define NOBODY UINT32_MAX /* no function's number: the row is taken away, or its place is free */
+#define NOWHERE   UINT32_MAX
+#define SLOTS_MIN 4096
+#define MOVES_MAX 64 /* places that rows move by on average, beyond which they are sorted as if they were new */
 
 bool table_groups_only(enum view_group by)
 {
@@ -35,21 +37,30 @@ static uint32_t tenths_of(uint64_t weight, uint64_t all)
     return all ? (uint32_t)(1000.0 * (double)weight / (double)all + 0.5) : 0;
 }
 
-/* A row's place among those of the answer before; false: it was not there. */
-static bool old_place(const struct table_rows *t, uint64_t key, uint64_t *place)
+/* Finds where the row stood in the answer before. */
+static void find_old(struct table_rows *t, struct table_row *r)
 {
-    return t->n_old && map_get(&t->places, key, place) && *place < t->n_old;
+    bool created;
+    uint32_t place;
+    r->slot = (uint32_t)*map_at(&t->slots, r->key, t->n_slots, &created);
+    if (created) {
+        MEM_GROW(t->places, t->places_cap, t->n_slots + 1);
+        t->places[t->n_slots++] = NOWHERE;
+    }
+    place = t->places[r->slot];
+    r->old = place < t->n_old && t->old[place].key == r->key ? place : NOWHERE;
 }
 
-static void finish_row(const struct table_rows *t, struct table_row *r, const uint32_t *counts,
+static void finish_row(struct table_rows *t, struct table_row *r, const uint32_t *counts,
                        const struct trend_time *time, bool same_beat)
 {
-    uint64_t place, all = t->answer->result.weight;
+    uint64_t all = t->answer->result.weight;
+    find_old(t, r);
     r->self_tenths = tenths_of(r->self, all);
     r->total_tenths = tenths_of(r->total, all);
     r->newest = counts[trend_newest(time)];
-    if (same_beat && old_place(t, r->key, &place))
-        memcpy(r->trend, t->old[place].trend, sizeof r->trend);
+    if (same_beat && r->old != NOWHERE)
+        memcpy(r->trend, t->old[r->old].trend, sizeof r->trend);
     else
         trend_picture(r->trend, counts, time);
 }
@@ -59,10 +70,10 @@ static void add_function_rows(struct table_rows *t, const struct trend_time *tim
     const struct view *v = t->answer;
     bool by_group = t->by == VIEW_GROUP_COMM_SYMBOL;
     functions_build(&t->functions, &v->result, v->frame_func, v->n_funcs, by_group, false);
-    MEM_GROW(t->rows, t->cap, t->functions.n + 1);
+    MEM_GROW(t->made, t->made_cap, t->functions.n + 1);
     for (uint32_t i = 0; i < t->functions.n; i++) {
         const struct function_row *f = &t->functions.rows[i];
-        struct table_row *r = &t->rows[t->n++];
+        struct table_row *r = &t->made[t->n++];
         uint64_t group_key = by_group && f->group < v->n_groups ? map_mix(v->groups[f->group].key) : 0;
         *r = (struct table_row){ .func = f->func,
                                  .group = f->group,
@@ -78,24 +89,24 @@ static void add_group_rows(struct table_rows *t, const struct trend_time *time, 
 {
     const struct view *v = t->answer;
     uint32_t(*counts)[QUERY_TREND] = mem_array(v->n_groups + 1, sizeof *counts);
-    MEM_GROW(t->rows, t->cap, v->n_groups + 1);
+    MEM_GROW(t->made, t->made_cap, v->n_groups + 1);
     for (uint32_t i = 0; i < v->n_groups; i++)
-        t->rows[i] = (struct table_row){ .group = i, .key = v->groups[i].key };
+        t->made[i] = (struct table_row){ .group = i, .key = v->groups[i].key };
     for (uint32_t i = 0; i < v->result.n_entries; i++) {
         const struct result_entry *en = &v->result.entries[i];
         if (en->group >= v->n_groups)
             continue;
-        struct table_row *r = &t->rows[en->group];
+        struct table_row *r = &t->made[en->group];
         r->self = r->total += en->weight;
         r->count += en->count;
         for (int k = 0; k < QUERY_TREND; k++)
             counts[en->group][k] += en->trend[k];
     }
     for (uint32_t i = 0; i < v->n_groups; i++) {
-        if (!t->rows[i].count)
+        if (!t->made[i].count)
             continue;
-        t->rows[t->n] = t->rows[i];
-        finish_row(t, &t->rows[t->n++], counts[i], time, same_beat);
+        t->made[t->n] = t->made[i];
+        finish_row(t, &t->made[t->n++], counts[i], time, same_beat);
     }
     mem_free(counts);
 }
@@ -141,50 +152,124 @@ static int compare_shown(const struct table_rows *t, const struct table_row *x, 
 
 static int compare_rows(const void *px, const void *py, void *ctx)
 {
-    const struct table_row *x = px, *y = py;
+    const struct table_row *x = *(struct table_row *const *)px, *y = *(struct table_row *const *)py;
     int order = compare_shown(ctx, x, y);
     order = order ? order : compare_numbers(x->self, y->self);
     order = order ? order : compare_numbers(x->total, y->total);
     return order ? order : compare_numbers(x->key, y->key);
 }
 
+static void sort_anew(const struct table_rows *t, struct table_row **rows, size_t n)
+{
+    if (n > 1)
+        qsort_r(rows, n, sizeof *rows, compare_rows, (void *)(uintptr_t)t);
+}
+
+/* As the rows stood before, with new ones behind them. */
+static void order_as_before(struct table_rows *t)
+{
+    size_t n = 0, n_others = 0;
+    MEM_GROW(t->order, t->order_cap, t->n_old + t->n + 1);
+    memset(t->order, 0, t->n_old * sizeof(struct table_row *));
+    for (size_t i = 0; i < t->n; i++) {
+        struct table_row *r = &t->made[i];
+        if (r->old == NOWHERE || t->order[r->old]) {
+            r->old = NOWHERE;
+            t->others[n_others++] = r;
+        } else {
+            t->order[r->old] = r;
+        }
+    }
+    for (size_t i = 0; i < t->n_old; i++)
+        if (t->order[i])
+            t->order[n++] = t->order[i];
+    memcpy(t->order + n, t->others, n_others * sizeof(struct table_row *));
+}
+
+/* How many of the first n rows read the same as this one, or stand before it. */
+static size_t place_among(const struct table_rows *t, size_t n, const struct table_row *r)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_shown(t, t->order[middle], r) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Nearly all rows stand right already: those that do not are moved. */
+static void sort_moved(struct table_rows *t)
+{
+    size_t moved = 0;
+    for (size_t i = 1; i < t->n; i++) {
+        struct table_row *r = t->order[i];
+        if (compare_shown(t, t->order[i - 1], r) <= 0)
+            continue;
+        size_t at = place_among(t, i, r);
+        moved += i - at;
+        if (moved > t->n * MOVES_MAX) {
+            sort_anew(t, t->order, t->n);
+            return;
+        }
+        memmove(t->order + at + 1, t->order + at, (i - at) * sizeof(struct table_row *));
+        t->order[at] = r;
+    }
+}
+
 /* Rows begin … end - 1 read the same: who stood on one of these places stays there, the others take what is
  * free. */
 static void keep_places(struct table_rows *t, size_t begin, size_t end)
 {
-    struct table_row *from = t->sorted;
-    uint64_t place;
+    size_t n_others = 0;
     for (size_t i = begin; i < end; i++)
-        t->rows[i].func = NOBODY;
+        t->rows[i].slot = NOWHERE; /* free */
     for (size_t i = begin; i < end; i++) {
-        if (!old_place(t, from[i].key, &place) || place < begin || place >= end ||
-            t->rows[place].func != NOBODY)
-            continue;
-        t->rows[place] = from[i];
-        from[i].func = NOBODY;
+        struct table_row *r = t->order[i];
+        if (r->old >= begin && r->old < end)
+            t->rows[r->old] = *r;
+        else
+            t->others[n_others++] = r;
     }
-    for (size_t i = begin, next = begin; i < end; i++) {
-        if (from[i].func == NOBODY)
-            continue;
-        while (t->rows[next].func != NOBODY)
+    sort_anew(t, t->others, n_others);
+    for (size_t i = 0, next = begin; i < n_others; i++) {
+        while (t->rows[next].slot != NOWHERE)
             next++;
-        t->rows[next] = from[i];
+        t->rows[next] = *t->others[i];
     }
 }
 
-static void sort_rows(struct table_rows *t)
+static void keep_all_places(struct table_rows *t)
 {
-    qsort_r(t->rows, t->n, sizeof *t->rows, compare_rows, t);
-    if (!t->n_old)
-        return;
-    MEM_GROW(t->sorted, t->sorted_cap, t->n + 1);
-    memcpy(t->sorted, t->rows, t->n * sizeof *t->rows);
     for (size_t begin = 0, end; begin < t->n; begin = end) {
         end = begin + 1;
-        while (end < t->n && !compare_shown(t, &t->sorted[begin], &t->sorted[end]))
+        while (end < t->n && !compare_shown(t, t->order[begin], t->order[end]))
             end++;
         keep_places(t, begin, end);
     }
+}
+
+/* What was made, into rows. */
+static void sort_rows(struct table_rows *t)
+{
+    MEM_GROW(t->rows, t->cap, t->n + 1);
+    MEM_GROW(t->order, t->order_cap, t->n + 1);
+    MEM_GROW(t->others, t->others_cap, t->n + 1);
+    if (t->n_old) {
+        order_as_before(t);
+        sort_moved(t);
+        keep_all_places(t);
+    } else {
+        for (size_t i = 0; i < t->n; i++)
+            t->order[i] = &t->made[i];
+        sort_anew(t, t->order, t->n);
+        for (size_t i = 0; i < t->n; i++)
+            t->rows[i] = *t->order[i];
+    }
+    for (size_t i = 0; i < t->n; i++)
+        t->places[t->rows[i].slot] = (uint32_t)i;
 }
 
 /* --- from one answer to the next --- */
@@ -199,9 +284,14 @@ static void remember(struct table_rows *t)
     t->rows = rows;
     t->cap = cap;
     t->n = 0;
-    map_clear(&t->places);
-    for (size_t i = 0; i < t->n_old; i++)
-        map_put(&t->places, t->old[i].key, i);
+    if (t->n_slots < SLOTS_MIN + 4 * t->n_old)
+        return;
+    map_clear(&t->slots); /* most of them are of rows that are gone */
+    t->n_slots = 0;
+    for (size_t i = 0; i < t->n_old; i++) {
+        map_put(&t->slots, t->old[i].key, i);
+        t->places[t->n_slots++] = (uint32_t)i;
+    }
 }
 
 void table_rows_build(struct table_rows *t, const struct view *answer, enum view_group by, uint64_t now_ns,
@@ -229,15 +319,21 @@ void table_rows_sort(struct table_rows *t, enum column c, bool upwards)
     t->n_sort = 1;
     t->upwards = upwards;
     t->n_old = 0;
+    MEM_GROW(t->made, t->made_cap, t->n + 1);
+    if (t->n)
+        memcpy(t->made, t->rows, t->n * sizeof *t->made);
     sort_rows(t);
 }
 
 void table_rows_done(struct table_rows *t)
 {
     functions_done(&t->functions);
-    map_done(&t->places);
+    map_done(&t->slots);
+    mem_free(t->places);
     mem_free(t->rows);
     mem_free(t->old);
-    mem_free(t->sorted);
+    mem_free(t->made);
+    mem_free(t->order);
+    mem_free(t->others);
     *t = (struct table_rows){ 0 };
 }

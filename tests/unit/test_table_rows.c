@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
+
 #include <string.h>
 
 #include "base/mem.h"
@@ -120,6 +122,82 @@ static void what_is_shown_is_always_in_order(void **state)
     }
 }
 
+#define MANY 400
+
+static uint32_t weights_of_many[MANY];
+
+static int compare_many(const void *px, const void *py)
+{
+    uint32_t x = *(const uint32_t *)px, y = *(const uint32_t *)py;
+    if (weights_of_many[x] != weights_of_many[y])
+        return weights_of_many[x] < weights_of_many[y] ? 1 : -1;
+    return x < y ? 1 : -1; /* keys grow with the number */
+}
+
+static uint32_t shown(uint32_t i)
+{
+    return (uint32_t)(weights_of_many[i] / 100.0 + 0.5);
+}
+
+/* As it is meant, one place after the other: sorted, and who reads the same as those of its old place stays there. */
+static void order_many(uint32_t *order, uint32_t n, const uint32_t *old, uint32_t n_old)
+{
+    uint32_t sorted[MANY];
+    memcpy(sorted, order, n * sizeof *order);
+    qsort(sorted, n, sizeof *sorted, compare_many);
+    for (uint32_t i = 0; i < n; i++)
+        order[i] = MANY;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t place = 0; place < n_old && place < n; place++)
+            if (old[place] == sorted[i] && shown(sorted[place]) == shown(sorted[i]))
+                order[place] = sorted[i];
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = 0;
+        for (uint32_t place = 0; place < n; place++)
+            at = order[place] == sorted[i] ? MANY : at;
+        for (; at < n && (order[at] != MANY || shown(sorted[at]) != shown(sorted[i])); at++)
+            ;
+        if (at < n)
+            order[at] = sorted[i];
+    }
+}
+
+static void many_rows_move_as_they_are_meant_to(void **state)
+{
+    struct world *w = *state;
+    static struct view_group_info groups[MANY + 1];
+    static struct result_entry entries[MANY];
+    uint32_t order[MANY], old[MANY], n_old = 0, random = 1;
+    for (uint32_t i = 0; i <= MANY; i++)
+        groups[i] = (struct view_group_info){ .label = "x", .key = 1000 + i };
+    for (uint32_t round = 0; round < 60; round++) {
+        uint32_t n = 0, changes = round % 7 == 6 ? MANY : 20;
+        for (uint32_t i = 0; i < changes; i++) {
+            random = random * 1103515245 + 12345;
+            weights_of_many[random >> 8 & 255] = (random >> 16) % 3000;
+        }
+        w->view.groups = groups;
+        w->view.n_groups = MANY + 1;
+        w->view.result.entries = entries;
+        w->view.result.weight = 100000;
+        for (uint32_t i = 0; i < MANY; i++)
+            if (weights_of_many[i]) {
+                entries[n] = (struct result_entry){
+                    .group = i + 1, .weight = weights_of_many[i], .count = weights_of_many[i]
+                };
+                order[n++] = i;
+            }
+        w->view.result.n_entries = n;
+        table_rows_build(&w->t, &w->view, VIEW_GROUP_COMM, w->now_ns, round == 0);
+        order_many(order, n, old, n_old);
+        assert_int_equal(w->t.n, n);
+        for (uint32_t i = 0; i < n; i++)
+            assert_int_equal(w->t.rows[i].group, order[i] + 1);
+        memcpy(old, order, n * sizeof *order);
+        n_old = n;
+    }
+}
+
 static void another_question_is_sorted_by_its_own_values(void **state)
 {
     struct world *w = *state;
@@ -194,6 +272,7 @@ int main(void)
         TEST(rows_that_read_the_same_keep_their_places),
         TEST(a_row_that_reads_more_goes_up_and_only_one_makes_room),
         TEST(what_is_shown_is_always_in_order),
+        TEST(many_rows_move_as_they_are_meant_to),
         TEST(another_question_is_sorted_by_its_own_values),
         TEST(another_column_is_sorted_by_its_own_values),
         TEST(rows_with_the_same_key_are_all_kept),
