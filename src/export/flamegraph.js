@@ -44,6 +44,7 @@
     let width = data.width || 1200, height = Number(svg.getAttribute("height"));
     let drawn = new Map(), rows = [];
     let hits = null; // by function
+    let mouse = "", resting = ""; // where it is; where it was when a key was pressed
     let largest = 0; // difference
 
     const make = (tag, attributes, text) => {
@@ -242,6 +243,7 @@
     const select = i => {
         selected = i;
         hovered = -1;
+        resting = mouse;
         markSelected();
         reveal(i);
     };
@@ -427,10 +429,13 @@
         if (g)
             zoomTo(g.node);
     });
+    // A box that comes to lie under a mouse that rests was not pointed at.
+    document.addEventListener("mousemove", e => { mouse = [e.screenX, e.screenY].join(); });
     frames.addEventListener("mouseover", e => {
         const g = boxAt(e);
-        if (!g)
+        if (!g || [e.screenX, e.screenY].join() === resting)
             return;
+        resting = "";
         hovered = g.node;
         if (!g.querySelector("title"))
             g.prepend(make("title", {}, title(g.node)));
