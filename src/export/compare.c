@@ -157,7 +157,8 @@ void compare_print(struct session *s, const struct view_query *q, const struct v
         print_share(out, rows[i].self);
         buf_puts(out, "  ");
         print_share(out, rows[i].total);
-        buf_printf(out, "  %-20s %s\n", t.funcs[rows[i].func].module, t.funcs[rows[i].func].name);
+        const struct nametree_func *f = &t.funcs[rows[i].func];
+        buf_printf(out, "  %-20s %s%s\n", f->module, f->name, f->class == SYMBOL_CLASS_INLINED ? " (inlined)" : "");
     }
     mem_free(rows);
     nametree_done(&t);

@@ -9,6 +9,7 @@
 
 #define KEY_ROOT  UINT64_C(0x6e616d6574726565)
 #define DEPTH_MAX UINT16_MAX
+#define INLINED_MARK " (inlined)"
 
 static uint64_t child_key(uint64_t parent_key, uint64_t identity)
 {
@@ -29,22 +30,33 @@ static size_t module_stem(const char *module)
     return end > 1 && end < n && module[end - 1] == '-' ? end - 1 : n;
 }
 
-static uint32_t func_at(struct nametree *t, const char *name, const char *module, enum symbol_class class, bool is_group)
+static size_t name_length(const char *name, enum symbol_class class)
+{
+    size_t n = strlen(name), mark = strlen(INLINED_MARK);
+    return class == SYMBOL_CLASS_INLINED && n > mark && !strcmp(name + n - mark, INLINED_MARK) ? n - mark : n;
+}
+
+static uint32_t func_at(struct nametree *t, const struct nametree_func *f)
 {
     bool created;
-    uint64_t key = map_hash_bytes(name, strlen(name), is_group ? KEY_ROOT : map_hash_bytes(module, module_stem(module), 1));
+    size_t n = name_length(f->name, f->class);
+    uint64_t kind = f->is_group ? KEY_ROOT : map_hash_bytes(f->module, module_stem(f->module), f->class == SYMBOL_CLASS_INLINED);
+    uint64_t key = map_hash_bytes(f->name, n, kind);
     uint64_t *at = map_at(&t->func_numbers, key, t->n_funcs, &created);
     if (!created)
         return (uint32_t)*at;
     MEM_GROW(t->funcs, t->funcs_cap, t->n_funcs + 1);
-    t->funcs[t->n_funcs] = (struct nametree_func){
-        .name = arena_strndup(&t->strings, name, strlen(name)),
-        .module = arena_strndup(&t->strings, module, strlen(module)),
-        .class = class,
-        .is_group = is_group,
-        .key = key,
-    };
+    struct nametree_func *to = &t->funcs[t->n_funcs];
+    *to = *f;
+    to->name = arena_strndup(&t->strings, f->name, n);
+    to->module = arena_strndup(&t->strings, f->module, strlen(f->module));
+    to->key = key;
     return t->n_funcs++;
+}
+
+static uint32_t group_at(struct nametree *t, const char *label)
+{
+    return func_at(t, &(struct nametree_func){ .name = label, .module = "", .class = SYMBOL_CLASS_UNKNOWN, .is_group = true });
 }
 
 static uint32_t child_at(struct nametree *t, uint32_t parent, uint32_t func)
@@ -66,7 +78,7 @@ void nametree_init(struct nametree *t)
     MEM_GROW(t->nodes, t->cap, 1);
     t->nodes[0] = (struct nametree_node){ .key = KEY_ROOT };
     t->n = 1;
-    (void)func_at(t, "all", "", SYMBOL_CLASS_UNKNOWN, true);
+    (void)group_at(t, "all");
 }
 
 void nametree_done(struct nametree *t)
@@ -79,24 +91,33 @@ void nametree_done(struct nametree *t)
     *t = (struct nametree){ 0 };
 }
 
+/* What a node of the view's tree is called here; each function is looked for once (numbers: by function, 0: not yet). */
+static uint32_t func_of(struct nametree *t, const struct view *v, const struct calltree_node *n, uint32_t *numbers)
+{
+    const struct view_function *f = &v->funcs[n->func];
+    if (n->is_group)
+        return group_at(t, v->groups[n->group].label);
+    if (!numbers[n->func])
+        numbers[n->func] =
+            func_at(t, &(struct nametree_func){ .name = f->name, .module = f->module, .class = f->class });
+    return numbers[n->func];
+}
+
 void nametree_add(struct nametree *t, const struct view *v, enum nametree_side side, bool by_weight)
 {
     struct calltree tree = { 0 };
     struct calltree_options o = { .by_group = v->n_groups > 1, .frame_func = v->frame_func, .max_depth = DEPTH_MAX };
     calltree_build(&tree, &v->result, &o);
-    uint32_t *node = mem_array(tree.n, sizeof *node);
+    uint32_t *node = mem_array(tree.n, sizeof *node), *numbers = mem_array(v->n_funcs, sizeof *numbers);
     for (uint32_t i = 0; i < tree.n; i++) {
         const struct calltree_node *c = &tree.nodes[i];
-        if (c->is_group)
-            node[i] = child_at(t, 0, func_at(t, v->groups[c->group].label, "", SYMBOL_CLASS_UNKNOWN, true));
-        else if (i) {
-            const struct view_function *f = &v->funcs[c->func];
-            node[i] = child_at(t, node[c->parent], func_at(t, f->name, f->module, f->class, false));
-        }
+        if (i)
+            node[i] = child_at(t, node[c->parent], func_of(t, v, c, numbers));
         t->nodes[node[i]].self[side] += by_weight ? c->self_weight : c->self_count;
         t->nodes[node[i]].total[side] += by_weight ? c->total_weight : c->total_count;
     }
     mem_free(node);
+    mem_free(numbers);
     calltree_done(&tree);
 }
 
@@ -117,10 +138,8 @@ void nametree_add_reversed(struct nametree *t, const struct nametree *from)
         uint32_t at = 0;
         if (!leaf->self[NAMETREE_SHOWN] && !leaf->self[NAMETREE_BEFORE])
             continue;
-        for (uint32_t up = i; up; up = from->nodes[up].parent) {
-            const struct nametree_func *f = &from->funcs[from->nodes[up].func];
-            at = child_at(t, at, func_at(t, f->name, f->module, f->class, f->is_group));
-        }
+        for (uint32_t up = i; up; up = from->nodes[up].parent)
+            at = child_at(t, at, func_at(t, &from->funcs[from->nodes[up].func]));
         for (int side = 0; side < NAMETREE_SIDES; side++)
             t->nodes[at].self[side] += leaf->self[side];
         add_to_path(t, at, leaf);
