@@ -228,6 +228,8 @@ static unsigned path_done(void *ctx, struct app *a, const char *text)
     (void)ctx;
     if (!text || !*text)
         return text ? app_message(a, "nothing was written") : APP_HANDLED;
+    if (!strcmp(text, "-"))
+        return app_message(a, "standard output is the screen: name a file");
     set_output_path(a, text);
     struct stat st; /* what is no regular file is refused by who writes */
     if (lstat(a->output_path, &st) != 0 || !S_ISREG(st.st_mode))

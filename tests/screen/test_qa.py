@@ -96,14 +96,22 @@ def writing():
 
 
 def exports():
-    """E writes each format there is"""
+    """E writes each format there is, and none into the screen"""
+    patterns = {"perf.data": rb"PERFILE2", "folded": rb"shape;.*hot_a \d+", "pprof": rb"^\x1f\x8b",
+                "script": rb"\nshape +\d+ .*\n(\t.*\n)*\t.* hot_a\+0x"}
+    names = [line.split()[0] for line in m.flametop("--list-exports")[1].splitlines()]
+    packs = "+zlib" in m.flametop("--version")[1]
     with started(size=(120, 40)) as s:
-        for number, pattern in enumerate((rb"PERFILE2", rb"shape;.*hot_a \d+", rb"hot_a")):
+        for number, name in enumerate(names):
+            if name == "pprof" and not packs:
+                continue
             path = m.path("export%d" % number)
             s.send("E", *["down"] * number, "enter", path, "enter")
-            s.wait(r"written to .*export%d" % number)
+            s.wait(r"written to .*export%d as %s" % (number, re.escape(name)))
             with open(path, "rb") as f:
-                assert re.search(pattern, f.read()), path
+                assert re.search(patterns.get(name, rb"hot_a"), f.read()), path
+        s.send("E", "down", "enter", "\x15-", "enter")
+        s.wait(r"standard output is the screen")
 
 
 def dead_keys():
