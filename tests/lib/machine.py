@@ -120,6 +120,17 @@ def record(file, *args, comm, samples):
     raise AssertionError("%s had only %d samples in %d seconds" % (comm, n, seconds))
 
 
+@functools.lru_cache(None)
+def has(library):
+    """Whether this build of the program has the optional library."""
+    return re.search(r"^ *\+%s\b" % re.escape(library), flametop("--version")[1], re.M) is not None
+
+
+def need_inih():
+    if not has("inih"):
+        raise Skip("built without inih: no config files")
+
+
 def need_perf():
     if not shutil.which("perf"):
         raise Skip("perf is not installed (apt-get install linux-perf)")

@@ -93,6 +93,7 @@ def bad_output():
 
 def bad_config():
     """a config with an unknown key, a bad value, or that others may write, is named with its line"""
+    m.need_inih()
     config = m.path("config")
     for text, pattern in (("[options]\nfreqq = 9\n", r"config:2.*freqq.*freq"), ("[options]\nfreq = x\n", r"config:2"),
                           ("[keys]\nno-such-action = z\n", r"no-such-action"), ("[keys]\nfreeze = NoKey\n", r"NoKey"),

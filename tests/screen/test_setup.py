@@ -5,6 +5,7 @@ import os
 import stat
 import tempfile
 
+import machine as m
 from ptyscreen import Screen, run
 
 
@@ -28,6 +29,7 @@ def quit_now(s):
 
 def saves():
     """w saves what was changed, in a file that is only ours, and the next start has it"""
+    m.need_inih()
     with tempfile.TemporaryDirectory() as home:
         with started(home) as s:
             s.wait(r"w saves in .*flametop/config")
@@ -57,6 +59,7 @@ def saves():
 
 def keeps():
     """what a person wrote into the file stays, and what cannot be saved is said"""
+    m.need_inih()
     with tempfile.TemporaryDirectory() as home:
         os.mkdir(os.path.join(home, "flametop"))
         mine = "# my settings\n[options]\nmouse = yes\ndelay = 3 ; slow line\n\n[keys]\nfreeze = z F7\n"

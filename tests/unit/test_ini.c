@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/ini.h"
+#include "need_inih.h"
 
 /* Writes down what it hears as "section.key=value|"; refuses the key "bad" with words, "worse" without. */
 static bool collect(void *ctx, const char *section, const char *key, const char *value, struct error *e)
@@ -50,6 +51,7 @@ static void assert_refused(const char *text, const char *message)
 static void settings_come_with_their_section(void **state)
 {
     (void)state;
+    need_inih();
     assert_heard("", "");
     assert_heard("delay = 2\n[keys]\nquit = q\nhelp=F1", ".delay=2|keys.quit=q|keys.help=F1|");
     assert_heard("[a]\r\nx = 1 \r\n", "a.x=1|");
@@ -58,6 +60,7 @@ static void settings_come_with_their_section(void **state)
 static void comments_and_empty_lines_are_passed_over(void **state)
 {
     (void)state;
+    need_inih();
     assert_heard("# one\n\n; two\n[a] # of\nx = 1 ; three\n", "a.x=1|");
     assert_heard("fg = #ff8000\n", ".fg=#ff8000|");
 }
@@ -65,6 +68,7 @@ static void comments_and_empty_lines_are_passed_over(void **state)
 static void an_indented_setting_is_a_setting_of_its_own(void **state)
 {
     (void)state;
+    need_inih();
     assert_heard("[a]\n  x = 1\n\ty = 2\n", "a.x=1|a.y=2|");
 }
 
@@ -74,6 +78,7 @@ static void a_refusal_names_file_and_line_and_stops(void **state)
     struct error e = { 0 };
 
     (void)state;
+    need_inih();
     assert_false(ini_read_text("config", "a = 1\n\nbad = 2\nc = 3\n", collect, &heard, &e));
     assert_string_equal(e.text, "config:3: no setting 'bad'");
     assert_int_equal(e.class, ERROR_ARGUMENT);
@@ -84,12 +89,14 @@ static void a_refusal_names_file_and_line_and_stops(void **state)
 static void a_refusal_without_words_is_still_an_error(void **state)
 {
     (void)state;
+    need_inih();
     assert_refused("worse = 1\n", "config:1: the setting was refused");
 }
 
 static void a_line_that_is_no_setting_is_refused(void **state)
 {
     (void)state;
+    need_inih();
     assert_refused("a = 1\nnonsense\nb = 2\n", "config:2: neither [section] nor key = value");
     assert_refused("[unclosed\n", "config:1: neither [section] nor key = value");
     assert_refused("nonsense\nbad = 2\n", "config:1: neither [section] nor key = value");
@@ -103,6 +110,7 @@ static void a_line_that_does_not_fit_is_refused_not_split(void **state)
     struct error e = { 0 };
 
     (void)state;
+    need_inih();
     p += sprintf(p, "a = 1\nb = ");
     memset(p, 'x', 1000);
     strcpy(p + 1000, "\nc = 2\n");
@@ -170,6 +178,7 @@ static void a_file_of_ours_is_read_also_through_a_link(void **state)
     char link[32];
 
     (void)state;
+    need_inih();
     assert_file_heard(path);
     snprintf(link, sizeof link, "%s.l", path);
     assert_int_equal(symlink(path, link), 0);
@@ -180,6 +189,7 @@ static void a_file_of_ours_is_read_also_through_a_link(void **state)
 static void a_file_that_others_may_write_to_is_refused(void **state)
 {
     (void)state;
+    need_inih();
     assert_int_equal(chmod(path, 0620), 0);
     assert_file_refused(path, ERROR_PERMISSION, "chmod go-w");
     assert_int_equal(chmod(path, 0602), 0);

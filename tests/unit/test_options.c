@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "need_inih.h"
 #include "options.h"
 
 static struct options o;
@@ -243,6 +244,7 @@ static void a_mode_of_stacks_is_taken_with_its_size(void **state)
         { "--call-graph dwarf,8K -g", CALLCHAIN_AUTO, 0 },
     };
     (void)state;
+    need_inih();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ASSERT_PARSES(rows[i].line);
         assert_int_equal(o.session.callchain, rows[i].mode);
@@ -312,6 +314,7 @@ static void too_many_events_are_refused(void **state)
 static void the_command_line_stands_above_the_config(void **state)
 {
     (void)state;
+    need_inih();
     write_config("[options]\nfreq = 199\nevent = page-faults\nhistory = 4M\nwindow = 10\nno-color = yes\nidle = no\n"
                  "group-by = thread\n[keys]\nquit = q x\n");
     ASSERT_PARSES("");
@@ -332,6 +335,7 @@ static void the_command_line_stands_above_the_config(void **state)
 static void a_period_replaces_the_configs_frequency(void **state)
 {
     (void)state;
+    need_inih();
     write_config("[options]\nfreq = 199\n");
     ASSERT_PARSES("-c 1000");
     assert_int_equal(o.session.period, 1000);
@@ -348,6 +352,7 @@ static void what_is_wrong_in_the_config_is_named_with_its_line(void **state)
         { "[options]\npid = 1\n", "unknown option pid" },
     };
     (void)state;
+    need_inih();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         write_config(rows[i].text);
         if (parse(""))
@@ -371,6 +376,7 @@ static void another_config_can_be_named(void **state)
 {
     char other[80], line[96];
     (void)state;
+    need_inih();
     write_config("nonsense = here\n");
     ASSERT_PARSES("--config /dev/null");
     snprintf(other, sizeof other, "%s/other", folder);

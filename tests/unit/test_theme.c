@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "need_inih.h"
 #include "ui/theme.h"
 
 static void expect_refused(const char *text, const char *words)
@@ -31,6 +32,7 @@ static void styles_are_colours_and_attributes(void **state)
     struct theme t;
     struct error e = { 0 };
     (void)state;
+    need_inih();
     assert_true(
         theme_parse(&t, "t", "[styles]\ncursor = bright-red on 238 bold underline\nspark = #ff8700\n", &e));
     struct theme_style s = t.styles[THEME_256][STYLE_CURSOR];
@@ -45,6 +47,7 @@ static void what_is_said_once_reaches_terminals_with_fewer_colours(void **state)
     struct theme t;
     struct error e = { 0 };
     (void)state;
+    need_inih();
     assert_true(theme_parse(
         &t, "t", "[styles]\nlabel = bright-red\ncursor = 16 on 51\nmatch = 46\n[styles.8]\nmatch = blue\n",
         &e));
@@ -75,6 +78,7 @@ static void what_a_file_leaves_out_is_built_in(void **state)
     struct theme t, builtin;
     struct error e = { 0 };
     (void)state;
+    need_inih();
     theme_builtin(&builtin);
     assert_true(theme_parse(&t, "t", "[theme]\nname = mine\n", &e));
     assert_string_equal(t.name, "mine");
@@ -87,6 +91,7 @@ static void a_printed_theme_reads_back_the_same(void **state)
     struct buf out = { 0 };
     struct error e = { 0 };
     (void)state;
+    need_inih();
     theme_builtin(&t);
     theme_print(&t, &out);
     assert_true(theme_parse(&back, "t", buf_str(&out), &e));
@@ -97,6 +102,7 @@ static void a_printed_theme_reads_back_the_same(void **state)
 static void mistakes_are_named_with_file_and_line(void **state)
 {
     (void)state;
+    need_inih();
     expect_refused("[styles]\ncursr = red\n", "my.theme:2");
     expect_refused("[styles]\ncursr = red\n", "\"cursor\"");
     expect_refused("[styles]\ncursor = rde\n", "\"rde\"");
@@ -112,6 +118,7 @@ static void an_unknown_name_lists_the_themes_there_are(void **state)
     struct theme t;
     struct error e = { 0 };
     (void)state;
+    need_inih();
     assert_non_null(mkdtemp(dir));
     (void)setenv("XDG_CONFIG_HOME", dir, 1);
     (void)snprintf(path, sizeof path, "%s/flametop", dir);
@@ -151,6 +158,7 @@ static void the_default_file_is_the_built_in_theme(void **state)
     struct theme builtin, file;
     struct error e = { 0 };
     (void)state;
+    need_inih();
     (void)snprintf(path, sizeof path, "%s/themes/default.theme", top ? top : ".");
     if (access(path, R_OK) != 0) {
         print_message("%s is not there: run this at the top of the source, or set FLAMETOP_SOURCE\n", path);

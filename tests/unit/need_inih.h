@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* For tests of settings and themes in files, which a build without inih cannot read. */
+#ifndef FLAMETOP_TESTS_NEED_INIH_H
+#define FLAMETOP_TESTS_NEED_INIH_H
+
+#include <cmocka.h>
+
+#include "base/ini.h"
+
+static inline void need_inih(void)
+{
+    if (!ini_read_text("", "", NULL, NULL, NULL)) {
+        print_message("built without inih\n");
+        skip();
+    }
+}
+
+#endif
