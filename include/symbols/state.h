@@ -69,6 +69,7 @@ struct mod { /* what is known of a module */
     char *package;               /* with its debug symbols; NULL: not known */
     uint64_t name_hash;
     uint64_t next_try_ns; /* names that may change (perf maps, kernel modules): not asked again before this */
+    uint8_t tries;        /* of a kernel module's: what was not there three times is not there the fourth */
     struct symbol_table *parked; /* of a JIT, newer: with other names for code that `table` names, until it is renewed */
     bool over;                   /* a JIT's names are what they were when it was renewed */
     int dump_fd;                 /* a JIT's dump, from when it was found on; -1: none. The resolver's */

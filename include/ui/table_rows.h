@@ -36,14 +36,18 @@ struct table_rows {
     struct table_row *old;
     size_t n_old, old_cap;
     struct map slots;  /* key → number in … */
-    uint32_t *places;  /* … where it stood last: a place in old, believed only if it stands there */
+    struct table_slot {
+        uint64_t key;
+        uint32_t place; /* … where it stood last: in old, believed only if it stands there */
+    } *places;
     uint32_t n_slots;
+    uint32_t *made_slots; /* by number of the row as it was made: mostly those of before come in the same order */
     uint64_t beat;
     struct functions functions; /* scratch */
     struct table_row *made;     /* as they were made, before they are put in order by way of … */
     struct table_row **order;   /* … these, and rows that have no place yet */
     struct table_row **others;
-    size_t places_cap, made_cap, order_cap, others_cap;
+    size_t places_cap, made_cap, made_slots_cap, order_cap, others_cap;
 };
 
 /* Whether rows are of whole groups, without functions. */

@@ -18,6 +18,7 @@
 #define LINES_IDLE_NS   (3 * NS_PER_SEC)
 #define JIT_RETRY_NS    (2 * NS_PER_SEC)
 #define KERNEL_RETRY_NS (10 * NS_PER_SEC)
+#define KERNEL_TRIES_MAX 6              /* each after twice the time */
 #define RETRY_COST      20 /* a map is read again after 20 times what reading it took, or later */
 #define BATCH_MAX       48 /* names that fit in an answer, however long they become */
 #define BATCH_LIMIT_NS  (2 * NS_PER_SEC)
@@ -58,8 +59,10 @@ static void set_kernel(struct symbolizer *sy, struct symbol_table *t, bool kept)
 
 static void set_next_try(struct mod *mod, uint64_t took_ns)
 {
-    uint64_t least = mod->module->kind == MODULE_JIT ? JIT_RETRY_NS : KERNEL_RETRY_NS;
+    uint64_t least = mod->module->kind == MODULE_JIT ? JIT_RETRY_NS : KERNEL_RETRY_NS << mod->tries;
 
+    if (mod->module->kind == MODULE_KMOD && mod->tries < KERNEL_TRIES_MAX)
+        mod->tries++;
     mod->next_try_ns = 0;
     if (!mod->module->live || mod->over || (mod->module->kind != MODULE_JIT && mod->module->kind != MODULE_KMOD))
         return;

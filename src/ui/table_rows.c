@@ -37,17 +37,30 @@ static uint32_t tenths_of(uint64_t weight, uint64_t all)
     return all ? (uint32_t)(1000.0 * (double)weight / (double)all + 0.5) : 0;
 }
 
+static uint32_t find_slot(struct table_rows *t, uint64_t key)
+{
+    bool created;
+    uint32_t slot = (uint32_t)*map_at(&t->slots, key, t->n_slots, &created);
+    if (created) {
+        MEM_GROW(t->places, t->places_cap, t->n_slots + 1);
+        t->places[t->n_slots++] = (struct table_slot){ key, NOWHERE };
+    }
+    return slot;
+}
+
 /* Finds where the row stood in the answer before. */
 static void find_old(struct table_rows *t, struct table_row *r)
 {
-    bool created;
-    uint32_t place;
-    r->slot = (uint32_t)*map_at(&t->slots, r->key, t->n_slots, &created);
-    if (created) {
-        MEM_GROW(t->places, t->places_cap, t->n_slots + 1);
-        t->places[t->n_slots++] = NOWHERE;
-    }
-    place = t->places[r->slot];
+    size_t i = (size_t)(r - t->made), old_cap = t->made_slots_cap;
+    uint32_t *slot, place;
+    MEM_GROW(t->made_slots, t->made_slots_cap, i + 1);
+    for (; old_cap < t->made_slots_cap; old_cap++)
+        t->made_slots[old_cap] = NOWHERE;
+    slot = &t->made_slots[i];
+    if (*slot >= t->n_slots || t->places[*slot].key != r->key)
+        *slot = find_slot(t, r->key);
+    r->slot = *slot;
+    place = t->places[r->slot].place;
     r->old = place < t->n_old && t->old[place].key == r->key ? place : NOWHERE;
 }
 
@@ -269,7 +282,7 @@ static void sort_rows(struct table_rows *t)
             t->rows[i] = *t->order[i];
     }
     for (size_t i = 0; i < t->n; i++)
-        t->places[t->rows[i].slot] = (uint32_t)i;
+        t->places[t->rows[i].slot].place = (uint32_t)i;
 }
 
 /* --- from one answer to the next --- */
@@ -290,7 +303,7 @@ static void remember(struct table_rows *t)
     t->n_slots = 0;
     for (size_t i = 0; i < t->n_old; i++) {
         map_put(&t->slots, t->old[i].key, i);
-        t->places[t->n_slots++] = (uint32_t)i;
+        t->places[t->n_slots++] = (struct table_slot){ t->old[i].key, (uint32_t)i };
     }
 }
 
@@ -333,6 +346,7 @@ void table_rows_done(struct table_rows *t)
     mem_free(t->rows);
     mem_free(t->old);
     mem_free(t->made);
+    mem_free(t->made_slots);
     mem_free(t->order);
     mem_free(t->others);
     *t = (struct table_rows){ 0 };
