@@ -4,7 +4,7 @@
 
 #include "perfdata/spool.h"
 
-/* Around opening a recording. Between them ^C does not end the program. */
+/* Around opening a recording. Once that takes long, ^C ends it with what has come, and not the program. */
 const struct spool_wait *waiting_begin(void);
 void waiting_end(void);
 

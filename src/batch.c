@@ -152,16 +152,26 @@ static bool run_record(struct session *s, const struct options *o, struct error 
     return write_output(s, o, e);
 }
 
+/* ^C: what was read by then is enough. */
+static void read_file(struct session *s)
+{
+    session_wait(s, UINT64_MAX / 4, stopped);
+    if (!stopped())
+        return;
+    session_stop_reading(s);
+    session_wait(s, UINT64_MAX / 4, NULL);
+}
+
 int batch_run(struct session *s, const struct options *o, struct error *e)
 {
     catch_signals();
     bool ok;
     if (o->mode == RUN_BATCH) {
         if (o->session.input)
-            session_wait(s, UINT64_MAX / 4, stopped);
+            read_file(s);
         ok = run_frames(s, o, e);
     } else if (o->mode == RUN_REPORT) {
-        session_wait(s, UINT64_MAX / 4, stopped);
+        read_file(s);
         ok = write_output(s, o, e);
     } else {
         ok = run_record(s, o, e);

@@ -4,6 +4,7 @@
 #include "waiting.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 
 static volatile sig_atomic_t interrupts;
 static struct sigaction before;
+static bool installed; /* only once it takes long: ^C ends the program otherwise */
 
 static void on_interrupt(int sig)
 {
@@ -37,6 +39,9 @@ static void say(const char *name, uint64_t read_bytes, uint64_t of_bytes)
 static enum spool_wish look(void *ctx, const char *name, uint64_t read_bytes, uint64_t of_bytes)
 {
     uint64_t *said_ns = ctx, now_ns = clock_now_ns();
+    if (!installed)
+        sigaction(SIGINT, &(struct sigaction){ .sa_handler = on_interrupt }, &before);
+    installed = true;
     if (isatty(STDERR_FILENO) && now_ns - *said_ns >= SAY_NS) {
         say(name, read_bytes, of_bytes);
         *said_ns = now_ns;
@@ -49,10 +54,8 @@ static const struct spool_wait wait_for_it = { look, &said_ns };
 
 const struct spool_wait *waiting_begin(void)
 {
-    struct sigaction sa = { .sa_handler = on_interrupt };
     interrupts = 0;
     said_ns = 0;
-    sigaction(SIGINT, &sa, &before);
     return &wait_for_it;
 }
 
@@ -60,5 +63,7 @@ void waiting_end(void)
 {
     if (said_ns)
         fputs("\r\033[K", stderr);
-    sigaction(SIGINT, &before, NULL);
+    if (installed)
+        sigaction(SIGINT, &before, NULL);
+    installed = false;
 }

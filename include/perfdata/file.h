@@ -145,6 +145,9 @@ bool tracing_name(const struct perfdata *p, uint64_t id, char *dst, size_t cap);
 /* walk.c: record after record */
 struct walk {
     struct perfdata *p;
+    bool (*go_on)(void *ctx, uint64_t pos); /* asked every MiB of what is no record; NULL: none */
+    void *ctx;
+    bool stopped; /* it said so */
     uint64_t pos, end; /* places */
     bool more;         /* what is cut at the end will go on: no damage */
     bool quiet;        /* no damage is noted */
@@ -162,8 +165,8 @@ const uint8_t *walk_bytes(struct perfdata *p, uint64_t place, size_t n);
 /* A record of that type: what is no sample is copied, as its strings must not change once they were looked at. */
 const uint8_t *walk_record(struct perfdata *p, uint64_t place, uint32_t type, size_t n);
 
-/* index.c: all records into runs */
-void index_build(struct perfdata *p, double *progress);
+/* index.c: all records into runs. go_on may be NULL. */
+void index_build(struct perfdata *p, perfdata_go_on_fn *go_on, void *ctx);
 /* The event of a record; false: a sample of none that we know. */
 bool index_event(const struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_t type,
                  uint32_t *event);

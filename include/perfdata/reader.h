@@ -49,12 +49,16 @@ const struct perfdata_info *perfdata_info(const struct perfdata *p);
  * what came as records. NULL: there is none; never NULL for one that is there and empty. */
 const void *perfdata_feature(const struct perfdata *p, unsigned feature, size_t *size);
 bool perfdata_swapped(const struct perfdata *p); /* it is of the other byte order */
+/* The first pass over the records, which perfdata_each makes otherwise. go_on is asked now and then, with the share that is
+ * read, 0..1; once it says false the rest of the file counts as not there. */
+typedef bool perfdata_go_on_fn(void *ctx, double share);
+void perfdata_index(struct perfdata *p, perfdata_go_on_fn *go_on, void *ctx);
 /* All records in time order, perf's own ones too; a record without a time stays behind the one before it in
  * the file, and what perf made up about things that were there before (time 0) comes first. Sets r->source
  * to the event's index; decompresses PERF_RECORD_COMPRESSED when zstd is built in; a sample that read a
  * group's counters comes once per member, with what that member counted as its period. A
  * record's header stands before its body, in the file's byte order. fn false stops. May be called again.
- * progress in 0..1. */
+ * progress in 0..1, of this second pass 0.25..1. */
 typedef bool perfdata_record_fn(void *ctx, const struct record *r);
 bool perfdata_each(struct perfdata *p, perfdata_record_fn *fn, void *ctx, double *progress, struct error *e);
 /* How many records of each type the file holds, those out of compressed ones too, in the order of the types'

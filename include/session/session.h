@@ -53,6 +53,8 @@ struct session_status {
     bool no_kernel, no_user;
     enum callchain_mode callchain; /* as asked for; of a file as recorded */
     char stacks[24];            /* what runs: "auto", "auto 8K", "auto->fp", "dwarf 24K", "fp", "lbr", "none" */
+    bool reading;               /* the file is not all there yet */
+    double read_share;          /* how much of it is, 0..1 */
     bool frozen;
     uint64_t elapsed_ns;        /* since start or clear; frozen: until the freeze */
     uint64_t now_ns;            /* end of the time that is shown */
@@ -83,6 +85,8 @@ bool session_set_scope(struct session *s, const struct scope *scope, struct erro
 bool session_set_freq(struct session *s, uint64_t freq_hz, struct error *e);
 /* stack_bytes: for CALLCHAIN_DWARF; 0: what was asked for last, or the default. */
 bool session_set_callchain(struct session *s, enum callchain_mode mode, uint32_t stack_bytes, struct error *e);
+/* Over a file that is still being read: what has come is enough. */
+void session_stop_reading(struct session *s);
 const struct scope *session_scope(struct session *s); /* borrowed until the next switch; the asked-for one */
 const struct scope *session_running_scope(struct session *s); /* the same, after the fallback */
 void session_clear(struct session *s);                /* what was sampled so far is forgotten */

@@ -162,6 +162,10 @@ struct session {
     atomic_uint_fast64_t generation;
     atomic_bool stop, loaded;
     double load_progress;
+    atomic_bool load_stop;       /* what is read by now is enough */
+    bool load_stopped;           /* … and it was: at this share of the file */
+    double load_stopped_at;
+    struct perfdata_info file_info; /* the file's own changes while it is read */
     pthread_t collector, resolver, fetcher;
     bool collector_runs, resolver_runs, fetcher_runs;
     pthread_t ask;

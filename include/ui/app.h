@@ -76,6 +76,7 @@ struct app {
     uint32_t ended_ticks;   /* since what is sampled was gone */
     uint32_t said_number;   /* of the last answer of the session that was shown */
     uint64_t forgotten;     /* samples that were cleared away */
+    bool stopped_reading;
     bool held;              /* frozen for that, not by a key */
     char typed_before[128]; /* what Esc goes back to, from a line that is typed */
     char output_path[256];
@@ -94,6 +95,8 @@ unsigned app_show_view_named(struct app *a, const char *name, bool drill);
 unsigned app_zoom(struct app *a, const struct zoom *z); /* adds one; a message when there are too many */
 /* Looks for the next (1), previous (-1) or present-or-next (0) match of app->search in the view. */
 unsigned app_search(struct app *a, int step);
+/* Of a file that is still being read: what has come is enough. False: none is, or that was said before. */
+bool app_stop_reading(struct app *a);
 unsigned app_act(struct app *a, enum action action); /* what a global action does */
 /* Switches scope; says so, or why not. The scope is copied. */
 unsigned app_set_scope(struct app *a, const struct scope *scope);

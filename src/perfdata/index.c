@@ -8,6 +8,8 @@
 
 #include "perfdata/file.h"
 
+#define LOOK_BYTES (1u << 20)
+
 static bool read_id(const struct perfdata *p, const struct id_place *place, const uint8_t *bytes,
                     uint32_t size, bool sample, uint64_t *id)
 {
@@ -53,6 +55,10 @@ struct indexer {
     struct run *run;  /* the last one */
     uint64_t last_ns; /* time of the last record */
     uint64_t seen_bytes; /* of files that were read */
+    uint64_t file_start; /* the place where this one begins */
+    perfdata_go_on_fn *go_on;
+    void *ctx;
+    bool stopped;
 };
 
 static void new_run(struct indexer *ix, uint64_t first_ns, uint64_t place)
@@ -120,17 +126,28 @@ static void expand_cut(struct perfdata *p, const struct walk *w)
         expand_record(p, &r);
 }
 
+/* Whether to go on, at a place of the file that is read. */
+static bool may_go_on(void *indexer, uint64_t pos)
+{
+    struct indexer *ix = indexer;
+    double all = (double)ix->p->all_bytes;
+    if (ix->go_on && !ix->stopped)
+        ix->stopped = !ix->go_on(ix->ctx, (double)(ix->seen_bytes + pos - ix->file_start) / (all ? all : 1));
+    return !ix->stopped;
+}
+
 /* The records of one file, whose compressed ones are a stream of their own. */
-static void index_file(struct indexer *ix, uint64_t start, uint64_t end, double *progress)
+static void index_file(struct indexer *ix, uint64_t start, uint64_t end)
 {
     struct perfdata *p = ix->p;
-    struct walk w = { .p = p, .pos = start, .end = end };
+    struct walk w = { .p = p, .go_on = may_go_on, .ctx = ix, .pos = start, .end = end };
     struct walk plain = { .p = p, .pos = PLACE_PLAIN | p->plain_n, .more = true };
     struct raw_record r;
-    uint64_t before = ix->seen_bytes;
+    uint64_t looked = start;
+    ix->file_start = start;
     ix->run = NULL;
     ix->last_ns = 0;
-    while (walk_next(&w, &r)) {
+    while (!ix->stopped && walk_next(&w, &r)) {
         index_record(ix, &r);
         if (is_compressed(r.type)) {
             expand_record(p, &r);
@@ -138,23 +155,26 @@ static void index_file(struct indexer *ix, uint64_t start, uint64_t end, double 
         } else if (p->pipe && r.place >= p->setup_end && r.type >= FORMAT_RECORD_USER) {
             setup_apply(p, &r);
         }
-        if (progress && p->n_records % 1024 == 0)
-            *progress = 0.25 * (double)(before + w.pos - start) / (double)p->all_bytes;
+        if (w.pos - looked >= LOOK_BYTES) {
+            looked = w.pos;
+            may_go_on(ix, looked);
+        }
     }
-    expand_cut(p, &w);
+    if (!ix->stopped)
+        expand_cut(p, &w);
     plain.more = false;
     index_plain(ix, &plain);
     expand_end(p);
     ix->seen_bytes += end - start;
 }
 
-void index_build(struct perfdata *p, double *progress)
+void index_build(struct perfdata *p, perfdata_go_on_fn *go_on, void *ctx)
 {
-    struct indexer ix = { .p = p };
-    index_file(&ix, p->data_start, p->data_end, progress);
-    for (uint32_t i = 0; i < p->n_parts; i++) {
+    struct indexer ix = { .p = p, .go_on = go_on, .ctx = ctx };
+    index_file(&ix, p->data_start, p->data_end);
+    for (uint32_t i = 0; i < p->n_parts && !ix.stopped; i++) {
         uint64_t start = (uint64_t)(i + 1) << PLACE_PART_SHIFT;
-        index_file(&ix, start, start + p->parts[i].size_bytes, progress);
+        index_file(&ix, start, start + p->parts[i].size_bytes);
     }
     p->indexed = true;
 }

@@ -105,10 +105,16 @@ bool perfdata_swapped(const struct perfdata *p)
     return p->swap;
 }
 
+void perfdata_index(struct perfdata *p, perfdata_go_on_fn *go_on, void *ctx)
+{
+    if (!p->indexed)
+        index_build(p, go_on, ctx);
+}
+
 bool perfdata_each(struct perfdata *p, perfdata_record_fn *fn, void *ctx, double *progress, struct error *e)
 {
     if (!p->indexed)
-        index_build(p, progress);
+        index_build(p, NULL, NULL);
     p->damage[DAMAGE_BAD_RECORD] = p->damage[DAMAGE_NO_EVENT] = 0;
     bool whole = merge_records(p, fn, ctx, progress, e);
     p->damage[DAMAGE_SHRANK] = input_shrank(&p->in);

@@ -7,6 +7,7 @@
 #include "perfdata/file.h"
 
 #define SCAN_BYTES      4096
+#define LOOK_CHUNKS     256
 #define KERNEL_TYPE_MAX 40 /* the newest known is 22 */
 #define CHAIN_LENGTH    3
 
@@ -119,7 +120,10 @@ static void note_lost(struct walk *w, uint64_t bytes, uint64_t zeros)
 static bool find_chain(struct walk *w, uint64_t *zeros)
 {
     uint8_t chunk[SCAN_BYTES];
+    uint64_t chunks = 0;
     for (uint64_t pos = w->pos + 1; w->end - pos >= 8;) {
+        if (++chunks % LOOK_CHUNKS == 0 && w->go_on && (w->stopped = !w->go_on(w->ctx, pos)))
+            return false;
         size_t n = w->end - pos < sizeof chunk ? (size_t)(w->end - pos) : sizeof chunk;
         const uint8_t *bytes = walk_bytes(w->p, pos, n);
         if (!bytes)
@@ -152,6 +156,10 @@ static bool resync(struct walk *w, enum verdict why)
     if (find_chain(w, &zeros)) {
         note_lost(w, w->pos - from, zeros);
         return true;
+    }
+    if (w->stopped) {
+        w->pos = w->end;
+        return false;
     }
     if (why == RECORD_CUT) {
         end_cut(w);

@@ -43,7 +43,7 @@ void session_get_facts(struct session *s, struct session_facts *out)
     pthread_mutex_lock(&s->lock);
     copy_events(s, out);
     out->lost = s->lost_before + s->stats.lost;
-    if (s->file) {
+    if (s->file && s->loaded) {
         out->info = perfdata_info(s->file);
         out->n_damage = perfdata_damage(s->file, &out->damage);
         copy_file_records(s, out);

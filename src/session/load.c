@@ -30,6 +30,7 @@ bool load_open(struct session *s, struct error *e)
         if (events[i].attr.sample_type & PERF_SAMPLE_STACK_USER)
             s->cfg.callchain = CALLCHAIN_DWARF;
     }
+    s->file_info = *perfdata_info(s->file);
     s->user.arch = unwind_arch_named(perfdata_info(s->file)->arch);
     s->cfg.events[0] = s->events[0].event;
     return true;
@@ -76,7 +77,37 @@ static bool on_record(void *ctx, const struct record *r)
         usleep(LOAD_PAUSE_US); /* a lock that is taken again at once is never had by another */
         pthread_mutex_lock(&s->lock);
     }
-    return !s->stop;
+    return !s->stop && !s->load_stop;
+}
+
+/* The first pass is made without the lock: nobody else looks at the file before it is over. */
+static bool keep_on_indexing(void *session, double share)
+{
+    struct session *s = session;
+    pthread_mutex_lock(&s->lock);
+    s->load_progress = 0.25 * share;
+    pthread_mutex_unlock(&s->lock);
+    return !s->stop && !s->load_stop;
+}
+
+void session_stop_reading(struct session *s)
+{
+    s->load_stop = true;
+}
+
+/* Under lock. The first pass that is stopped leaves a part of the file, which is still to be gone through. */
+static bool read_records(struct load *l, struct error *e)
+{
+    struct session *s = l->s;
+    s->file_info = *perfdata_info(s->file);
+    s->load_stopped = atomic_exchange(&s->load_stop, false);
+    s->load_stopped_at = s->load_stopped ? 4 * s->load_progress : 1;
+    bool whole = perfdata_each(s->file, on_record, l, &s->load_progress, e);
+    if (s->load_stop && !whole) {
+        s->load_stopped = true;
+        s->load_stopped_at *= s->load_progress > 0.25 ? (s->load_progress - 0.25) / 0.75 : 0;
+    }
+    return whole || s->load_stop;
 }
 
 /* The event with the most samples is what a person wants to see first. */
@@ -101,8 +132,9 @@ void *load_main(void *session)
     struct load l = { .s = session };
     struct session *s = session;
     struct error e = { 0 };
+    perfdata_index(s->file, keep_on_indexing, s);
     pthread_mutex_lock(&s->lock);
-    bool whole = perfdata_each(s->file, on_record, &l, &s->load_progress, &e);
+    bool whole = read_records(&l, &e);
     if (!whole && !s->stop && *e.text)
         snprintf(s->fatal, sizeof s->fatal, "%.150s", e.text);
     select_fullest_event(s);

@@ -168,7 +168,9 @@ static void snapshot_done(struct snapshot *sn)
 
 bool session_write(struct session *s, const struct view_query *q, const char *path, uint64_t *samples, struct error *e)
 {
-    bool copying = s->file && s->loaded;
+    if (s->file && !s->loaded)
+        return error_set(e, ERROR_MISSING, "the file is still being read: Esc stops that, with what has come");
+    bool copying = s->file != NULL;
     struct snapshot sn = { .s = s, .q = q, .samples.with_raw = true, .samples.numbered = copying };
     snapshot_copy(&sn);
     size_t pos = 0;

@@ -28,6 +28,10 @@ static void status_notes(struct session *s, struct session_status *out)
     }
     for (uint32_t i = 0; i < s->n_notes; i++)
         add_note(out, s->notes[i].what, s->notes[i].mend);
+    if (s->load_stopped && s->loaded) {
+        snprintf(what, sizeof what, "reading the file was stopped at %.0f%%", 100 * s->load_stopped_at);
+        add_note(out, what, "what was read by then is shown");
+    }
     const char *const *damage;
     uint32_t n = s->file && s->loaded ? perfdata_damage(s->file, &damage) : 0;
     for (uint32_t i = 0; i < n; i++)
@@ -53,7 +57,7 @@ static void status_notes(struct session *s, struct session_status *out)
 static void status_machine(struct session *s, struct session_status *out)
 {
     struct utsname u;
-    const struct perfdata_info *info = s->file ? perfdata_info(s->file) : NULL;
+    const struct perfdata_info *info = s->file ? &s->file_info : NULL;
     if (info) {
         text_clean(out->host, sizeof out->host, info->hostname, strlen(info->hostname));
         text_clean(out->release, sizeof out->release, info->release, strlen(info->release));
@@ -126,6 +130,8 @@ static void status_time(struct session *s, struct session_status *out)
         out->now_ns = s->frozen_ns ? s->frozen_ns : clock_now_ns();
         out->elapsed_ns = out->now_ns > s->clear_ns ? out->now_ns - s->clear_ns : 0;
     }
+    out->reading = s->file && !s->loaded;
+    out->read_share = s->load_progress;
     out->frozen = s->frozen_ns != 0;
     out->spark_sec = s->spark_sec;
     for (unsigned i = 0; i < SESSION_SPARK; i++)

@@ -257,6 +257,10 @@ static uint64_t interval_ns(const struct app *a, uint64_t since_start_ns)
 static unsigned quit_by_signal(struct app *a)
 {
     int sig = term_quit_signal();
+    if (sig == SIGINT && app_stop_reading(a)) {
+        term_quit_forgive();
+        return APP_REDRAW;
+    }
     /* ^C is how people leave top, too: no failure. */
     a->exit_code = sig == SIGINT ? 0 : 128 + sig;
     return APP_QUIT;

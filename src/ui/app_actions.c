@@ -46,9 +46,21 @@ static unsigned unzoom(struct app *a)
     return APP_QUERY;
 }
 
+bool app_stop_reading(struct app *a)
+{
+    if (!a->status.reading || a->stopped_reading)
+        return false;
+    session_stop_reading(a->session);
+    a->stopped_reading = true;
+    (void)app_message(a, "reading stops here: what was read is shown");
+    return true;
+}
+
 static unsigned back(struct app *a)
 {
     char key[16];
+    if (app_stop_reading(a))
+        return APP_QUERY;
     if (a->search[0]) {
         a->search[0] = '\0';
         return APP_REDRAW;

@@ -9,6 +9,8 @@
 #define COUNTS_COLS 49 /* of the line of samples, as a rule */
 #define WORTH_SAYING 1.0 /* percent of stacks that are cut */
 #define TIGHT_ROWS  16 /* on fewer the view needs the lines more */
+#define READING_BAR  20
+#define READING_COLS 76
 #define SPARK_STEP  5  /* seconds; a graph that moves on with each of them is sent whole each time */
 
 static bool has_trouble(const struct app *a)
@@ -116,14 +118,31 @@ static void fit_segments(struct segment *seg, int room)
     shrink(seg, SEG_SCOPE, 8, room);
 }
 
+/* "READING [####......] 42%  Esc: enough"; narrow screens have the number only. */
+static void reading_text(const struct app *a, char *dst, size_t cap, int cols)
+{
+    char bar[READING_BAR + 1] = "", key[16];
+    double share = a->status.read_share;
+    for (int i = 0; i < READING_BAR; i++)
+        bar[i] = share * READING_BAR >= i + 1 ? '#' : '.';
+    if (cols < READING_COLS)
+        (void)snprintf(dst, cap, "READING %.0f%%", 100 * share);
+    else
+        (void)snprintf(dst, cap, "READING [%s] %.0f%%  %s: enough", bar, 100 * share,
+                       keymap_first(a->keymap, ACTION_BACK, key));
+}
+
 static void draw_first_line(const struct app *a, struct area area)
 {
     const struct session_status *s = &a->status;
     struct segment seg[SEGMENTS];
-    char time[32], state[64];
+    char time[32], state[96];
     const char *word = a->held ? "ENDED" : s->frozen ? "FROZEN" : s->file ? "FILE" : "LIVE";
     text_duration(time, sizeof time, s->elapsed_ns / 1000000000u);
-    (void)snprintf(state, sizeof state, "%s %s", word, time);
+    if (s->reading)
+        reading_text(a, state, sizeof state, area.cols);
+    else
+        (void)snprintf(state, sizeof state, "%s %s", word, time);
     int width = text_width(state), col = 0;
     fill_segments(a, seg);
     fit_segments(seg, area.cols - width);

@@ -465,6 +465,11 @@ enum term_event term_wait(int timeout_ms, uint32_t *key, struct term_mouse *mous
     return term.gone ? TERM_QUIT : TERM_NOTHING;
 }
 
+void term_quit_forgive(void)
+{
+    term_signal_forgive();
+}
+
 int term_quit_signal(void)
 {
     int sig = term_signal_quit();

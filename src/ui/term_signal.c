@@ -197,6 +197,12 @@ void term_signal_drain(void)
         ;
 }
 
+void term_signal_forgive(void)
+{
+    timer_start(0);
+    state.quit = state.tries = 0;
+}
+
 int term_signal_quit(void)
 {
     return state.quit;

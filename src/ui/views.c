@@ -37,6 +37,9 @@ static void why_nothing(const struct app *a, char *dst, size_t cap)
             dst, cap,
             "all %s samples in this window are of idle CPUs: %s shows idle time, %s changes the window",
             number, keymap_first(a->keymap, ACTION_IDLE, key), keymap_first(a->keymap, ACTION_WINDOW, key2));
+    else if (a->status.reading)
+        (void)snprintf(dst, cap, "reading the file: samples show as they come, %s stops it with what has come",
+                       keymap_first(a->keymap, ACTION_BACK, key));
     else if (file && a->status.n_events > 1)
         (void)snprintf(dst, cap, "no samples of %.100s in the file: %s shows its other events",
                        a->status.event, keymap_first(a->keymap, ACTION_EVENT_NEXT, key));

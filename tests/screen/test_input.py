@@ -7,6 +7,7 @@ import os
 import re
 import resource
 import shutil
+import signal
 import subprocess
 
 import machine as m
@@ -162,6 +163,46 @@ def folders():
     assert re.search(r"DEGRADED 1 of the files of the folder is missing", report), report[:600]
 
 
+def endless_file():
+    """a recording with 64 GB of nothing behind it, which is in no time read"""
+    name = m.path("endless")
+    with open(FILE, "rb") as file:
+        data = file.read()
+    start, size = (int.from_bytes(data[at:at + 8], "little") for at in (40, 48))
+    with open(name, "wb") as file:
+        file.write(data[:48] + (64 << 30).to_bytes(8, "little") + data[56:72] + bytes(32) + data[104:start + size])
+        file.truncate(start + (64 << 30))
+    return name
+
+
+def stopped_reading():
+    """while a file is read keys are answered; Esc and ^C stop that, and what was read is shown"""
+    for key in ("esc", "\x03"):
+        with Screen(["-i", endless_file()]) as s:
+            s.wait(r"READING .*\d%")
+            s.send("2")
+            s.wait(r"CALLEES")
+            s.send("1")
+            s.wait(r"SELF%.*FUNCTION")
+            assert s.find(r"READING"), s.text()
+            s.send(key)
+            s.wait(r"DEGRADED.*stopped at")
+            s.wait(r"FILE ")
+            s.wait(r"chrome")
+            s.send("q")
+            s.wait_end()
+            assert s.status == 0, s.status
+    report = subprocess.Popen([PROGRAM, "-i", endless_file(), "--export", "report", "-o", "-"], stdout=subprocess.PIPE,
+                              start_new_session=True)
+    m.adopt(report)
+    m.until(lambda: int(open("/proc/%d/status" % report.pid).read().split("SigCgt:")[1].split()[0], 16) & 2,
+            "its handler of ^C")
+    m.until(lambda: len(os.listdir("/proc/%d/task" % report.pid)) > 1, "its threads")
+    os.kill(report.pid, signal.SIGINT)
+    out = report.communicate(timeout=LIMIT)[0].decode()
+    assert re.search(r"DEGRADED reading the file was stopped", out), out[:600]
+
+
 def threads():
     """perf record --threads, with and without compression, is read as perf itself reads it"""
     m.need_perf()
@@ -197,5 +238,5 @@ def no_recordings():
     assert status == 1 and re.search(r"standard input is empty", why), why
 
 
-run(packed_files, standard_input, keys_from_the_terminal, cut_and_damaged, bombs_and_floods, folders, threads,
-    nobody_writes, no_recordings)
+run(packed_files, standard_input, keys_from_the_terminal, cut_and_damaged, bombs_and_floods, folders, stopped_reading,
+    threads, nobody_writes, no_recordings)
