@@ -248,6 +248,9 @@ bool options_set(struct options *o, enum option_id id, const char *value, struct
     case OPTION_KALLSYMS:
         s->kallsyms = value;
         return true;
+    case OPTION_VMLINUX:
+        s->vmlinux = value;
+        return true;
     case OPTION_CONFIG:
         o->config_path = value;
         return true;

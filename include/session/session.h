@@ -29,7 +29,7 @@ struct session_config {
     bool command_to_log;  /* its output would tear a screen: it goes to the log, and its input is empty */
     const char *input;    /* perf.data to open instead of sampling ("-": standard input), or NULL */
     const struct spool_wait *wait; /* told while it comes through a pipe or is unpacked (perfdata/spool.h), or NULL */
-    const char *symfs, *kallsyms;
+    const char *symfs, *kallsyms, *vmlinux;
     bool no_cache;        /* symbol and unwind tables are not kept on disk */
     const char *debuginfod; /* servers that are asked for debug files, separated by blanks; NULL: none */
 };

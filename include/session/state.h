@@ -242,6 +242,9 @@ void readproc_of(struct session *s, uint32_t pid);  /* once, under lock, which i
 void readproc_of_targets(struct session *s);        /* after a switch, under source_lock: one may end before it is sampled */
 /* load.c */
 bool load_open(struct session *s, struct error *e);
+bool load_is_of_this_machine(const struct session *s); /* by its name, as far as the file tells */
+/* Tells the world those that the file has by now; the kernel's: its size, 0: none. */
+unsigned load_build_ids(struct session *s, uint8_t kernel_id[20]);
 void *load_main(void *session);
 /* command.c */
 bool command_spawn(struct session *s, int release_fd[2], struct error *e);

@@ -92,7 +92,8 @@ struct symbolizer {
     char *symfs, *worker_path;
     uint8_t kernel_build_id[20];
     unsigned kernel_build_id_size;
-    int kallsyms_fd, stop_fd;
+    bool other_machine;
+    int kallsyms_fd, vmlinux_fd, stop_fd;
     struct map mods; /* id → struct mod * */
     struct task_queue {
         struct task *first, **end;

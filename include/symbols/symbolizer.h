@@ -42,6 +42,10 @@ struct symbolizer_config {
     bool live;                   /* kernel names of this machine may be used freely */
     const char *symfs;           /* NULL: none; root below which files of a perf.data are looked for */
     const char *kallsyms;        /* NULL: /proc/kallsyms */
+    const char *vmlinux;         /* the profile's kernel as a file, before all others; NULL: none was named */
+    /* A perf.data of another machine, or of one that it does not name: files of this machine's are only of use where their
+     * build-ids agree, or where they are the very ones that were mapped. */
+    bool other_machine;
     uint8_t kernel_build_id[20]; /* of a perf.data's kernel */
     unsigned kernel_build_id_size;
     /* A perf.data that was recorded on this machine since it was booted: when, by CLOCK_BOOTTIME; 0: elsewhere, or

@@ -104,6 +104,14 @@ static uint64_t clock_ns(clockid_t clock)
     return clock_gettime(clock, &t) ? 0 : (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
+/* What comes through a pipe was written now. */
+static bool look_at_input(const struct session *s, struct stat *st)
+{
+    if (strcmp(s->cfg.input, "-"))
+        return stat(s->cfg.input, st) == 0;
+    return clock_gettime(CLOCK_REALTIME, &st->st_mtim) == 0;
+}
+
 /* When it was recorded, by CLOCK_BOOTTIME, if that was on this machine since it was booted; else 0. Samples are stamped
  * with the time since then, and what is written before it was booted is not of this boot. */
 static uint64_t recorded_here(const struct session *s)
@@ -113,7 +121,7 @@ static uint64_t recorded_here(const struct session *s)
     uint64_t asleep_ns = up_ns - clock_ns(CLOCK_MONOTONIC);
     struct utsname u;
     struct stat st;
-    if (uname(&u) || strcmp(u.nodename, info->hostname) || strcmp(u.release, info->release) || stat(s->cfg.input, &st))
+    if (uname(&u) || strcmp(u.nodename, info->hostname) || strcmp(u.release, info->release) || !look_at_input(s, &st))
         return 0;
     uint64_t written_ns = (uint64_t)st.st_mtim.tv_sec * NS_PER_SEC + (uint64_t)st.st_mtim.tv_nsec;
     uint64_t age_ns = now_ns > written_ns ? now_ns - written_ns : 0;

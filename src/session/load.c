@@ -2,6 +2,7 @@
 /* A perf.data as the source: all of its records, in time order, through the same pipeline as live ones. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -34,6 +35,28 @@ bool load_open(struct session *s, struct error *e)
     s->user.arch = unwind_arch_named(perfdata_info(s->file)->arch);
     s->cfg.events[0] = s->events[0].event;
     return true;
+}
+
+bool load_is_of_this_machine(const struct session *s)
+{
+    const struct perfdata_info *info = perfdata_info(s->file);
+    struct utsname u;
+    return *info->hostname && uname(&u) == 0 && !strcmp(u.nodename, info->hostname) &&
+           (!*info->arch || !strcmp(u.machine, info->arch));
+}
+
+unsigned load_build_ids(struct session *s, uint8_t kernel_id[20])
+{
+    const struct perfdata_build_id *ids;
+    uint32_t n = perfdata_build_ids(s->file, &ids);
+    unsigned kernel_size = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        bool kernel = (ids[i].misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+        world_set_build_id(s->world, ids[i].path, ids[i].id, ids[i].size, kernel);
+        if (kernel && !strncmp(ids[i].path, "[kernel", 7))
+            memcpy(kernel_id, ids[i].id, kernel_size = ids[i].size);
+    }
+    return kernel_size;
 }
 
 struct load {
@@ -99,7 +122,9 @@ void session_stop_reading(struct session *s)
 static bool read_records(struct load *l, struct error *e)
 {
     struct session *s = l->s;
+    uint8_t kernel_id[20];
     s->file_info = *perfdata_info(s->file);
+    load_build_ids(s, kernel_id); /* those that came as records too */
     s->load_stopped = atomic_exchange(&s->load_stop, false);
     s->load_stopped_at = s->load_stopped ? 4 * s->load_progress : 1;
     bool whole = perfdata_each(s->file, on_record, l, &s->load_progress, e);

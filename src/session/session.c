@@ -53,21 +53,15 @@ static bool open_names(struct session *s, struct error *e)
         .live = !s->file,
         .symfs = s->cfg.symfs,
         .kallsyms = s->cfg.kallsyms,
+        .vmlinux = s->cfg.vmlinux,
+        .other_machine = s->file && !load_is_of_this_machine(s),
         .keep_tables = !s->cfg.no_cache,
         .debuginfod = s->cfg.debuginfod,
     };
-    const struct perfdata_build_id *ids;
-    uint32_t n = s->file ? perfdata_build_ids(s->file, &ids) : 0;
-    for (uint32_t i = 0; i < n; i++) {
-        bool kernel = (ids[i].misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-        world_set_build_id(s->world, ids[i].path, ids[i].id, ids[i].size, kernel);
-        if (kernel && !strncmp(ids[i].path, "[kernel", 7)) {
-            memcpy(cfg.kernel_build_id, ids[i].id, ids[i].size);
-            cfg.kernel_build_id_size = ids[i].size;
-        }
-    }
-    if (s->file)
+    if (s->file) {
+        cfg.kernel_build_id_size = load_build_ids(s, cfg.kernel_build_id);
         jit_open(s, &cfg);
+    }
     s->symbolizer = symbolizer_new(&cfg, e);
     if (!s->symbolizer || !(s->resolver_runs = session_start_thread(&s->resolver, resolver_main, s, e)))
         return false;

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -218,14 +220,28 @@ static int open_where_it_was(struct symbolizer *sy, const struct mod *mod, struc
     return fd;
 }
 
-static bool is_what_was_profiled(const struct mod *mod, int fd, struct outcome *out)
+/* Without a build-id a file of that name may be anything, unless the recording is of this machine. */
+static bool may_be_it(const struct symbolizer *sy, const struct module *m, int fd, struct outcome *out)
+{
+    struct stat st;
+
+    if (m->live || !sy->other_machine || sy->symfs || m->build_id_size || m->kind != MODULE_FILE)
+        return true;
+    if (m->ino && fstat(fd, &st) == 0 && st.st_ino == m->ino && major(st.st_dev) == m->maj && minor(st.st_dev) == m->min)
+        return true;
+    return error_set(&out->trouble, ERROR_MISSING,
+                     "recorded on another machine, and no build-id tells that it was this machine's %s; --symfs DIR "
+                     "names a folder that has its files", m->path);
+}
+
+static bool is_what_was_profiled(const struct symbolizer *sy, const struct mod *mod, int fd, struct outcome *out)
 {
     out->id_size = (uint8_t)elfid_read(fd, out->id);
-    return resolve_is_same_build(mod, out);
+    return may_be_it(sy, mod->module, fd, out) && resolve_is_same_build(mod, out);
 }
 
 /* Of a file that is gone or was of another file system perf may have kept a copy. */
-static int open_kept(const struct mod *mod, struct outcome *out)
+static int open_kept(const struct symbolizer *sy, const struct mod *mod, struct outcome *out)
 {
     const struct module *m = mod->module;
     int fd = -1;
@@ -234,7 +250,7 @@ static int open_kept(const struct mod *mod, struct outcome *out)
         fd = debugfile_open_kept(m->build_id, m->build_id_size, m->kind == MODULE_VDSO ? "vdso" : "elf");
     if (fd < 0)
         return -1;
-    if (is_what_was_profiled(mod, fd, out)) {
+    if (is_what_was_profiled(sy, mod, fd, out)) {
         error_clear(&out->trouble);
         return fd;
     }
@@ -246,11 +262,11 @@ int resolve_open(struct symbolizer *sy, const struct mod *mod, struct outcome *o
 {
     int fd = open_where_it_was(sy, mod, out);
 
-    if (fd >= 0 && is_what_was_profiled(mod, fd, out))
+    if (fd >= 0 && is_what_was_profiled(sy, mod, fd, out))
         return fd;
     if (fd >= 0)
         close(fd);
-    return open_kept(mod, out);
+    return open_kept(sy, mod, out);
 }
 
 /* Another module's table of the same build. One without the local names is of no use: this file may have them. */

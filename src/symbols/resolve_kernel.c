@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Gets the kernel's table: kallsyms or, where that is hidden or missing, a vmlinux of the same build, but only if it is
  * known where the kernel lies. */
+#include <fcntl.h>
 #include <string.h>
 #include <stdio.h>
 #include <sys/utsname.h>
@@ -60,7 +61,7 @@ static int open_by_release(const struct symbolizer *sy, const char *root)
 static int open_vmlinux(const struct symbolizer *sy)
 {
     const char *root = sy->symfs ? sy->symfs : "/";
-    int fd = open_by_build_id(sy, root);
+    int fd = sy->vmlinux_fd >= 0 ? fcntl(sy->vmlinux_fd, F_DUPFD_CLOEXEC, 3) : open_by_build_id(sy, root);
 
     return fd < 0 ? open_by_release(sy, root) : fd;
 }
@@ -144,13 +145,20 @@ static void read_kallsyms(struct symbolizer *sy, const struct mod *mod, struct o
 
 void resolve_kernel(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
 {
+    bool core = mod->module->kind == MODULE_KERNEL;
+
+    if (core && sy->vmlinux_fd >= 0) {
+        try_vmlinux(sy, mod->module, out);
+        if (out->table || out->retry)
+            return;
+    }
     if (!sy->kernel_usable)
         error_set(&out->trouble, ERROR_MISSING, "recorded on another kernel; give its kallsyms");
     else if (sy->kallsyms_fd < 0)
         error_set(&out->trouble, ERROR_MISSING, "this kernel has no /proc/kallsyms that can be read");
     else
         read_kallsyms(sy, mod, out);
-    if (!out->retry && mod->module->kind == MODULE_KERNEL &&
+    if (!out->retry && core && sy->vmlinux_fd < 0 &&
         (!out->table || out->table->view.header->flags & TABLE_HIDDEN))
         try_vmlinux(sy, mod->module, out);
 }

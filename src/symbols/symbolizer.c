@@ -8,11 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "symbols/elfid.h"
 #include "symbols/fetch.h"
 #include "symbols/linecache.h"
 #include "symbols/machine.h"
@@ -49,7 +51,8 @@ static bool choose_kernel(struct symbolizer *sy, const struct symbolizer_config 
         memcpy(sy->kernel_build_id, cfg->kernel_build_id, cfg->kernel_build_id_size);
         sy->kernel_build_id_size = cfg->kernel_build_id_size;
     }
-    sy->kernel_ours = cfg->live || same;
+    /* perf writes none into a pipe */
+    sy->kernel_ours = cfg->live || same || (!cfg->kernel_build_id_size && cfg->recorded_ns);
     sy->kernel_usable = sy->kernel_ours || cfg->kallsyms;
     if (!sy->kernel_usable)
         return true;
@@ -59,6 +62,26 @@ static bool choose_kernel(struct symbolizer *sy, const struct symbolizer_config 
         open(cfg->kallsyms ? cfg->kallsyms : "/proc/kallsyms", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (sy->kallsyms_fd < 0 && cfg->kallsyms)
         return error_sys(e, errno, "cannot open %s", cfg->kallsyms);
+    return true;
+}
+
+/* A kernel that was named: it has to be the one that was recorded, as far as build-ids tell. */
+static bool open_vmlinux(struct symbolizer *sy, const char *path, struct error *e)
+{
+    uint8_t id[20];
+    struct stat st;
+
+    if (!path)
+        return true;
+    sy->vmlinux_fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (sy->vmlinux_fd < 0)
+        return error_sys(e, errno, "cannot open %s", path);
+    if (fstat(sy->vmlinux_fd, &st) || !S_ISREG(st.st_mode))
+        return error_set(e, ERROR_ARGUMENT, "%s is no file: --vmlinux wants the kernel as an ELF file", path);
+    unsigned n = elfid_read(sy->vmlinux_fd, id);
+    if (n && sy->kernel_build_id_size && (n != sy->kernel_build_id_size || memcmp(id, sy->kernel_build_id, n)))
+        return error_set(e, ERROR_ARGUMENT, "%s is another kernel than the one that was profiled: their build-ids differ",
+                         path);
     return true;
 }
 
@@ -88,7 +111,8 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *cfg, struct er
     sy->epochs = cfg->epochs;
     sy->n_epochs = cfg->n_epochs;
     sy->keep_tables = cfg->keep_tables;
-    sy->kallsyms_fd = -1;
+    sy->kallsyms_fd = sy->vmlinux_fd = -1;
+    sy->other_machine = cfg->other_machine;
     sy->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     sy->worker = (struct worker)WORKER_INIT;
     sy->worker.path = sy->worker_path;
@@ -98,7 +122,7 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *cfg, struct er
         goto fail;
     }
     open_fetcher(sy, cfg);
-    if (choose_kernel(sy, cfg, e))
+    if (choose_kernel(sy, cfg, e) && open_vmlinux(sy, cfg->vmlinux, e))
         return sy;
 fail:
     symbolizer_free(sy);
@@ -133,6 +157,8 @@ void symbolizer_free(struct symbolizer *sy)
     names_done(&sy->names);
     if (sy->kallsyms_fd >= 0)
         close(sy->kallsyms_fd);
+    if (sy->vmlinux_fd >= 0)
+        close(sy->vmlinux_fd);
     if (sy->stop_fd >= 0)
         close(sy->stop_fd);
     pthread_cond_destroy(&sy->work);
