@@ -19,7 +19,10 @@ struct guard {
 struct guard *guard_add(const void *start, size_t size);
 void guard_remove(struct guard *g); /* NULL is fine */
 /* True once after pages were replaced. */
-bool guard_was_hit(struct guard *g);
+static inline bool guard_was_hit(struct guard *g)
+{
+    return atomic_load_explicit(&g->hit, memory_order_relaxed) && atomic_exchange(&g->hit, false);
+}
 /* Runs before a SIGBUS that is none of ours ends the process. */
 void guard_on_crash(void (*last_words)(void));
 

@@ -70,6 +70,10 @@ struct perfdata {
     size_t events_cap;
     bool *named;         /* per event: told by the file */
     struct map event_of; /* id → event */
+    struct {
+        uint64_t id;
+        uint32_t event;
+    } recent_ids[16]; /* of those that were looked for lately, by their last bits */
     uint64_t n_ids;
     struct id_place *id_places; /* the different ones */
     uint32_t n_id_places;
@@ -168,10 +172,10 @@ const uint8_t *walk_record(struct perfdata *p, uint64_t place, uint32_t type, si
 /* index.c: all records into runs. go_on may be NULL. */
 void index_build(struct perfdata *p, perfdata_go_on_fn *go_on, void *ctx);
 /* The event of a record; false: a sample of none that we know. */
-bool index_event(const struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_t type,
+bool index_event(struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_t type,
                  uint32_t *event);
 /* The time that orders a record; false: it has none and stays behind the one before it. */
-bool index_time(const struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_t type,
+bool index_time(struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_t type,
                 uint64_t *time_ns);
 
 /* setup.c: records that describe the recording, in a file that was written to a pipe */

@@ -18,6 +18,7 @@ struct input {
     uint64_t size_bytes; /* when it was opened; what is appended later is not seen */
     uint64_t left_bytes; /* of them, after it was cut */
     struct input_window *windows;
+    const struct input_window *last; /* that was looked into */
     uint8_t *area; /* where they are mapped */
     struct guard *guard;
     uint32_t tick;

@@ -53,6 +53,10 @@ struct user_table { /* of a module */
     uint32_t generation; /* of the symbolizer when it was asked */
     uint8_t state;
 };
+struct user_row { /* what a frame's table says of it; rows NULL: it was not asked yet */
+    const struct unwind_rows *rows;
+    const struct unwind_entry *entry;
+};
 struct user_aside { /* a sample whose stack is not whole yet */
     uint64_t number; /* in the history */
     uint64_t until_ns;
@@ -65,6 +69,8 @@ struct user_stacks {
     enum unwind_arch arch;
     struct user_table *tables; /* by module id */
     size_t tables_cap;
+    struct user_row *rows; /* by frame */
+    size_t rows_cap;
     struct user_aside *aside; /* oldest first */
     size_t n_aside, aside_cap, aside_bytes;
     uint32_t tried_generation;
@@ -206,6 +212,7 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
 void userstack_put_aside(struct session *s, const struct record *r, uint32_t thread, uint64_t number);
 void userstack_retry(struct session *s, bool last); /* those put aside; last: however it ends */
 void userstack_forget(struct session *s);           /* tables may be gone */
+void userstack_forget_rows(struct session *s);      /* frames have other numbers */
 void userstack_give_up(struct session *s, uint32_t module); /* its table: until userstack_forget */
 void userstack_done(struct session *s);
 /* jit.c: under lock. Follows the names of code made at run time: looks for more of them (now: at once), and lets samples

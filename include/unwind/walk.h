@@ -20,10 +20,12 @@ enum unwind_end { /* why the walk ended */
     UNWIND_DEEP,      /* cap frames */
 };
 
+struct unwind_entry;
 struct unwind_place { /* what the caller knows of an address */
     uint64_t offset;                /* in its module */
     uint32_t frame;                 /* the caller's own number for it, handed back */
     const struct unwind_rows *rows; /* NULL: none */
+    const struct unwind_entry *entry; /* of rows, if it was looked up before */
     bool pending;                   /* rows are asked for, and not there yet */
     bool jit;                       /* anonymous code: by frame pointer, where that leads on */
     /* x86-64, of such code: */

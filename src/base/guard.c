@@ -94,11 +94,6 @@ void guard_remove(struct guard *g)
     pthread_mutex_unlock(&lock);
 }
 
-bool guard_was_hit(struct guard *g)
-{
-    return atomic_load_explicit(&g->hit, memory_order_relaxed) && atomic_exchange(&g->hit, false);
-}
-
 void guard_on_crash(void (*last_words)(void))
 {
     atomic_store(&crash_words, last_words);

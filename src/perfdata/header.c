@@ -155,6 +155,7 @@ void header_add_ids(struct perfdata *p, uint32_t event, struct cursor ids)
     for (uint64_t i = 0; i < n; i++) {
         list[i] = cursor_u64(&ids);
         map_put(&p->event_of, list[i], event);
+        p->recent_ids[list[i] % 16].id = 0;
     }
     p->n_ids += n;
     ev->ids = list;

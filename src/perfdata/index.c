@@ -20,11 +20,28 @@ static bool read_id(const struct perfdata *p, const struct id_place *place, cons
     return true;
 }
 
-bool index_event(const struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_t type,
+/* The same few ids come again and again. */
+static bool event_of_id(struct perfdata *p, uint64_t id, uint32_t *event)
+{
+    uint64_t found;
+    if (id && p->recent_ids[id % 16].id == id) {
+        *event = p->recent_ids[id % 16].event;
+        return true;
+    }
+    if (!map_get(&p->event_of, id, &found))
+        return false;
+    *event = (uint32_t)found;
+    p->recent_ids[id % 16].id = id;
+    p->recent_ids[id % 16].event = *event;
+    return true;
+}
+
+bool index_event(struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_t type,
                  uint32_t *event)
 {
     bool sample = type == PERF_RECORD_SAMPLE, had_id = false;
-    uint64_t id, found;
+    uint32_t found;
+    uint64_t id;
     *event = 0;
     if (p->n_events == 1 || type >= FORMAT_RECORD_USER)
         return true;
@@ -32,8 +49,8 @@ bool index_event(const struct perfdata *p, const uint8_t *bytes, uint32_t size, 
         if (!read_id(p, &p->id_places[i], bytes, size, sample, &id))
             continue;
         had_id |= id != 0;
-        if (map_get(&p->event_of, id, &found) && p->event_class[found] == i) {
-            *event = (uint32_t)found;
+        if (event_of_id(p, id, &found) && p->event_class[found] == i) {
+            *event = found;
             return true;
         }
     }
@@ -41,7 +58,7 @@ bool index_event(const struct perfdata *p, const uint8_t *bytes, uint32_t size, 
     return !sample || !had_id || !p->event_of.n;
 }
 
-bool index_time(const struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_t type,
+bool index_time(struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_t type,
                 uint64_t *time_ns)
 {
     uint32_t event;

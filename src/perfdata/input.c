@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/guard.h"
-#include "base/map.h"
 #include "base/mem.h"
 
 #define WINDOW_BYTES ((size_t)256 << 10)
@@ -149,19 +148,21 @@ static void load(struct input *in, struct input_window *w, uint64_t number)
 
 static const struct input_window *window_of(struct input *in, uint64_t number)
 {
-    struct input_window *set = &in->windows[map_mix(number) % SETS * WAYS], *oldest = set;
+    struct input_window *set = &in->windows[number % SETS * WAYS], *oldest = set;
+    if (in->last && in->last->number == number + 1)
+        return in->last;
     in->tick++;
     for (int i = 0; i < WAYS; i++) {
         if (set[i].number == number + 1) {
             set[i].used = in->tick;
-            return &set[i];
+            return in->last = &set[i];
         }
         if (in->tick - set[i].used > in->tick - oldest->used)
             oldest = &set[i];
     }
     load(in, oldest, number);
     oldest->used = in->tick;
-    return oldest;
+    return in->last = oldest;
 }
 
 static bool inside(const struct input *in, uint64_t offset, size_t n)

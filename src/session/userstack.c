@@ -7,14 +7,22 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "session/state.h"
+#include "unwind/rowformat.h"
 
 #define PATIENCE_NS   (5 * NS_PER_SEC)   /* then the stack stays as far as it has come */
 #define ASIDE_BYTES   ((size_t)16 << 20) /* of dumps; the oldest are given up beyond it */
 
 enum rows_state { ROWS_ASK, ROWS_READY, ROWS_NONE, ROWS_PENDING };
 
+void userstack_forget_rows(struct session *s)
+{
+    if (s->user.rows)
+        memset(s->user.rows, 0, s->user.rows_cap * sizeof *s->user.rows);
+}
+
 void userstack_forget(struct session *s)
 {
+    userstack_forget_rows(s);
     if (s->user.tables)
         memset(s->user.tables, 0, s->user.tables_cap * sizeof *s->user.tables);
     jitframe_forget(s);
@@ -32,6 +40,7 @@ void userstack_done(struct session *s)
         free_aside(s, &s->user.aside[i]);
     mem_free(s->user.aside);
     mem_free(s->user.tables);
+    mem_free(s->user.rows);
     jitframe_done(s);
     memset(&s->user, 0, sizeof s->user);
 }
@@ -85,6 +94,18 @@ static void wait_for(struct walk *w, struct unwind_place *out, uint32_t module)
         w->awaits = module;
 }
 
+/* The same frames come again and again: what their tables say is kept with their numbers. */
+static void keep_row(struct user_stacks *u, struct unwind_place *place)
+{
+    if (place->frame >= u->rows_cap) {
+        size_t old = u->rows_cap;
+        MEM_GROW(u->rows, u->rows_cap, place->frame + 1);
+        memset(u->rows + old, 0, (u->rows_cap - old) * sizeof *u->rows);
+    }
+    place->entry = unwind_rows_entry(place->rows, place->offset);
+    u->rows[place->frame] = (struct user_row){ place->rows, place->entry };
+}
+
 static bool find_place(void *ctx, uint64_t addr, struct unwind_place *out)
 {
     struct walk *w = ctx;
@@ -93,6 +114,12 @@ static bool find_place(void *ctx, uint64_t addr, struct unwind_place *out)
     uint32_t frame = collector_frame(s, w->owner, addr, false, &known);
     if (!known)
         return false;
+    if (frame < s->user.rows_cap && s->user.rows[frame].rows) {
+        const struct user_row *row = &s->user.rows[frame];
+        *out = (struct unwind_place){ .offset = stacks_frame_offsets(s->stacks)[frame], .frame = frame,
+                                      .rows = row->rows, .entry = row->entry };
+        return true;
+    }
     uint32_t module = stacks_frame_modules(s->stacks)[frame];
     const struct module *m = world_module(s->world, module);
     *out = (struct unwind_place){ .offset = stacks_frame_offsets(s->stacks)[frame], .frame = frame };
@@ -106,6 +133,8 @@ static bool find_place(void *ctx, uint64_t addr, struct unwind_place *out)
     out->rows = t->rows;
     if (t->state == ROWS_PENDING)
         wait_for(w, out, module);
+    else if (t->rows)
+        keep_row(&s->user, out);
     return true;
 }
 

@@ -86,8 +86,10 @@ bool unwind_arch_take_regs(enum unwind_arch a, const void *regs, uint64_t mask, 
     *out = (struct unwind_regs){ 0 };
     if (!abi)
         return false;
-    for (; mask; mask &= mask - 1) {
-        int reg = dwarf_of(a, __builtin_ctzll(mask));
+    for (int perf_reg = 0; mask; mask >>= 1, perf_reg++) {
+        if (!(mask & 1))
+            continue;
+        int reg = dwarf_of(a, perf_reg);
         uint64_t value = cursor_u64(&c);
         if (reg < 0)
             continue;

@@ -303,10 +303,12 @@ static bool mend_signal(struct walk *w, uint64_t sp)
 static bool go_up(struct walk *w, const struct unwind_source *src, const struct unwind_place *place,
                   struct unwind_frame *frame)
 {
-    const struct unwind_entry *entry = place->rows ? unwind_rows_entry(place->rows, place->offset) : NULL;
+    const struct unwind_entry *entry = place->entry;
     bool called = !w->exact;
     uint64_t sp = w->regs.sp;
 
+    if (!entry && place->rows)
+        entry = unwind_rows_entry(place->rows, place->offset);
     if (called && place->rows && kind_of(entry) == UNWIND_ROW_NONE && is_base(w, src)) {
         begin_there(src, frame);
         return unwind_signal_is(w->arch, &w->m, sp) ? step_signal(w) : stop(w, UNWIND_ROOT);

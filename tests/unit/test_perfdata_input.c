@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
+
 #include "perfdata/input.h"
 #include "perfdata_fixture.h"
 
@@ -34,7 +36,7 @@ static struct input *open_file(void)
     struct error e = { 0 };
 
     make_file(fixture_path("words"));
-    assert_true(input_open(&in, fixture_path("words"), &e));
+    assert_true(input_open(&in, open(fixture_path("words"), O_RDONLY | O_CLOEXEC), "words", &e));
     assert_int_equal(in.size_bytes, FILE_BYTES);
     return &in;
 }
@@ -124,7 +126,7 @@ static void files_that_are_open_together_do_not_mind_each_other(void **state)
 
     (void)state;
     make_file(fixture_path("other"));
-    assert_true(input_open(&second, fixture_path("other"), &e));
+    assert_true(input_open(&second, open(fixture_path("other"), O_RDONLY | O_CLOEXEC), "other", &e));
     const uint8_t *held = input_get(first, FILE_BYTES - 8, 8), *other = input_get(&second, FILE_BYTES - 8, 8);
     assert_int_equal(truncate(fixture_path("other"), 0), 0);
     assert_int_equal(word(other), 0);
