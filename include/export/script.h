@@ -14,6 +14,7 @@
     SCRIPT_FIELD(TIME, "time")                                                                                        \
     SCRIPT_FIELD(CPU, "cpu")                                                                                          \
     SCRIPT_FIELD(EVENT, "event")                                                                                      \
+    SCRIPT_FIELD(TRACE, "trace")                                                                                      \
     SCRIPT_FIELD(IP, "ip")                                                                                            \
     SCRIPT_FIELD(SYM, "sym")                                                                                          \
     SCRIPT_FIELD(SYMOFF, "symoff")                                                                                    \

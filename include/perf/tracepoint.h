@@ -4,6 +4,7 @@
 #define FLAMETOP_PERF_TRACEPOINT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/buf.h"
@@ -22,6 +23,8 @@ bool tracepoint_names(const char *system, struct namelist *out, struct error *e)
  * short for the format is refused with false; offsets in it may be anything. */
 struct tracepoint_format;
 struct tracepoint_format *tracepoint_format_open(const char *system, const char *name, struct error *e);
+/* Is that text (n bytes) the format that this kernel has? */
+bool tracepoint_format_is(const char *system, const char *name, const char *text, size_t n);
 void tracepoint_format_close(struct tracepoint_format *f);
 bool tracepoint_print(struct tracepoint_format *f, const void *raw, uint32_t size, uint32_t cpu,
                       struct buf *out);

@@ -53,6 +53,9 @@ bool perfdata_swapped(const struct perfdata *p); /* it is of the other byte orde
  * read, 0..1; once it says false the rest of the file counts as not there. */
 typedef bool perfdata_go_on_fn(void *ctx, double share);
 void perfdata_index(struct perfdata *p, perfdata_go_on_fn *go_on, void *ctx);
+/* The format of a tracepoint by its number (attr.config) as the file has it, not ended by a NUL; NULL: it has not. Anything
+ * may stand in it. */
+const char *perfdata_tracepoint(const struct perfdata *p, uint64_t id, size_t *n);
 /* All records in time order, perf's own ones too; a record without a time stays behind the one before it in
  * the file, and what perf made up about things that were there before (time 0) comes first. Sets r->source
  * to the event's index; decompresses PERF_RECORD_COMPRESSED when zstd is built in; a sample that read a

@@ -11,6 +11,7 @@ struct session_event_facts {
     uint64_t lost;
     bool has_cpu;   /* its samples tell the CPU … */
     bool has_chain; /* … and who called */
+    bool is_tracepoint;
 };
 struct session_facts {
     const struct perfdata_info *info; /* of a file, what it says of its machine; NULL: live, on this one */

@@ -17,6 +17,7 @@
 #include "export/script.h"
 #include "process/module.h"
 #include "session/facts.h"
+#include "session/trace.h"
 
 static const char *const field_names[SCRIPT_FIELDS] = {
 #define SCRIPT_FIELD(id, name) name,
@@ -26,7 +27,7 @@ static const char *const field_names[SCRIPT_FIELDS] = {
 
 #define BIT(field)     (1u << (field))
 #define DEFAULT_FIELDS (BIT(SCRIPT_COMM) | BIT(SCRIPT_TID) | BIT(SCRIPT_CPU) | BIT(SCRIPT_TIME) | BIT(SCRIPT_EVENT) | \
-                        BIT(SCRIPT_IP) | BIT(SCRIPT_SYM) | BIT(SCRIPT_SYMOFF) | BIT(SCRIPT_DSO) | BIT(SCRIPT_PERIOD))
+                        BIT(SCRIPT_TRACE) | BIT(SCRIPT_IP) | BIT(SCRIPT_SYM) | BIT(SCRIPT_SYMOFF) | BIT(SCRIPT_DSO) | BIT(SCRIPT_PERIOD))
 
 /* ---- --fields ---- */
 
@@ -45,7 +46,7 @@ static bool parse_word(const char *word, unsigned *fields, bool first, struct er
     int near = text_nearest(word, field_names, SCRIPT_FIELDS);
     error_set(e, ERROR_ARGUMENT, "--fields %s: no such field", word);
     return near >= 0 ? error_hint(e, "did you mean %s?", field_names[near])
-                     : error_hint(e, "there are comm, tid, pid, time, cpu, event, ip, sym, symoff, dso, period");
+                     : error_hint(e, "there are comm, tid, pid, time, cpu, event, trace, ip, sym, symoff, dso, period");
 }
 
 bool script_fields(const char *text, unsigned *fields, struct error *e)
@@ -70,6 +71,8 @@ struct script {
     struct session_samples samples;
     struct session_facts facts;
     unsigned fields;
+    bool by_default;        /* nobody named the fields: those of tracepoints are others */
+    struct session_trace *trace;
     int event_width;
     struct buf lines;       /* of frames, each ended by a NUL */
     uint32_t *line_of;      /* frame * 2 + exact → place in `lines` + 1; 0: not made yet */
@@ -153,33 +156,54 @@ static uint64_t address_of(struct script *c, const struct sample *sample, uint32
     return *at;
 }
 
+/* Of a tracepoint perf leaves out the period, which is one as a rule, and where it is, unless there are callchains. */
+static unsigned fields_of(const struct script *c, const struct session_event_facts *event)
+{
+    unsigned left_out = 0;
+    if (c->by_default && event->is_tracepoint)
+        left_out = BIT(SCRIPT_PERIOD) | (event->has_chain ? 0 : BIT(SCRIPT_IP));
+    return c->fields & ~left_out;
+}
+
+static void put_trace(const struct script *c, const struct sample *sample, struct buf *out)
+{
+    uint32_t size;
+    const void *raw = session_sample_raw(&c->samples, sample, &size);
+    if (raw)
+        session_trace_put(c->trace, sample->event, raw, size, sample->cpu, out);
+}
+
 static void put_head(const struct script *c, const struct sample *sample, bool chain, struct buf *out)
 {
     const struct world_thread *t = &c->samples.threads[sample->thread];
     const struct session_event_facts *event = &c->facts.events[sample->event];
+    unsigned fields = fields_of(c, event);
     char text[64];
-    if (c->fields & BIT(SCRIPT_COMM))
+    if (fields & BIT(SCRIPT_COMM))
         buf_printf(out, chain ? "%s " : "%16s ", t->comm);
-    if ((c->fields & (BIT(SCRIPT_PID) | BIT(SCRIPT_TID))) == (BIT(SCRIPT_PID) | BIT(SCRIPT_TID)))
+    if ((fields & (BIT(SCRIPT_PID) | BIT(SCRIPT_TID))) == (BIT(SCRIPT_PID) | BIT(SCRIPT_TID)))
         buf_printf(out, "%5d/%-5d ", (int)t->pid, (int)t->tid);
-    else if (c->fields & (BIT(SCRIPT_PID) | BIT(SCRIPT_TID)))
-        buf_printf(out, "%5d ", (int)(c->fields & BIT(SCRIPT_PID) ? t->pid : t->tid));
-    if (c->fields & BIT(SCRIPT_CPU) && event->has_cpu)
+    else if (fields & (BIT(SCRIPT_PID) | BIT(SCRIPT_TID)))
+        buf_printf(out, "%5d ", (int)(fields & BIT(SCRIPT_PID) ? t->pid : t->tid));
+    if (fields & BIT(SCRIPT_CPU) && event->has_cpu)
         buf_printf(out, "[%03u] ", sample->cpu);
-    if (c->fields & BIT(SCRIPT_TIME)) {
+    if (fields & BIT(SCRIPT_TIME)) {
         snprintf(text, sizeof text, "%llu.%06llu", (unsigned long long)(sample->time_ns / NS_PER_SEC),
                  (unsigned long long)(sample->time_ns % NS_PER_SEC / 1000));
         buf_printf(out, "%12s: ", text);
     }
-    if (c->fields & BIT(SCRIPT_PERIOD))
+    if (fields & BIT(SCRIPT_PERIOD))
         buf_printf(out, "%10llu ", (unsigned long long)sample->weight);
-    if (c->fields & BIT(SCRIPT_EVENT))
+    if (fields & BIT(SCRIPT_EVENT))
         buf_printf(out, "%*s: ", c->event_width, event->name);
+    if (fields & BIT(SCRIPT_TRACE))
+        put_trace(c, sample, out);
 }
 
 static void put_sample(struct script *c, const struct sample *sample, struct buf *out)
 {
-    bool chain = c->facts.events[sample->event].has_chain, ip = c->fields & BIT(SCRIPT_IP);
+    const struct session_event_facts *event = &c->facts.events[sample->event];
+    bool chain = event->has_chain, ip = fields_of(c, event) & BIT(SCRIPT_IP);
     put_head(c, sample, chain && ip, out);
     if (ip && chain) {
         buf_putc(out, '\n');
@@ -199,6 +223,7 @@ static void put_sample(struct script *c, const struct sample *sample, struct buf
 static void script_start(struct script *c)
 {
     session_get_facts(c->s, &c->facts);
+    c->trace = session_trace_new(c->s);
     c->line_of = mem_array(2 * (size_t)c->view.result.n_frames, sizeof *c->line_of);
     for (uint32_t i = 0; i < c->facts.n_events; i++) {
         int width = (int)strlen(c->facts.events[i].name);
@@ -209,6 +234,7 @@ static void script_start(struct script *c)
 static void script_done(struct script *c)
 {
     session_facts_done(&c->facts);
+    session_trace_free(c->trace);
     session_samples_done(&c->samples);
     view_done(&c->view);
     buf_done(&c->lines);
@@ -219,7 +245,7 @@ static void script_done(struct script *c)
 static bool script_write(struct session *s, const struct view_query *q, const struct export_options *o,
                          struct export_sink *to, struct error *e)
 {
-    struct script c = { .s = s };
+    struct script c = { .s = s, .samples.with_raw = true, .by_default = !o->fields };
     struct view_query asked = *q;
     asked.group = VIEW_GROUP_SYMBOL;
     bool ok = script_fields(o->fields, &c.fields, e) && export_samples(s, &asked, &c.view, &c.samples, e);

@@ -290,6 +290,16 @@ struct tracepoint_format *tracepoint_format_open(const char *system, const char 
     return NULL;
 }
 
+bool tracepoint_format_is(const char *system, const char *name, const char *text, size_t n)
+{
+    char path[PATH_MAX];
+    struct buf ours = { 0 };
+    bool same = path_of(path, system, name, "format") && file_read(path, FORMAT_MAX, &ours, NULL) && ours.len == n &&
+                !memcmp(ours.data, text, n);
+    buf_done(&ours);
+    return same;
+}
+
 void tracepoint_format_close(struct tracepoint_format *f)
 {
     if (!f)

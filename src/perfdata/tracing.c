@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of tracepoints out of the tracing data of a perf.data: the formats of its events, as tracefs has them
+/* Names and formats of tracepoints out of the tracing data of a perf.data: the formats of its events, as tracefs has them
  * (trace-cmd.dat.v6(5)). */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,18 +24,20 @@ static bool find_line(const char *text, size_t n, const char *key, char *dst, si
     return false;
 }
 
-static bool format_matches(const char *text, size_t n, uint64_t id, const char *system, char *dst, size_t cap)
+static bool format_matches(const char *text, size_t n, uint64_t id)
 {
-    char number[32], name[96];
-    if (!find_line(text, n, "ID: ", number, sizeof number) || strtoull(number, NULL, 10) != id ||
-        !find_line(text, n, "name: ", name, sizeof name))
-        return false;
-    snprintf(dst, cap, "%s:%s", system, name);
-    return true;
+    char number[32];
+    return find_line(text, n, "ID: ", number, sizeof number) && strtoull(number, NULL, 10) == id;
 }
 
+struct found {
+    const char *text; /* NULL: not yet */
+    size_t n;
+    char system[64];
+};
+
 /* A u32 count of files, each with a u64 size before it. */
-static bool search_files(struct cursor *c, const char *system, uint64_t id, char *dst, size_t cap)
+static bool search_files(struct cursor *c, const char *system, uint64_t id, struct found *out)
 {
     uint32_t files = cursor_u32(c);
     for (uint32_t i = 0; i < files && !c->bad; i++) {
@@ -43,8 +45,12 @@ static bool search_files(struct cursor *c, const char *system, uint64_t id, char
         const char *text = size <= cursor_left(c) ? cursor_bytes(c, (size_t)size) : NULL;
         if (!text)
             return false;
-        if (format_matches(text, (size_t)size, id, system, dst, cap))
-            return true;
+        if (!format_matches(text, (size_t)size, id))
+            continue;
+        out->text = text;
+        out->n = (size_t)size;
+        text_clean(out->system, sizeof out->system, system, strlen(system));
+        return true;
     }
     return false;
 }
@@ -67,11 +73,10 @@ static void skip_named_file(struct cursor *c)
         cursor_skip(c, (size_t)size);
 }
 
-bool tracing_name(const struct perfdata *p, uint64_t id, char *dst, size_t cap)
+static bool find_format(const struct perfdata *p, uint64_t id, struct found *out)
 {
     const struct kept_feature *k = &p->kept[FORMAT_TRACING_DATA];
     struct cursor c = cursor_of(k->bytes, k->n, p->swap);
-    char system[64];
     cursor_skip(&c, strlen(FORMAT_TRACING_MAGIC));
     if (c.bad || memcmp(k->bytes, FORMAT_TRACING_MAGIC, strlen(FORMAT_TRACING_MAGIC)) || !take_name(&c))
         return false;
@@ -79,16 +84,32 @@ bool tracing_name(const struct perfdata *p, uint64_t id, char *dst, size_t cap)
     cursor_skip(&c, 1 + 4); /* size of long, of a page */
     skip_named_file(&c);
     skip_named_file(&c);
-    if (search_files(&c, "ftrace", id, dst, cap))
+    if (search_files(&c, "ftrace", id, out))
         return true;
     uint32_t systems = cursor_u32(&c);
     for (uint32_t i = 0; i < systems && !c.bad; i++) {
         const char *name = take_name(&c);
         if (!name)
             return false;
-        text_clean(system, sizeof system, name, strlen(name));
-        if (search_files(&c, system, id, dst, cap))
+        if (search_files(&c, name, id, out))
             return true;
     }
     return false;
+}
+
+bool tracing_name(const struct perfdata *p, uint64_t id, char *dst, size_t cap)
+{
+    struct found f;
+    char name[96];
+    if (!find_format(p, id, &f) || !find_line(f.text, f.n, "name: ", name, sizeof name))
+        return false;
+    snprintf(dst, cap, "%s:%s", f.system, name);
+    return true;
+}
+
+const char *perfdata_tracepoint(const struct perfdata *p, uint64_t id, size_t *n)
+{
+    struct found f = { 0 };
+    *n = find_format(p, id, &f) ? f.n : 0;
+    return *n ? f.text : NULL;
 }

@@ -17,6 +17,7 @@ static void copy_events(struct session *s, struct session_facts *out)
         to->lost = from->lost;
         to->has_cpu = from->attr.sample_type & PERF_SAMPLE_CPU;
         to->has_chain = from->attr.sample_type & (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER);
+        to->is_tracepoint = from->attr.type == PERF_TYPE_TRACEPOINT;
     }
 }
 

@@ -110,6 +110,21 @@ def as_perf_script():
             assert stack == stack_of_perf, (name, head, stack, stack_of_perf)
 
 
+def tracepoints_as_perf():
+    """what tracepoints say is in the script as perf has it"""
+    m.need_perf()
+    file = m.path("tracepoints.data")
+    done = subprocess.run(["perf", "record", "-q", "-a", "-e", "sched:sched_switch", "-e", "irq:softirq_entry", "-o", file,
+                           "sleep", "0.2"], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Skip("perf cannot record tracepoints: " + done.stderr.strip().split("\n")[-1])
+    for fields in (None, "comm,tid,event,trace,time"):
+        mine = export(file, "script", *(["--fields", fields] if fields else [])).splitlines()
+        theirs = m.perf("script", "-i", file, *(["-F", fields] if fields else []))[0].splitlines()
+        assert [line.rstrip() for line in mine] == [line.rstrip() for line in theirs], \
+            [pair for pair in zip(mine, theirs) if pair[0] != pair[1]][:4]
+
+
 def as_stackcollapse():
     """folded stacks are what stackcollapse-perf.pl makes of the script"""
     for file in recordings():
@@ -272,5 +287,5 @@ def go_reads_pprof():
         assert total == max(e["samples"] for e in counts["events"]), (file, done.stdout)
 
 
-run(known_facts, known_modules, as_perf_script, as_stackcollapse, speedscope_is_sound, hostile_names, standard_output,
+run(known_facts, known_modules, as_perf_script, tracepoints_as_perf, as_stackcollapse, speedscope_is_sound, hostile_names, standard_output,
     pprof_is_sound, go_reads_pprof)

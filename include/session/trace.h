@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the payloads of a session's tracepoints say. */
+#ifndef FLAMETOP_SESSION_TRACE_H
+#define FLAMETOP_SESSION_TRACE_H
+
+#include "base/buf.h"
+#include "session/session.h"
+
+struct session_trace;
+/* Never NULL. Over a file its own formats are used; where this kernel has the same ones, with the kernel's words. */
+struct session_trace *session_trace_new(struct session *s);
+void session_trace_free(struct session_trace *t);
+/* Adds the payload of an event's sample as text, cleaned; nothing where no format is known. */
+void session_trace_put(struct session_trace *t, uint32_t event, const void *raw, uint32_t size, uint32_t cpu,
+                       struct buf *out);
+
+#endif

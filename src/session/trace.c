@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "session/trace.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "perf/payload.h"
+#include "perf/tracepoint.h"
+#include "session/state.h"
+
+struct session_trace {
+    struct tracepoint_format *own[SESSION_EVENTS_MAX]; /* of this kernel … */
+    struct payload_format *read[SESSION_EVENTS_MAX];   /* … or of the file; NULL: neither */
+};
+
+/* "sched:sched_switch:u" → "sched", "sched_switch" */
+static bool split_name(const char *event, char *system, char *name, size_t cap)
+{
+    size_t n = strcspn(event, ":");
+    snprintf(system, cap, "%.*s", (int)n, event);
+    snprintf(name, cap, "%.*s", event[n] ? (int)strcspn(event + n + 1, ":") : 0, event[n] ? event + n + 1 : "");
+    return *system && *name;
+}
+
+static void open_event(struct session_trace *t, struct session *s, uint32_t i)
+{
+    const struct session_event *ev = &s->events[i];
+    char system[128], name[128];
+    size_t n = 0;
+    bool swap = s->file && perfdata_swapped(s->file), named = split_name(ev->event.name, system, name, sizeof system);
+    if (ev->attr.type != PERF_TYPE_TRACEPOINT)
+        return;
+    const char *text = s->file ? perfdata_tracepoint(s->file, ev->attr.config, &n) : NULL;
+    /* libtraceevent is for the kernel's formats: those of files may be anything */
+    if (named && !swap && (!s->file || (text && tracepoint_format_is(system, name, text, n))))
+        t->own[i] = tracepoint_format_open(system, name, NULL);
+    if (!t->own[i] && text)
+        t->read[i] = payload_format_new(text, n, swap);
+}
+
+struct session_trace *session_trace_new(struct session *s)
+{
+    struct session_trace *t = mem_zalloc(sizeof *t);
+    pthread_mutex_lock(&s->lock);
+    for (uint32_t i = 0; i < s->n_events && i < SESSION_EVENTS_MAX; i++)
+        open_event(t, s, i);
+    pthread_mutex_unlock(&s->lock);
+    return t;
+}
+
+void session_trace_free(struct session_trace *t)
+{
+    for (uint32_t i = 0; t && i < SESSION_EVENTS_MAX; i++) {
+        tracepoint_format_close(t->own[i]);
+        payload_format_free(t->read[i]);
+    }
+    mem_free(t);
+}
+
+void session_trace_put(struct session_trace *t, uint32_t event, const void *raw, uint32_t size, uint32_t cpu,
+                       struct buf *out)
+{
+    if (event >= SESSION_EVENTS_MAX)
+        return;
+    if (t->own[event])
+        tracepoint_print(t->own[event], raw, size, cpu, out);
+    else if (t->read[event])
+        payload_print(t->read[event], raw, size, out);
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Payloads of tracepoints by formats of files, which may say anything. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "perf/payload.h"
+
+static const char sched[] = "name: sched_wakeup\nID: 315\nformat:\n"
+                            "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+                            "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+                            "\tfield:char comm[8];\toffset:8;\tsize:8;\tsigned:0;\n"
+                            "\tfield:pid_t pid;\toffset:16;\tsize:4;\tsigned:1;\n"
+                            "\tfield:__data_loc char[] file;\toffset:20;\tsize:4;\tsigned:0;\n"
+                            "\tfield:const void * where;\toffset:24;\tsize:8;\tsigned:0;\n"
+                            "\tfield:u8 bytes[2];\toffset:32;\tsize:2;\tsigned:0;\n"
+                            "\nprint fmt: \"comm=%s\", REC->comm\n";
+
+/* 34 bytes, and "x.c" behind them */
+static void make_payload(uint8_t raw[40])
+{
+    uint64_t where = 0xffff0000;
+    int32_t pid = -7;
+    uint32_t file = 4 << 16 | 34;
+    memset(raw, 0, 40);
+    memcpy(raw + 8, "cat", 4);
+    memcpy(raw + 16, &pid, 4);
+    memcpy(raw + 20, &file, 4);
+    memcpy(raw + 24, &where, 8);
+    memcpy(raw + 32, "\x01\xfe", 2);
+    memcpy(raw + 34, "x.c", 4);
+}
+
+static void printed_is(const char *format, bool swap, const void *raw, uint32_t size, const char *wanted)
+{
+    struct buf out = { 0 };
+    struct payload_format *f = payload_format_new(format, strlen(format), swap);
+    payload_print(f, raw, size, &out);
+    assert_string_equal(buf_str(&out), wanted);
+    buf_done(&out);
+    payload_format_free(f);
+}
+
+static void fields_have_their_names_and_values(void **state)
+{
+    uint8_t raw[40];
+    (void)state;
+    make_payload(raw);
+    printed_is(sched, false, raw, 38, "comm=cat pid=-7 file=x.c where=0xffff0000 bytes=01fe");
+}
+
+static void a_short_payload_has_the_fields_that_are_whole(void **state)
+{
+    uint8_t raw[40];
+    (void)state;
+    make_payload(raw);
+    printed_is(sched, false, raw, 30, "comm=cat pid=-7 file=");
+    printed_is(sched, false, raw, 4, "");
+    printed_is(sched, false, raw, 0, "");
+}
+
+static void numbers_of_the_other_byte_order_are_read(void **state)
+{
+    static const uint8_t raw[] = { 0, 0, 1, 2, 0xff, 0xfe };
+    (void)state;
+    printed_is("\tfield:u32 a;\toffset:0;\tsize:4;\tsigned:0;\n\tfield:s16 b;\toffset:4;\tsize:2;\tsigned:1;\n", true, raw,
+               sizeof raw, "a=258 b=-2");
+}
+
+static void what_a_format_claims_is_held_against_the_payload(void **state)
+{
+    static const uint8_t raw[8] = { 0xff, 0xff, 0xff, 0xff, 'a', 0x1b, '\n', 0xff };
+    (void)state;
+    printed_is("\tfield:u64 a;\toffset:4294967295;\tsize:8;\tsigned:0;\n", false, raw, 8, "");
+    printed_is("\tfield:u64 a;\toffset:4;\tsize:4294967295;\tsigned:0;\n", false, raw, 8, "");
+    printed_is("\tfield:__data_loc char[] a;\toffset:0;\tsize:4;\tsigned:0;\n", false, raw, 8, "a=");
+    printed_is("\tfield:__rel_loc char[] a;\toffset:0;\tsize:4;\tsigned:0;\n", false, raw, 8, "a=");
+    printed_is("\tfield:char a[4];\toffset:4;\tsize:4;\tsigned:0;\n", false, raw, 8, "a=a???");
+    printed_is("\tfield:u24 a;\toffset:0;\tsize:3;\tsigned:0;\n", false, raw, 8, "a=0");
+    printed_is("\tfield:;\toffset:0;\tsize:3;\tsigned:0;\nfield:[", false, raw, 8, "");
+    printed_is("", false, raw, 8, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fields_have_their_names_and_values),
+        cmocka_unit_test(a_short_payload_has_the_fields_that_are_whole),
+        cmocka_unit_test(numbers_of_the_other_byte_order_are_read),
+        cmocka_unit_test(what_a_format_claims_is_held_against_the_payload),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
