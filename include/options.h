@@ -32,7 +32,9 @@ struct options {
     uint64_t iterations; /* 0: without end */
     double duration_s;   /* 0: none */
     char *servers;       /* owned: of debuginfod */
-    const char *diff;    /* file to compare with */
+    const char *diff;       /* file to compare with */
+    double from_s, to_s;    /* to_s not 0: only these seconds are compared with another range */
+    const char *diff_range; /* as typed */
     const char *output, *export_format, *list_glob, *generate, *config_path;
     struct key_binding *keys; /* owned, with its strings */
     size_t n_keys, keys_cap;
@@ -59,7 +61,8 @@ bool options_set_fold(struct options *o, const char *value, struct error *e);
 int options_word_of(enum option_id id, const char *value, struct error *e);
 /* Flags stand alone on the command line (value NULL); in the config they are yes or no. */
 bool options_set_flag(bool *to, enum option_id id, const char *value, struct error *e);
-/* options_picture.c: those of pictures. */
+/* options_picture.c: what is compared, and those of pictures. */
+bool options_set_diff_range(struct options *o, const char *value, struct error *e);
 bool options_set_picture(struct export_options *x, enum option_id id, const char *value, struct error *e);
 void options_help(struct buf *out); /* --help */
 

@@ -127,7 +127,9 @@ static bool write_output(struct session *s, const struct options *o, struct erro
     if (!x)
         return false;
     be_patient(s);
-    if (!o->window_named)
+    if (o->to_s > 0)
+        export_set_range(s, o->from_s, o->to_s, &q);
+    else if (!o->window_named)
         q.window_ns = 0;
     q.show_idle |= x->whole;
     q.all_events = x->all_events;

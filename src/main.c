@@ -153,8 +153,8 @@ static bool check_export(const struct options *o, struct error *e)
     const struct exporter *x = o->output ? export_find(o->export_format, o->output, e) : NULL;
     if (o->output && !x)
         return false;
-    return !o->diff || !x || x->compares ||
-           error_set(e, ERROR_ARGUMENT, "--diff: %s cannot compare; --export svg and --export report can", x->name);
+    return (!o->diff && !o->diff_range) || !x || x->compares ||
+           error_set(e, ERROR_ARGUMENT, "%s cannot compare; --export svg and --export report can", x->name);
 }
 
 static int run_session(struct options *o)
@@ -181,9 +181,16 @@ static int run_session(struct options *o)
         session_close(o->exports.before.session);
         return complain(&e, 1);
     }
+    char range[64];
+    if (o->diff_range && !o->diff) {
+        snprintf(range, sizeof range, "seconds %.*s", (int)strcspn(o->diff_range, ","), o->diff_range);
+        o->exports.before.session = s;
+        o->exports.before.name = range;
+    }
     int status = screen ? run_screen(s, o, &e) : batch_run(s, o, &e);
+    if (o->diff)
+        session_close(o->exports.before.session);
     session_close(s);
-    session_close(o->exports.before.session);
     if (!screen && status && *e.text)
         complain(&e, status);
     return status;

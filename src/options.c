@@ -271,6 +271,8 @@ bool options_set(struct options *o, enum option_id id, const char *value, struct
     case OPTION_HELP:
         o->mode = RUN_HELP;
         return true;
+    case OPTION_DIFF_RANGE:
+        return options_set_diff_range(o, value, e);
     case OPTION_DIFF:
         o->diff = value;
         return true;
@@ -401,8 +403,8 @@ static bool check_combinations(struct options *o, struct error *e)
         return refuse(e, "-K and -U together leave nothing to sample");
     if (s->freq_named && s->period)
         return refuse(e, "-F and -c exclude each other: a frequency or a period");
-    if (o->mode == RUN_BATCH && o->diff)
-        return refuse(e, "--diff makes one comparison: leave out -b");
+    if (o->mode == RUN_BATCH && (o->diff || o->diff_range))
+        return refuse(e, "--diff and --diff-range make one comparison: leave out -b");
     if (o->export_format && !o->output)
         return refuse(e, "--export needs -o FILE (- is standard output)");
     if (o->mode == RUN_SCREEN && o->duration_s > 0)

@@ -17,7 +17,7 @@
 struct export_before {
     struct session *session; /* NULL: nothing is compared */
     const char *name;        /* "monday.data" */
-    uint64_t from_ns, to_ns; /* not 0: only this range */
+    double from_s, to_s;     /* to_s not 0: only these seconds of it */
 };
 /* What formats take besides the query; all zero: each format's defaults. Strings are borrowed. */
 struct export_options {
@@ -69,6 +69,8 @@ const struct exporter *export_find(const char *name, const char *path, struct er
 /* Waits for names (bounded), asks q, writes. path "-": standard output. */
 bool export_run(const struct exporter *x, struct session *s, const struct view_query *q,
                 const struct export_options *o, const char *path, struct error *e);
+/* Makes q ask for these seconds of what s has, from its first one on. */
+void export_set_range(struct session *s, double from_s, double to_s, struct view_query *q);
 /* q's answer with as many names as come within a few seconds. */
 void export_query(struct session *s, const struct view_query *q, struct view *v);
 /* The same, and its samples. */

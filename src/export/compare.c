@@ -51,13 +51,13 @@ void compare_add_before(struct nametree *t, struct session *s, const struct view
     if (!before->session)
         return;
     struct view_query there = before->session == s ? *q : query_elsewhere(q);
-    there.window_ns = 0;
-    there.from_ns = before->from_ns;
-    there.to_ns = before->to_ns;
+    there.window_ns = there.from_ns = there.to_ns = 0;
     if (before->session != s) {
         session_wait(before->session, UINT64_MAX / 4, NULL); /* until it is read */
         select_event(s, before->session);
     }
+    if (before->to_s > 0)
+        export_set_range(before->session, before->from_s, before->to_s, &there);
     export_query(before->session, &there, &v);
     nametree_add(t, &v, NAMETREE_BEFORE, by_weight);
     view_done(&v);

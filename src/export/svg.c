@@ -101,10 +101,16 @@ static const char *title_of(const struct svg_picture *p)
     return p->o->inverted ? "Icicle Graph" : "Flame Graph";
 }
 
-static void put_query(struct buf *out, const struct view_query *q)
+static void put_query(struct buf *out, const struct session_status *st, const struct view_query *q)
 {
     static const char *const modes[] = { "", ", kernel only", ", user space only" };
+    double first = (double)(st->now_ns - st->elapsed_ns);
     buf_puts(out, modes[q->mode]);
+    if (q->to_ns)
+        buf_printf(out, ", seconds %.2f..%.2f", ((double)q->from_ns - first) / NS_PER_SEC,
+                   ((double)q->to_ns - first) / NS_PER_SEC);
+    else if (q->window_ns && !st->file)
+        buf_printf(out, ", the last %g s", (double)q->window_ns / NS_PER_SEC);
     if (*q->filter)
         buf_printf(out, ", through %s", q->filter);
     for (uint32_t i = 0; i < q->n_zooms && i < VIEW_ZOOMS_MAX; i++)
@@ -126,7 +132,7 @@ static void put_subtitle(struct buf *out, struct session *s, const struct view_q
         buf_printf(out, " %lluHz", (unsigned long long)st.freq_hz);
     buf_printf(out, ", %s %s", text_thousands(samples, sizeof samples, p->tree->nodes[0].total[NAMETREE_SHOWN]),
                p->count_name);
-    put_query(out, q);
+    put_query(out, &st, q);
     if (!p->all->before.session)
         return;
     buf_printf(out, ", compared with %s", p->all->before.name);

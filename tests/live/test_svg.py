@@ -239,6 +239,24 @@ def compared():
     assert status == 2 and "cannot compare" in why, why
 
 
+def ranges():
+    """--diff-range compares seconds of one recording, with the rest or with other seconds"""
+    p = program()
+    # a sample each hundredth of a second: the first second parses, the next one is hot for a half
+    file = profile("ranges.data", {"main;parse": 100, "main;work;hot": 50, "main;work;warm": 50}, p)
+    svg = export(file, "svg", "--diff-range", "0..0.995,1..1.995")
+    found = {b.name: b for b in boxes_of(svg)}
+    assert found["all"].count == 100 and found["hot"].count == 50 and "parse" not in found, found
+    assert found["hot"].extra.endswith("; +50.00%") and found["main"].extra.endswith("; +0.00%"), found
+    assert "100.00% of that is gone" in svg and "compared with seconds 0..0.995" in svg
+    rows = {r[-1]: r for r in re.findall(r"^ *([\d.]+) +([\d.]+) +([-+][\d.]+) .*  shop +(\w+)$",
+                                         m.flametop("-i", file, "--diff-range", "0..0.995")[1], re.M)}
+    assert rows["parse"][:3] == ("100.00", "50.00", "-50.00") and rows["hot"][:3] == ("0.00", "25.00", "+25.00"), rows
+    for wrong in ("5", "2..1", "1..2,3", "a..b", "1..2..3", "..", "1e2..2e9"):
+        status, _, why = m.flametop("-i", file, "--diff-range", wrong, check=False)
+        assert status == 2 and "--diff-range" in why, (wrong, why)
+
+
 def middle(page, name):
     """Where the box of that name is."""
     return page.get("""(() => { const g = Array.from(document.querySelectorAll('.func_g')).find(g => {
@@ -319,4 +337,4 @@ def narrow_in_a_browser():
         assert not page.complaints(), page.complaints()
 
 
-run(same_as_folded, laid_out, options, palette_map, compared, dangerous_names, in_a_browser, narrow_in_a_browser)
+run(same_as_folded, laid_out, options, palette_map, compared, ranges, dangerous_names, in_a_browser, narrow_in_a_browser)
