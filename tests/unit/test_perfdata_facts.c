@@ -12,11 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/unpack.h"
 #include "perfdata/reader.h"
 #include "process/world.h"
 
@@ -208,6 +210,76 @@ static void read_all(struct known *k, const char *name, struct buf *ours)
     perfdata_close(p);
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The lines of a text in their order, which stay in it. */
+static char **sorted(struct buf *text, size_t *n)
+{
+    char **lines = mem_array(text->len + 1, sizeof *lines);
+    *n = 0;
+    for (char *line = text->len ? strtok(text->data, "\n") : NULL; line; line = strtok(NULL, "\n"))
+        lines[(*n)++] = line;
+    qsort(lines, *n, sizeof *lines, by_text);
+    return lines;
+}
+
+/* One line for each different chain, with how many samples had it. */
+static void fold(struct buf *chains, struct buf *out)
+{
+    size_t n, same;
+    char **lines = sorted(chains, &n);
+    for (size_t i = 0; i < n; i += same) {
+        for (same = 1; i + same < n && !strcmp(lines[i], lines[i + same]); same++)
+            ;
+        buf_printf(out, "%s %zu\n", lines[i], same);
+    }
+    mem_free(lines);
+}
+
+static void unpack(const char *name, struct unpacker *u, struct buf *out)
+{
+    struct buf packed = { 0 };
+    struct error e = { 0 };
+    uint8_t piece[4096];
+    size_t got = sizeof piece;
+    if (!file_read(data_path(name), 1 << 20, &packed, &e))
+        fail_msg("%s", e.text);
+    const uint8_t *src = (const uint8_t *)packed.data;
+    for (size_t n = packed.len; n || got == sizeof piece;) {
+        enum unpack_state state = unpacker_run(u, &src, &n, piece, sizeof piece, &got);
+        assert_true(state == UNPACK_GOES_ON || state == UNPACK_ENDED);
+        buf_add(out, piece, got);
+    }
+    buf_done(&packed);
+}
+
+static void check_chains(struct known *k, const char *name)
+{
+    struct unpacker *u = unpacker_new(UNPACK_GZIP, NULL);
+    struct buf theirs = { 0 }, ours = { 0 };
+    char file[256];
+    size_t n, m;
+    snprintf(file, sizeof file, "%s.chains.gz", name);
+    if (!u || access(data_path(file), F_OK)) {
+        unpacker_free(u);
+        return;
+    }
+    unpack(file, u, &theirs);
+    fold(&k->text, &ours);
+    char **wanted = sorted(&theirs, &n), **got = sorted(&ours, &m);
+    assert_int_equal(n, m);
+    for (size_t i = 0; i < n; i++)
+        assert_string_equal(got[i], wanted[i]);
+    mem_free(wanted);
+    mem_free(got);
+    buf_done(&theirs);
+    buf_done(&ours);
+    unpacker_free(u);
+}
+
 static void check(const char *name)
 {
     struct known *k = mem_zalloc(sizeof *k);
@@ -221,6 +293,7 @@ static void check(const char *name)
     if (wrong)
         print_message("%s is read as\n%s", name, buf_str(&ours));
     assert_int_equal(wrong, 0);
+    check_chains(k, name);
     while (k->tally.words)
         mem_free(k->tally.word[--k->tally.words]);
     buf_done(&facts);

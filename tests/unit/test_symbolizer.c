@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <inttypes.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "symbolizer_fixture.h"
 #include "symbols/machine.h"
@@ -624,6 +626,71 @@ static void another_kernels_names_come_from_its_vmlinux(void **state)
     module_put(lost);
 }
 
+static void a_vmlinux_that_is_named_has_to_be_the_recorded_one(void **state)
+{
+    struct setup *s = *state, offline;
+    char path[256];
+    struct symbolizer_config cfg = { .vmlinux = path, .kernel_build_id_size = 20 };
+    struct module *placed = kernel_at(UINT64_C(0xffffffff9a000000));
+    struct error e = { 0 };
+    int i, n;
+
+    memset(cfg.kernel_build_id, 0x77, 20);
+    make_vmlinux(s, 0x77);
+    n = snprintf(path, sizeof path, "%s/usr/lib/debug/.build-id/77/", s->dir);
+    for (i = 0; i < 19; i++)
+        n += snprintf(path + n, sizeof path - (size_t)n, "77");
+    snprintf(path + n, sizeof path - (size_t)n, ".debug");
+    start(&offline, &cfg);
+    assert_string_equal(settled(&offline, placed, UINT64_C(0xffffffff9a000208)).name, "vfs_read");
+    stop(&offline);
+    make_vmlinux(s, 0x78);
+    assert_null(symbolizer_new(&cfg, &e));
+    assert_non_null(strstr(e.text, "another kernel"));
+    snprintf(path, sizeof path, "%s", s->dir);
+    assert_null(symbolizer_new(&cfg, &e));
+    assert_non_null(strstr(e.text, "no file"));
+    module_put(placed);
+}
+
+static void of_another_machine_only_files_with_its_build_ids_count(void **state)
+{
+    static const struct elf_maker_symbol symbols[] = { { "theirs", ELF_MAKER_VADDR + 0x40, 0x10, 0 } };
+    struct elf_maker m = {
+        .symbols = symbols, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9, .note_segment = true
+    };
+    struct setup *s = *state, offline;
+    struct symbolizer_config cfg = { .other_machine = true };
+    struct module *live = make_elf_module(s, "program", &m), like, *nameless, *same, *very;
+    uint64_t at = ELF_MAKER_OFFSET + 0x44;
+    struct stat st;
+
+    like = (struct module){ .id = 9001, .kind = MODULE_FILE, .path = live->path, .name = "program" };
+    nameless = module_new(&like);
+    like.id = 9002;
+    like.build_id_size = 20;
+    memset(like.build_id, 9, 20);
+    same = module_new(&like);
+    assert_int_equal(stat(live->path, &st), 0);
+    like = (struct module){ .id = 9003, .kind = MODULE_FILE, .path = live->path, .name = "program", .ino = st.st_ino,
+                            .maj = major(st.st_dev), .min = minor(st.st_dev) };
+    very = module_new(&like);
+    start(&offline, &cfg);
+    assert_int_equal(settled(&offline, nameless, at).state, SYMBOL_NONE);
+    assert_non_null(strstr(trouble(&offline, nameless), "--symfs"));
+    assert_string_equal(settled(&offline, same, at).name, "theirs");
+    assert_string_equal(settled(&offline, very, at).name, "theirs");
+    stop(&offline);
+    cfg.symfs = "/"; /* whoever says so knows */
+    start(&offline, &cfg);
+    assert_string_equal(settled(&offline, nameless, at).name, "theirs");
+    stop(&offline);
+    module_put(live);
+    module_put(nameless);
+    module_put(same);
+    module_put(very);
+}
+
 static void a_32_bit_vdso_is_read_from_its_process(void **state)
 {
     struct setup *s = *state;
@@ -977,6 +1044,8 @@ int main(int argc, char **argv)
         WITH_SETUP(hidden_kernel_addresses_are_noted_with_the_remedy),
         WITH_SETUP(another_machines_kernel_has_no_names_here),
         WITH_SETUP(another_kernels_names_come_from_its_vmlinux),
+        WITH_SETUP(a_vmlinux_that_is_named_has_to_be_the_recorded_one),
+        WITH_SETUP(of_another_machine_only_files_with_its_build_ids_count),
         WITH_SETUP(a_32_bit_vdso_is_read_from_its_process),
         WITH_SETUP(a_hundred_thousand_modules_take_few_mappings),
         WITH_SETUP(a_huge_file_is_read_within_limits),

@@ -1,0 +1,182 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""perf.data files of every byte order, word size and age, with all that may stand in them."""
+import json
+import re
+import shutil
+import subprocess
+
+import machine as m
+import perfdata_maker as p
+from ptyscreen import PROGRAM, Skip, run
+
+TEXT = 0x400000
+
+
+def read(data):
+    """what flametop's JSON says of the bytes"""
+    with open(m.path("made.data"), "wb") as file:
+        file.write(data)
+    return json.loads(m.flametop("-i", m.path("made.data"), "--export", "json", "-o", "-")[1])
+
+
+def named(rows, key):
+    return {row[key]: row["samples"] for row in rows}
+
+
+def plain(samples=12, **kind):
+    """two events, two threads, a program; the clock is the number of the sample"""
+    f = p.Maker(**kind)
+    f.attr([11], config=0)
+    f.attr([22, 23], config=1)
+    f.features = {3: f.pack("I", 64) + b"far-away".ljust(64, b"\0"), 6: f.pack("I", 64) + b"ppc64".ljust(64, b"\0"),
+                  7: f.pack("II", 8, 4)}
+    f.comm(100, 100, "worker", 1000, 11)
+    f.mmap(100, TEXT, 0x10000, "/usr/bin/worker", 1000, 11)
+    for i in range(samples):
+        f.sample(100, 100 + i % 2, 2000 + i, (11, 22, 23)[i % 3], TEXT + 16 * i, period=100, cpu=i % 4)
+    return f
+
+
+def check_plain(found, samples=12):
+    assert [e["samples"] for e in found["events"]] == [(samples + 2) // 3, samples - (samples + 2) // 3], found["events"]
+    assert found["samples"] == samples, found
+    assert named(found["comms"], "name") == {"worker": samples}, found["comms"]
+    assert named(found["threads"], "tid") == {100: samples // 2, 101: samples // 2}, found["threads"]
+    assert named(found["cpus"], "cpu") == {n: samples // 4 for n in range(4)}, found["cpus"]
+    assert found["time"] == {"first_ns": 2000, "last_ns": 1999 + samples}, found["time"]
+    assert sum(e["period"] for e in found["events"]) == 100 * samples
+    assert "far-away" in json.dumps(found["header"]), found["header"]
+
+
+def orders_and_words():
+    """both byte orders, 32 and 64 bits, both magics, attrs of every size, as a file and from a pipe"""
+    for order in "<>":
+        for word in (4, 8):
+            for size in (64, 72, 80, 96, 104, 112, 120, 128, 136, 200):
+                found = read(plain(order=order, word=word, attr_size=size).file())
+                check_plain(found)
+                assert not found["damage"], (order, word, size, found["damage"])
+            found = read(plain(order=order, word=word, magic=b"PERFFILE", attr_size=64).file())
+            check_plain(found)
+        found = read(plain(order=order).pipe())
+        check_plain(found)
+        assert not found["damage"], found["damage"]
+
+
+def every_record_type():
+    """all types that the kernel and perf know are counted by name, unknown ones skipped and told"""
+    for order in "<>":
+        f = plain(order=order)
+        for type in range(1, 23):
+            if type not in (p.COMM, p.SAMPLE, p.MMAP, p.EXIT, p.FORK):
+                f.record(type, bytes(72) + f.trailer(100, 100, 3000, 11))
+        for type in range(65, 85):
+            if type not in (66, p.AUXTRACE, p.COMPRESSED, p.COMPRESSED2):
+                f.record(type, bytes(32))
+        f.record(p.AUXTRACE, f.pack("QQQIIII", 4096, 0, 0, 0, 100, 0, 0))
+        f.records.append(b"\xa5" * 4096)
+        for type in (30, 100, 120):
+            f.record(type, bytes(48))
+        f.comm(100, 100, "worker", 4000, 11)
+        f.features.update({40: b"", 130: b"something new!!!", 200: b"more"})
+        found = read(f.file())
+        check_plain(found)
+        for name in ("MMAP2", "LOST", "THROTTLE", "SWITCH_CPU_WIDE", "KSYMBOL", "BPF_EVENT", "CGROUP", "TEXT_POKE", "AUX",
+                     "ITRACE_START", "ID_INDEX", "EVENT_UPDATE", "TIME_CONV", "THREAD_MAP", "CPU_MAP", "STAT", "AUXTRACE",
+                     "AUXTRACE_INFO", "FINISHED_ROUND", "FINISHED_INIT", "AUX_OUTPUT_HW_ID"):
+            assert found["records"].get(name) == 1, (name, found["records"])
+        damage = "\n".join(found["damage"])
+        assert re.search(r"3 records of types that are not known", damage), damage
+        assert re.search(r"2 header sections of kinds that are not known", damage), damage
+        assert re.search(r"4,096 bytes of hardware trace", damage), damage
+        assert damage.count("\n") == 2, damage
+
+
+def every_sample_field():
+    """samples with all fields there are, in either byte order"""
+    for order in "<>":
+        f = p.Maker(order=order, attr_size=136)
+        f.attr([5], sample_type=p.EVERY, read_format=7, branch=1 << 17, regs=3, stack=16)
+        for i in range(5):
+            f.record(p.SAMPLE, p.every_field(f, 1000 + i, 5, TEXT + i, 500 * (i + 1)), misc=p.USER)
+        found = read(f.file())
+        assert found["samples"] == 5 and not found["damage"], (order, found["samples"], found["damage"])
+        assert found["time"] == {"first_ns": 1000, "last_ns": 1004}, found["time"]
+        assert sum(e["period"] for e in found["events"]) == 2500 and named(found["cpus"], "cpu") == {3: 5}, found
+
+
+def groups():
+    """a sample that read its group's counters stands for each member, with what that one counted"""
+    for order in "<>":
+        f = p.Maker(order=order)
+        kind = p.BASIC | p.READ
+        f.attr([1], sample_type=kind, read_format=4 | 8)
+        f.attr([2], sample_type=kind, read_format=4 | 8, config=1)
+        f.attr([3], sample_type=kind, read_format=4 | 8, config=2)
+        for i in range(1, 4):
+            f.sample(7, 7, 1000 + i, 1, TEXT, more=f.pack("QQQQQQQ", 3, 100 * i, 1, 10 * i, 2, 5, 3))
+        found = read(f.file())
+        assert [(e["samples"], e["period"]) for e in found["events"]] == [(3, 300), (3, 30), (1, 5)], found["events"]
+
+
+def compressed():
+    """COMPRESSED and COMPRESSED2, whose data are padded, are pieces of one stream"""
+    built = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
+    if not re.search(r"\+zstd", built) or not shutil.which("zstd"):
+        raise Skip("needs zstd, in the program and as a command (apt-get install zstd)")
+    for type in (p.COMPRESSED, p.COMPRESSED2):
+        for order in "<>":
+            f = plain(order=order)
+            stream = subprocess.run(["zstd", "-q", "-c"], input=b"".join(f.records), capture_output=True, check=True).stdout
+            f.records = []
+            for piece in (stream[:50], stream[50:101], stream[101:]):
+                if type == p.COMPRESSED:
+                    f.record(type, piece, pad=False)
+                else:
+                    f.record(type, f.pack("Q", len(piece)) + piece)
+            found = read(f.file())
+            check_plain(found)
+            assert not found["damage"] and found["records"][("COMPRESSED", "COMPRESSED2")[type != 81]] == 3, found
+
+
+def killed_and_damaged():
+    """no size of the data, text behind it, zeroed pages and a cut lose nothing else, and are told"""
+    for order in "<>":
+        found = read(plain(order=order).file(data_size=0))
+        assert found["samples"] == 12 and "killed" in found["damage"][0], found["damage"]
+        f = plain(order=order)
+        found = read(f.pipe() + b"[ perf record: Woken up 1 times to write data ]\n")
+        assert found["samples"] == 12 and re.search(r"48 bytes", found["damage"][0]), found["damage"]
+        f = plain(order=order)
+        f.records[6:6] = [bytes(4096)]
+        found = read(f.file())
+        check_plain(found)
+        assert re.search(r"4,096 zero bytes", found["damage"][0]), found["damage"]
+        f = plain(order=order)
+        whole = f.file(data_size=1 << 40)[:-len(f.records[-1]) - 300]
+        found = read(whole)
+        assert 0 < found["samples"] < 12 and re.search(r"cut", " ".join(found["damage"])), found["damage"]
+
+
+def names_from_updates():
+    """in a file from a pipe an EVENT_UPDATE names the event"""
+    f = plain()
+    f.records.insert(0, f.pack("IHHQQ", p.EVENT_UPDATE, 0, 8 + 16 + 16, 2, 22) + f.string("my-event").ljust(16, b"\0"))
+    assert [e["name"] for e in read(f.pipe())["events"]][1] == "my-event"
+
+
+def jitdump_maps():
+    """maps of single functions, as perf inject --jit makes them, are modules of their own"""
+    f = plain(samples=0)
+    for i in range(3):
+        path = "/home/me/.debug/jit/jitted-100-%d.so" % i
+        f.record(p.MMAP2, f.pack("IIQQQIIQQII", 100, 100, 0x7f0000000000 + 0x1000 * i, 0x1000, 0x40, 8, 1, 99, 0, 5, 2) +
+                 f.string(path) + f.trailer(100, 100, 1500 + i, 11), misc=p.USER)
+        f.sample(100, 100, 2000 + i, 11, 0x7f0000000010 + 0x1000 * i)
+    found = read(f.file())
+    assert len([row for row in found["modules"] if "jitted-100-" in row["path"] and row["samples"] == 1]) == 3, found["modules"]
+
+
+run(orders_and_words, every_record_type, every_sample_field, groups, compressed, killed_and_damaged, names_from_updates,
+    jitdump_maps)
