@@ -192,6 +192,25 @@ def events(s):
     s.wait(r"context-switches")
 
 
+def heat(s):
+    """flametop: seconds across, their parts down"""
+    s.send("R", "9")
+    s.wait(r"heat map")
+    s.send("left", "left", "left", "up", "up")
+
+
+def chart(s):
+    """flametop: what one thread did, over time, and the time strip below"""
+    s.send("z", "9", "v", "v")
+    s.wait(r": 1 of \d+")
+    for number in range(2, 12):
+        if s.find(r"python3/\d+: "):
+            break
+        s.send(".")
+        s.wait(r": %d of \d+" % number)
+    s.send("r", "left", "left")
+
+
 def doctor(s):
     """flametop: what cannot be seen, why, and what mends it"""
     s.send("8", "g")
@@ -216,7 +235,7 @@ def build_patients():
         os.chmod(m.path("Steam.class"), 0o644)
 
 
-SCENES = ((build_loads, LOADS, (functions, callgraph, flame, counters, events)),
+SCENES = ((build_loads, LOADS, (functions, callgraph, flame, counters, events, heat, chart)),
           (build_patients, PATIENTS, (doctor,)))
 
 

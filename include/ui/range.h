@@ -25,7 +25,7 @@ unsigned range_all(struct app *a);
 void range_forget(struct app *a); /* and all that could be taken back */
 bool range_is_newest(const struct app *a); /* what is taken back next is a range, not a zoom */
 unsigned range_undo(struct app *a);
-/* What is chosen, or the window that is shown. False: all of the time. */
+/* What is chosen, or the window that is shown, once that is a part. False: all of the time. */
 bool range_shown(const struct app *a, uint64_t *from_ns, uint64_t *to_ns);
 uint64_t range_base(const struct app *a); /* the moment from which times are counted */
 /* All of the time that there is, with app->times. */

@@ -58,8 +58,8 @@ extern const struct time_picture_ops time_heat_ops, time_rows_ops, time_chart_op
 /* The time that rows and the chart are of: the range or window that is shown, or all of it. */
 void time_view_fit(const struct app *a, struct time_axis *x, int columns);
 bool time_view_count(struct app *a, enum times_kind kind, const struct time_axis *x, struct times_counts *counts);
-/* A cell of so many samples: as a colour, or as a mark where there are none or `marked`. width: cells of the screen. */
-void time_view_cell(struct area area, int row, int col, int width, uint32_t samples, uint32_t max, bool marked);
+/* A cell of so many samples: as a colour, or as a mark where the theme has none, or `marked`. width: cells of the screen. */
+void time_view_cell(const struct app *a, struct area area, int row, int col, int width, uint32_t samples, uint32_t max, bool marked);
 /* Chooses a range and says how to look at it. */
 unsigned time_view_take(struct app *a, uint64_t from_ns, uint64_t to_ns);
 

@@ -52,7 +52,7 @@ bool time_view_count(struct app *a, enum times_kind kind, const struct time_axis
         counts);
 }
 
-void time_view_cell(struct area area, int row, int col, int width, uint32_t samples, uint32_t max, bool marked)
+void time_view_cell(const struct app *a, struct area area, int row, int col, int width, uint32_t samples, uint32_t max, bool marked)
 {
     static const char *const marks[2][5] = { { " ", ".", ":", "o", "#" }, { " ", "░", "▒", "▓", "█" } };
     static const enum style styles[] = { STYLE_NORMAL, STYLE_HEAT_1, STYLE_HEAT_2, STYLE_HEAT_3, STYLE_HEAT_4 };
@@ -61,9 +61,10 @@ void time_view_cell(struct area area, int row, int col, int width, uint32_t samp
     if (!level && !marked)
         return;
     enum style style = marked ? STYLE_RANGE : styles[level];
-    bool plain = !marked && term_colors(); /* marked: a full block that is reversed would be empty */
+    bool plain = !marked && a->theme.styles[term_depth()][style].bg >= 0;
     for (int i = 0; i < width; i++)
-        draw_text(area, row, col + i, style, plain ? " " : marks[term_glyphs() && !marked][level]);
+        draw_text(area, row, col + i, style,
+                  plain ? " " : marks[term_glyphs() && !marked][level]); /* reversed, a full block would be empty */
 }
 
 unsigned time_view_take(struct app *a, uint64_t from_ns, uint64_t to_ns)

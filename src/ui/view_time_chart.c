@@ -88,6 +88,17 @@ static void draw_selected(const struct app *a, const struct time_flame *f, struc
     draw_text(area, y, col, STYLE_NORMAL, text);
 }
 
+/* Whose chart it is, over the end of the axis: the line of tabs may have no room for it. */
+static void draw_whose(const struct time_view *v, struct area area)
+{
+    struct zoom z;
+    char text[80];
+    if (!time_rows_chosen(v, &z))
+        return;
+    (void)snprintf(text, sizeof text, " %.40s: %u of %u ", z.text, v->rows.list.cursor + 1, v->rows.list.n);
+    draw_text(area, 0, area.cols - text_width(text), STYLE_TABLE_SORT, text);
+}
+
 static void chart_draw(struct time_view *v, struct app *a, struct area area)
 {
     struct time_flame *f = &v->flame;
@@ -96,6 +107,7 @@ static void chart_draw(struct time_view *v, struct app *a, struct area area)
     int rows = f->box_rows = area.rows > LINES_MORE ? area.rows - LINES_MORE : 1;
     draw_fill(area, 0, 0, -1, STYLE_TABLE_HEAD);
     strip_draw_axis(area, 0, 0, 1, &f->axis, range_base(a), STYLE_TABLE_HEAD);
+    draw_whose(v, area);
     keep_in_sight(f, rows);
     for (uint32_t i = 0; i < c->n; i++) {
         int y = (int)c->boxes[i].row - f->first_row;
@@ -211,11 +223,9 @@ static unsigned chart_drag(struct time_view *v, struct app *a, int row, int col,
 
 static void chart_describe(struct time_view *v, struct app *a, char *dst, size_t cap)
 {
-    struct zoom z = { .text = "nothing" };
     char previous[16], next[16];
-    bool some = time_rows_chosen(v, &z);
-    snprintf(dst, cap, "flame chart of %.40s, %u of %u (%s %s)", z.text, some ? v->rows.list.cursor + 1 : 0, v->rows.list.n,
-             keymap_first(a->keymap, ACTION_TIME_PREVIOUS, previous), keymap_first(a->keymap, ACTION_TIME_NEXT, next));
+    snprintf(dst, cap, "flame chart (%s %s: of another %s)", keymap_first(a->keymap, ACTION_TIME_PREVIOUS, previous),
+             keymap_first(a->keymap, ACTION_TIME_NEXT, next), v->rows.kind == TIMES_CPUS ? "CPU" : "thread");
 }
 
 const struct time_picture_ops time_chart_ops = {

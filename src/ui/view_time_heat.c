@@ -115,7 +115,7 @@ static void draw_cells(const struct time_heat *h, const struct app *a, struct ar
     chosen_cells(h, a, &first, &last);
     for (uint32_t i = 0; i < n; i++, cell++) {
         int row = (int)(i % h->rows), col = LEFT_COLS + (int)(i / h->rows) * h->width;
-        time_view_cell(area, row, col, h->width, counts[i], max, cell >= first && cell <= last);
+        time_view_cell(a, area, row, col, h->width, counts[i], max, cell >= first && cell <= last);
         if (cell == h->cursor)
             for (int k = 0; k < h->width; k++)
                 draw_text(area, row, col + k, STYLE_STRIP_CURSOR, "+");

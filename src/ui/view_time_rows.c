@@ -55,7 +55,8 @@ static void rows_update(struct time_view *v, struct app *a)
 
 /* ---- drawing ---- */
 
-static void draw_row(const struct time_rows *r, struct area area, int y, uint32_t row, const uint32_t *counts, uint32_t max)
+static void draw_row(const struct time_rows *r, const struct app *a, struct area area, int y, uint32_t row,
+                     const uint32_t *counts, uint32_t max)
 {
     const struct timeline *t = &r->counts.timeline;
     const struct timeline_row *line = &t->rows[r->order[row]];
@@ -71,7 +72,7 @@ static void draw_row(const struct time_rows *r, struct area area, int y, uint32_
     if (row == r->list.cursor)
         term_restyle(area.y + y, area.x, left - 1, STYLE_CURSOR);
     for (uint32_t i = 0; i < r->axis.columns; i++)
-        time_view_cell(area, y, left + (int)i, 1, counts[i], max, false);
+        time_view_cell(a, area, y, left + (int)i, 1, counts[i], max, false);
 }
 
 static void rows_draw(struct time_view *v, struct app *a, struct area area)
@@ -93,7 +94,7 @@ static void rows_draw(struct time_view *v, struct app *a, struct area area)
         max = most > max ? most : max;
     }
     for (uint32_t i = 0; i < shown; i++)
-        draw_row(r, area, (int)i + 1, r->list.top + i, counts + (size_t)i * columns, max);
+        draw_row(r, a, area, (int)i + 1, r->list.top + i, counts + (size_t)i * columns, max);
     mem_free(counts);
 }
 

@@ -266,7 +266,7 @@ def flame_chart():
     """the flame chart shows hot_a, hot_b, hot_a, hot_b one after the other; Enter zooms into one's time"""
     with opened() as s:
         s.send("9", "v", "v")
-        s.wait(r"flame chart of first/100, 1 of 2")
+        s.wait(r"first/100: 1 of 2")
         s.wait(r"▏hot_a +▏hot_b +▏hot_a +▏hot_b")
         assert boxes(s, "hot_a") == [0, 40] and boxes(s, "hot_b") == [20, 60], s.text()
         assert boxes(s, "main") == [0], s.text()
@@ -280,11 +280,11 @@ def flame_chart():
         s.send("backspace")
         s.wait(r"▏hot_a +▏hot_b +▏hot_a +▏hot_b")
         s.send(".")
-        s.wait(r"flame chart of second/101, 2 of 2")
+        s.wait(r"second/101: 2 of 2")
         s.wait(r"▏idle_b")
         assert not s.find("hot_"), s.text()
         s.send(",")
-        s.wait(r"flame chart of first/100, 1 of 2")
+        s.wait(r"first/100: 1 of 2")
 
 
 def live():
