@@ -15,7 +15,7 @@
 #include "symbols/state.h"
 
 #define WORKER_IDLE_NS  NS_PER_SEC
-#define LINES_IDLE_NS   (3 * NS_PER_SEC)
+#define LINES_IDLE_NS   (1500 * NS_PER_MS)
 #define JIT_RETRY_NS    (2 * NS_PER_SEC)
 #define KERNEL_RETRY_NS (10 * NS_PER_SEC)
 #define KERNEL_TRIES_MAX 6              /* each after twice the time */
