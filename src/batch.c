@@ -118,6 +118,22 @@ static void fetch_names(struct session *s, const struct view_query *q)
     view_done(&v);
 }
 
+/* What will be in it is told before it is written. */
+static bool export_planned(const struct exporter *x, struct session *s, const struct view_query *q,
+                           const struct options *o, const char *path, struct error *e)
+{
+    struct buf list = { 0 };
+    void *plan = x->plan->make(s, q, &o->exports, path, e);
+    if (!plan)
+        return false;
+    x->plan->list(plan, &list);
+    fprintf(stderr, "flametop: %s will hold\n%s", path, buf_str(&list));
+    bool ok = x->plan->write(plan, path, e);
+    x->plan->free(plan);
+    buf_done(&list);
+    return ok;
+}
+
 /* Nobody chose a view: what is for other tools has everything that was sampled, as from perf record. */
 static bool write_output(struct session *s, const struct options *o, struct error *e)
 {
@@ -135,7 +151,7 @@ static bool write_output(struct session *s, const struct options *o, struct erro
     q.all_events = x->all_events;
     if (x != &export_perfdata && o->session.debuginfod)
         fetch_names(s, &q);
-    if (!export_run(x, s, &q, &o->exports, path, e))
+    if (!(x->plan ? export_planned(x, s, &q, o, path, e) : export_run(x, s, &q, &o->exports, path, e)))
         return false;
     if (strcmp(path, "-")) {
         struct session_status st;

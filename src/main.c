@@ -113,6 +113,31 @@ static bool run_exporter(const void *self, struct session *s, const struct view_
     return export_run(x->exporter, s, q, x->options, path, e);
 }
 
+static void *make_plan(const void *self, struct session *s, const struct view_query *q, const char *path,
+                       struct error *e)
+{
+    const struct screen_exporter *x = self;
+    return x->exporter->plan->make(s, q, x->options, path, e);
+}
+
+static void list_plan(const void *self, const void *plan, struct buf *out)
+{
+    const struct screen_exporter *x = self;
+    x->exporter->plan->list(plan, out);
+}
+
+static bool write_plan(const void *self, void *plan, const char *path, struct error *e)
+{
+    const struct screen_exporter *x = self;
+    return x->exporter->plan->write(plan, path, e);
+}
+
+static void free_plan(const void *self, void *plan)
+{
+    const struct screen_exporter *x = self;
+    x->exporter->plan->free(plan);
+}
+
 static int run_screen(struct session *s, struct options *o, struct error *e)
 {
     struct ui_exporter *exporters = mem_array(export_table_n, sizeof *exporters);
@@ -120,7 +145,13 @@ static int run_screen(struct session *s, struct options *o, struct error *e)
     for (size_t i = 0; i < export_table_n; i++) {
         own[i] = (struct screen_exporter){ export_table[i], &o->exports };
         exporters[i] = (struct ui_exporter){ export_table[i]->name, export_table[i]->help, export_table[i]->suffix,
-                                             &own[i], run_exporter };
+                                             &own[i], run_exporter, NULL, NULL, NULL, NULL };
+        if (export_table[i]->plan) {
+            exporters[i].make = make_plan;
+            exporters[i].list = list_plan;
+            exporters[i].write = write_plan;
+            exporters[i].free = free_plan;
+        }
     }
     char config[1024];
     o->ui.config_path = config_own_path(o, config, sizeof config);

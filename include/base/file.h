@@ -36,6 +36,8 @@ bool outfile_write(struct outfile *o, const void *bytes, size_t n);
 bool outfile_rewrite(struct outfile *o, uint64_t offset, const void *bytes,
                      size_t n);                          /* fix up what was written */
 bool outfile_commit(struct outfile *o, struct error *e); /* flush, fsync, rename; frees in any case */
+/* In place of commit: the file, which never gets a name; *fd is the caller's. Frees in any case. */
+bool outfile_take(struct outfile *o, int *fd, struct error *e);
 void outfile_abort(struct outfile *o);
 /* write(2) until done; for descriptors that are not ours to rename (standard output). */
 bool file_write_all(int fd, const void *bytes, size_t n, struct error *e);

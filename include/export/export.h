@@ -34,15 +34,26 @@ struct export_options {
 struct export_sink {
     struct buf text; /* what is added here … */
     struct outfile *file;
+    struct buf *memory; /* or to memory */
     bool failed;
     struct error error;
 };
 /* … is written, and `text` emptied, when there is enough of it. False: no more is wanted, the error is known. */
 bool export_flush(struct export_sink *to);
 
+/* Formats that say what they will write before they do. */
+struct export_plan {
+    void *(*make)(struct session *s, const struct view_query *q, const struct export_options *o, const char *path,
+                  struct error *e); /* NULL: why not */
+    void (*list)(const void *plan, struct buf *out); /* a line per file that will be in it: size, name, what it is */
+    bool (*write)(void *plan, const char *path, struct error *e);
+    void (*free)(void *plan);
+};
+
 struct exporter {
     const char *name;   /* --export NAME */
     const char *suffix; /* ".folded": of -o, when --export is not given */
+    const char *suffixes[3]; /* others that mean it, too */
     const char *help;   /* one line */
     bool compares;      /* takes export_options.before */
     bool by_comm;       /* whatever the screen groups by, it is asked by comm and symbol; by thread with pid or tid */
@@ -57,12 +68,13 @@ struct exporter {
                    struct export_sink *to, struct error *e);
     bool (*write)(struct session *s, const struct view_query *q, const struct export_options *o, const char *path,
                   struct error *e);
+    const struct export_plan *plan; /* in place of the three; NULL: none */
 };
 extern const struct exporter *const export_table[];
 extern const size_t export_table_n;
 
 extern const struct exporter export_perfdata, export_folded, export_svg, export_json, export_script, export_report;
-extern const struct exporter export_pprof, export_speedscope, export_callgraph, export_callers;
+extern const struct exporter export_bundle, export_pprof, export_speedscope, export_callgraph, export_callers;
 
 /* By name, or (name NULL) by the ending of path; "perf.data" when nothing fits. NULL with e set: unknown name. */
 const struct exporter *export_find(const char *name, const char *path, struct error *e);
@@ -71,6 +83,9 @@ bool export_run(const struct exporter *x, struct session *s, const struct view_q
                 const struct export_options *o, const char *path, struct error *e);
 /* Makes q ask for these seconds of what s has, from its first one on. */
 void export_set_range(struct session *s, double from_s, double to_s, struct view_query *q);
+/* A format's text or stream into memory. */
+bool export_text(const struct exporter *x, struct session *s, const struct view_query *q, const struct export_options *o,
+                 struct buf *out, struct error *e);
 /* q's answer with as many names as come within a few seconds. */
 void export_query(struct session *s, const struct view_query *q, struct view *v);
 /* The same, and its samples. */

@@ -53,6 +53,10 @@ void snapshot_jit_done(struct snapshot *sn);
  * are numbered. */
 bool snapshot_copy_file(struct snapshot *sn, const char *path, struct error *e);
 
-bool snapshot_write(struct snapshot *sn, const char *path, struct error *e);
+/* snapshot_names.c: symbols/given.h */
+void snapshot_names(struct snapshot *sn, struct buf *out);
+
+/* At path or, with fd, into a file without a name in its folder. */
+bool snapshot_write(struct snapshot *sn, const char *path, int *fd, uint64_t *bytes, struct error *e);
 
 #endif

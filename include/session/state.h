@@ -19,6 +19,7 @@
 #include "profile/history.h"
 #include "profile/stacks.h"
 #include "session/box.h"
+#include "session/bundle.h"
 #include "session/session.h"
 #include "symbols/symbolizer.h"
 #include "unwind/hotspot.h"
@@ -122,6 +123,8 @@ struct session {
     pthread_mutex_t source_lock;
     struct live *live;           /* NULL over a file, or when the source could not be opened again */
     struct perfdata *file;
+    struct bundle *bundle;       /* that the file came in; NULL: none */
+    bool file_cuts;              /* its chains say why they were cut (snapshot_write.c) */
     uint64_t patience_ns;        /* session_set_patience; 0: the default */
     bool (*out_of_patience)(void);
     struct scope running_scope;  /* after the fallback */

@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "symbols/cache.h"
+#include "symbols/given.h"
 #include "symbols/symbolizer.h"
 #include "symbols/table.h"
 #include "symbols/worker.h"
@@ -68,6 +69,7 @@ struct mod { /* what is known of a module */
     struct linecache *lines;     /* NULL: never asked for */
     char *package;               /* with its debug symbols; NULL: not known */
     uint64_t name_hash;
+    const struct given_module *given; /* NULL: none */
     uint64_t next_try_ns; /* names that may change (perf maps, kernel modules): not asked again before this */
     uint8_t tries;        /* of a kernel module's: what was not there three times is not there the fourth */
     struct symbol_table *parked; /* of a JIT, newer: with other names for code that `table` names, until it is renewed */
@@ -108,6 +110,7 @@ struct symbolizer {
     uint64_t recorded_ns;
     const struct jit_epoch *epochs;
     uint32_t n_epochs;
+    const struct given *given; /* NULL: none */
     size_t jit_bytes;   /* of the tables of JITs */
     unsigned jit_parked;
     bool jit_of_now;

@@ -53,6 +53,7 @@ struct symbolizer_config {
     uint64_t recorded_ns;
     const struct jit_epoch *epochs; /* what the file brought: a module's epoch - 1 is an index; borrowed */
     uint32_t n_epochs;
+    const struct given *given; /* names that came with the profile (symbols/given.h), before any others; borrowed */
     bool keep_tables;        /* on disk, for the next start (symbols/cache.h) */
     const char *worker_path; /* program to run as the worker; NULL: /proc/self/exe */
     /* URLs of debuginfod servers, separated by blanks, which symbolizer_fetch asks; NULL: none are asked. */

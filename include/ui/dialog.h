@@ -39,6 +39,10 @@ unsigned dialog_ask(struct app *a, const struct dialog_prompt *p);
 /* A question with yes and no. yes runs with ctx (not owned). */
 unsigned dialog_confirm(struct app *a, const char *question, unsigned (*yes)(void *ctx, struct app *a),
                         void *ctx);
+/* Lines in a box (copied), and a question whose first answer is yes. done runs when it closes, whatever was said; the
+ * question is not copied. */
+unsigned dialog_review(struct app *a, const char *title, const char *text, const char *question,
+                       unsigned (*yes)(void *ctx, struct app *a), void (*done)(void *ctx), void *ctx);
 unsigned dialog_help(struct app *a);
 unsigned dialog_setup(struct app *a);
 

@@ -16,6 +16,11 @@ struct ui_exporter { /* E: main passes them on, so that ui and export need not k
     const void *self;
     bool (*run)(const void *self, struct session *s, const struct view_query *q, const char *path,
                 struct error *e);
+    /* Those that show what they will write first; NULL: not this one. */
+    void *(*make)(const void *self, struct session *s, const struct view_query *q, const char *path, struct error *e);
+    void (*list)(const void *self, const void *plan, struct buf *out); /* lines */
+    bool (*write)(const void *self, void *plan, const char *path, struct error *e);
+    void (*free)(const void *self, void *plan);
 };
 
 struct ui_config {

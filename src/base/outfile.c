@@ -236,6 +236,20 @@ bool outfile_commit(struct outfile *o, struct error *e)
     return ok;
 }
 
+bool outfile_take(struct outfile *o, int *fd, struct error *e)
+{
+    bool ok = !o->failed && flush(o);
+
+    if (ok) {
+        *fd = o->fd;
+        o->fd = -1;
+    } else if (e) {
+        *e = o->error;
+    }
+    outfile_abort(o);
+    return ok;
+}
+
 void outfile_abort(struct outfile *o)
 {
     /* never opened: zeros are no descriptors of ours */

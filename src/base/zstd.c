@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The only door to libzstd. */
 #include "base/unpack.h"
+#include "base/zstd.h"
 
 #ifdef HAVE_ZSTD
 
 #include <zstd.h>
 #include <zstd_errors.h>
+
+#include "base/mem.h"
 
 /* A frame may ask for a window of any size; levels up to 22 need 128 MiB. */
 #define WINDOW_LOG_MAX 27
@@ -44,7 +47,28 @@ static void zstd_close(void *stream)
 
 const struct unpack_ops unpack_zstd = { "zstd", "libzstd", zstd_open, zstd_run, zstd_close };
 
+/* What is written is read again by whom it was written for, once or twice. */
+#define PACK_LEVEL 3
+
+bool zstd_pack(const void *bytes, size_t n, struct buf *out, struct error *e)
+{
+    size_t cap = ZSTD_compressBound(n);
+    char *packed = mem_try_array(cap, 1);
+    size_t got = packed ? ZSTD_compress(packed, cap, bytes, n, PACK_LEVEL) : 0;
+    bool ok = packed && !ZSTD_isError(got);
+    if (ok)
+        buf_add(out, packed, got);
+    mem_free(packed);
+    return ok || error_set(e, ERROR_LIMIT, "not enough memory to pack the file");
+}
+
 #else
+
+bool zstd_pack(const void *bytes, size_t n, struct buf *out, struct error *e)
+{
+    (void)bytes, (void)n, (void)out;
+    return error_set(e, ERROR_UNSUPPORTED, "this flametop was built without libzstd: name it .tar.gz or .tar");
+}
 
 const struct unpack_ops unpack_zstd = { "zstd", "libzstd", NULL, NULL, NULL };
 

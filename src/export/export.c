@@ -22,6 +22,7 @@ const struct exporter *const export_table[] = {
     &export_callgraph, /* these before .txt */
     &export_callers,
     &export_report,
+    &export_bundle,
 };
 const size_t export_table_n = sizeof export_table / sizeof *export_table;
 
@@ -31,12 +32,20 @@ static bool ends_with(const char *path, const char *suffix)
     return n >= m && !strcmp(path + n - m, suffix);
 }
 
+static bool is_meant(const struct exporter *x, const char *path)
+{
+    bool meant = ends_with(path, x->suffix);
+    for (size_t i = 0; i < sizeof x->suffixes / sizeof *x->suffixes && x->suffixes[i]; i++)
+        meant |= ends_with(path, x->suffixes[i]);
+    return meant;
+}
+
 const struct exporter *export_find(const char *name, const char *path, struct error *e)
 {
     const char *names[sizeof export_table / sizeof *export_table];
     for (size_t i = 0; i < export_table_n; i++) {
         names[i] = export_table[i]->name;
-        if (name ? !strcmp(name, export_table[i]->name) : ends_with(path, export_table[i]->suffix))
+        if (name ? !strcmp(name, export_table[i]->name) : is_meant(export_table[i], path))
             return export_table[i];
     }
     if (!name)
@@ -122,7 +131,9 @@ static void write_out(struct export_sink *to)
 {
     if (to->failed)
         return;
-    if (to->file)
+    if (to->memory)
+        buf_add(to->memory, to->text.data, to->text.len);
+    else if (to->file)
         outfile_write(to->file, buf_str(&to->text), to->text.len);
     else
         to->failed = !file_write_all(STDOUT_FILENO, buf_str(&to->text), to->text.len, &to->error);
@@ -160,16 +171,45 @@ static bool finish(struct export_sink *to, bool ok, struct error *e)
     return false;
 }
 
+static void choose_group(const struct exporter *x, const struct export_options *o, struct view_query *asked)
+{
+    if (x->by_comm)
+        asked->group = o->pid || o->tid ? VIEW_GROUP_THREAD : VIEW_GROUP_COMM_SYMBOL;
+}
+
+bool export_text(const struct exporter *x, struct session *s, const struct view_query *q, const struct export_options *o,
+                 struct buf *out, struct error *e)
+{
+    struct export_sink to = { .memory = out };
+    struct view_query asked = *q;
+    choose_group(x, o, &asked);
+    bool ok = x->stream ? x->stream(s, &asked, o, &to, e) : run_text(x, s, &asked, o, &to);
+    write_out(&to);
+    buf_done(&to.text);
+    return ok;
+}
+
+static bool run_plan(const struct export_plan *plan, struct session *s, const struct view_query *q,
+                     const struct export_options *o, const char *path, struct error *e)
+{
+    void *made = plan->make(s, q, o, path, e);
+    bool ok = made && plan->write(made, path, e);
+    if (made)
+        plan->free(made);
+    return ok;
+}
+
 bool export_run(const struct exporter *x, struct session *s, const struct view_query *q,
                 const struct export_options *o, const char *path, struct error *e)
 {
     struct export_sink to = { 0 };
     struct outfile file;
     struct view_query asked = *q;
+    if (x->plan)
+        return run_plan(x->plan, s, q, o, path, e);
     if (x->write)
         return x->write(s, q, o, path, e);
-    if (x->by_comm)
-        asked.group = o->pid || o->tid ? VIEW_GROUP_THREAD : VIEW_GROUP_COMM_SYMBOL;
+    choose_group(x, o, &asked);
     if (strcmp(path, "-")) {
         if (!outfile_open(&file, path, e))
             return false;

@@ -124,6 +124,15 @@ bool perfdata_writer_commit(struct perfdata_writer *w, uint64_t *size_bytes, str
     return ok;
 }
 
+bool perfdata_writer_take(struct perfdata_writer *w, int *fd, uint64_t *size_bytes, struct error *e)
+{
+    write_header(w);
+    *size_bytes = w->out.size_bytes;
+    bool ok = outfile_take(&w->out, fd, e);
+    writer_free(w);
+    return ok;
+}
+
 void perfdata_writer_abort(struct perfdata_writer *w)
 {
     if (!w)

@@ -82,6 +82,12 @@ static uint32_t chain_entries(const struct record *r, bool by_branches, struct e
     return by_branches ? branch_entries(r, out, n) : n;
 }
 
+/* Why a chain was cut, as flametop writes it: a number that is no address of code. */
+static bool tells_cut(const struct session *s, const struct entry *en)
+{
+    return s->file_cuts && !en->kernel && en->addr < BROKEN_REASONS;
+}
+
 /* The stack of all entries but the first. A chain that runs into memory that is no code is cut there, and rooted in
  * [broken]: what lies beyond is garbage that a frame pointer used as a plain register led to. */
 static uint32_t callers_stack(struct session *s, const struct frame_owner *o, const struct entry *entries, uint32_t n,
@@ -94,6 +100,10 @@ static uint32_t callers_stack(struct session *s, const struct frame_owner *o, co
         uint32_t frame = frame_of(s, o, &entries[i], &known);
         if (known) {
             frames[n_frames++] = frame;
+        } else if (tells_cut(s, &entries[i])) {
+            frames[n_frames++] = stacks_frame(s->stacks, MODULE_ID_BROKEN, entries[i].addr);
+            *broken = true;
+            break;
         } else if (entries[i].exact) {
             /* the address itself is true, it is the mapping that we do not have */
             frames[n_frames++] = stacks_frame(s->stacks, MODULE_ID_UNKNOWN, entries[i].addr);

@@ -143,7 +143,7 @@ void jit_open(struct session *s, struct symbolizer_config *cfg)
     }
     cfg->epochs = j->epochs;
     cfg->n_epochs = j->n_epochs;
-    cfg->recorded_ns = recorded_here(s);
+    cfg->recorded_ns = s->bundle ? 0 : recorded_here(s);
 }
 
 void jit_advance(struct session *s, uint64_t time_ns)

@@ -13,11 +13,22 @@
 #define LOAD_PAUSE_US 50
 #define TABLE_WAIT_NS (20 * NS_PER_SEC)
 
+static bool open_file(struct session *s, struct error *e)
+{
+    char path[64];
+    if (!bundle_is(s->cfg.input))
+        return (s->file = perfdata_open_waiting(s->cfg.input, s->cfg.wait, e)) != NULL;
+    s->bundle = bundle_open(s->cfg.input, e);
+    if (!s->bundle)
+        return false;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", s->bundle->fd);
+    return (s->file = perfdata_open(path, e)) != NULL;
+}
+
 bool load_open(struct session *s, struct error *e)
 {
     const struct perfdata_event *events;
-    s->file = perfdata_open_waiting(s->cfg.input, s->cfg.wait, e);
-    if (!s->file)
+    if (!open_file(s, e))
         return false;
     uint32_t n = perfdata_events(s->file, &events);
     for (uint32_t i = 0; i < n && i < SESSION_EVENTS_MAX; i++) {
@@ -32,6 +43,7 @@ bool load_open(struct session *s, struct error *e)
             s->cfg.callchain = CALLCHAIN_DWARF;
     }
     s->file_info = *perfdata_info(s->file);
+    s->file_cuts = !strncmp(perfdata_info(s->file)->version, "flametop ", 9);
     s->user.arch = unwind_arch_named(perfdata_info(s->file)->arch);
     s->cfg.events[0] = s->events[0].event;
     return true;

@@ -58,6 +58,7 @@ static bool open_names(struct session *s, struct error *e)
         .keep_tables = !s->cfg.no_cache,
         .debuginfod = s->cfg.debuginfod,
     };
+    cfg.given = s->bundle ? s->bundle->given : NULL;
     if (s->file) {
         cfg.kernel_build_id_size = load_build_ids(s, cfg.kernel_build_id);
         jit_open(s, &cfg);
@@ -169,6 +170,7 @@ void session_close(struct session *s)
         perfdata_close(s->file);
     if (s->symbolizer)
         symbolizer_free(s->symbolizer);
+    bundle_free(s->bundle); /* the symbolizer's names are in it */
     containers_free(s->containers);
     userstack_done(s); /* holds maps of the world */
     world_free(s->world);

@@ -4,9 +4,14 @@
 #include "session/snapshot.h"
 
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/cursor.h"
 #include "base/mem.h"
+#include "perfdata/format.h"
+#include "session/parcel.h"
 #include "session/select.h"
 
 #define SETTLE_NS (3 * NS_PER_SEC)
@@ -166,29 +171,91 @@ static void snapshot_done(struct snapshot *sn)
         mem_free(owned[i]);
 }
 
+static void settle_names(struct snapshot *sn)
+{
+    size_t pos = 0;
+    uint64_t id, v;
+    while (map_next(&sn->modules, &pos, &id, &v))
+        if (v)
+            symbolizer_request(sn->s->symbolizer, (struct module *)(uintptr_t)v);
+    symbolizer_settle(sn->s->symbolizer, SETTLE_NS);
+}
+
+/* What the query selects; false: nothing, or too much. */
+static bool snapshot_take(struct snapshot *sn, const char *path, struct error *e)
+{
+    snapshot_copy(sn);
+    settle_names(sn);
+    keep_named(sn);
+    if (sn->samples.no_memory)
+        return error_set(e, ERROR_LIMIT, "not enough memory to copy the samples: narrow the window or the scope");
+    return sn->samples.n || error_set(e, ERROR_MISSING, "no samples are shown: there is nothing to write to %s", path);
+}
+
 bool session_write(struct session *s, const struct view_query *q, const char *path, uint64_t *samples, struct error *e)
 {
     if (s->file && !s->loaded)
         return error_set(e, ERROR_MISSING, "the file is still being read: Esc stops that, with what has come");
     bool copying = s->file != NULL;
     struct snapshot sn = { .s = s, .q = q, .samples.with_raw = true, .samples.numbered = copying };
-    snapshot_copy(&sn);
-    size_t pos = 0;
-    uint64_t id, v;
-    while (map_next(&sn.modules, &pos, &id, &v))
-        if (v)
-            symbolizer_request(s->symbolizer, (struct module *)(uintptr_t)v);
-    symbolizer_settle(s->symbolizer, SETTLE_NS);
-    keep_named(&sn);
-    bool ok = false;
-    if (sn.samples.no_memory)
-        error_set(e, ERROR_LIMIT, "not enough memory to copy the samples: narrow the window or the scope");
-    else if (!sn.samples.n)
-        error_set(e, ERROR_MISSING, "no samples are shown: there is nothing to write to %s", path);
-    else
-        ok = copying ? snapshot_copy_file(&sn, path, e) : snapshot_write(&sn, path, e);
+    bool ok = snapshot_take(&sn, path, e) &&
+              (copying ? snapshot_copy_file(&sn, path, e) : snapshot_write(&sn, path, NULL, NULL, e));
     if (samples)
         *samples = sn.samples.n;
     snapshot_done(&sn);
     return ok;
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec t;
+    return clock_gettime(clock, &t) ? 0 : (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+/* When a sample was taken, in seconds since 1970; 0: the file does not tell. */
+static uint64_t wall_of(const struct session *s, uint64_t time_ns)
+{
+    uint64_t wall_ns = clock_ns(CLOCK_REALTIME), by_clock_ns = clock_ns(CLOCK_MONOTONIC);
+    if (s->file) {
+        size_t n;
+        const void *data = perfdata_feature(s->file, FORMAT_CLOCK_DATA, &n);
+        struct cursor c = cursor_of(data, data ? n : 0, perfdata_swapped(s->file));
+        cursor_skip(&c, 8); /* version and clock */
+        wall_ns = cursor_u64(&c);
+        by_clock_ns = cursor_u64(&c);
+        if (c.bad)
+            return 0;
+    }
+    return (wall_ns - by_clock_ns + time_ns) / NS_PER_SEC;
+}
+
+bool session_pack(struct session *s, const struct view_query *q, const char *beside, struct session_parcel *out,
+                  struct error *e)
+{
+    struct snapshot sn = { .s = s, .q = q, .samples.with_raw = true };
+    *out = (struct session_parcel){ .fd = -1 };
+    bool ok = snapshot_take(&sn, beside, e);
+    if (ok) {
+        out->samples = sn.samples.n;
+        samples_sort(&sn.samples);
+        out->last_ns = sn.samples.list[sn.samples.n - 1].time_ns;
+        out->wall_s = wall_of(s, out->last_ns);
+        snapshot_names(&sn, &out->names);
+        ok = snapshot_write(&sn, beside, &out->fd, &out->bytes, e);
+    }
+    snapshot_done(&sn);
+    return ok;
+}
+
+const struct bundle *session_bundle(const struct session *s)
+{
+    return s->bundle;
+}
+
+void session_parcel_done(struct session_parcel *p)
+{
+    if (p->fd >= 0)
+        close(p->fd);
+    buf_done(&p->names);
+    p->fd = -1;
 }

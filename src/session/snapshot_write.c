@@ -173,7 +173,10 @@ static uint32_t rebuild_chain(struct snapshot *sn, const struct sample *sample, 
             chain[n++] = kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
         kernel_before = kernel;
         uint64_t addr = address_of(sn, image, frame);
-        chain[n++] = broken ? 0 : exact ? addr : addr + 1; /* callers were kept one byte before the return address */
+        if (broken)
+            chain[n++] = sn->frame_offset[frame]; /* why, where no code is: collector.c knows it again */
+        else
+            chain[n++] = exact ? addr : addr + 1; /* callers were kept one byte before the return address */
     }
     return n;
 }
@@ -239,7 +242,7 @@ static void write_records(struct snapshot *sn, const uint32_t *event_numbers)
         perfdata_write_lost(sn->w, sn->samples.list[sn->samples.n - 1].time_ns, 0, sn->lost);
 }
 
-bool snapshot_write(struct snapshot *sn, const char *path, struct error *e)
+bool snapshot_write(struct snapshot *sn, const char *path, int *fd, uint64_t *bytes, struct error *e)
 {
     struct perfdata_write_event events[SESSION_EVENTS_MAX];
     uint32_t numbers[SESSION_EVENTS_MAX], n = choose_events(sn, events, numbers);
@@ -254,5 +257,5 @@ bool snapshot_write(struct snapshot *sn, const char *path, struct error *e)
     write_records(sn, numbers);
     snapshot_jit_write(sn);
     write_build_ids(sn);
-    return perfdata_writer_commit(sn->w, NULL, e);
+    return fd ? perfdata_writer_take(sn->w, fd, bytes, e) : perfdata_writer_commit(sn->w, bytes, e);
 }

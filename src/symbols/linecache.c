@@ -389,7 +389,9 @@ static enum symbol_state look_up(struct symbolizer *sy, struct module *m, uint64
     *out = (struct symbol_lines){ .file = "" };
     pthread_mutex_lock(&sy->lock);
     mod = mods_get(sy, m);
-    if (m->kind == MODULE_FILE && mod->tasks[TASK_LINES].progress != PROGRESS_FAILED) {
+    if (mod->given && given_lines(mod->given, offset, out)) {
+        state = SYMBOL_FOUND;
+    } else if (m->kind == MODULE_FILE && !mod->given && mod->tasks[TASK_LINES].progress != PROGRESS_FAILED) {
         cache_of(sy, mod);
         state = look(sy, mod, offset, out);
     }

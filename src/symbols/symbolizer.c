@@ -110,6 +110,7 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *cfg, struct er
     sy->recorded_ns = cfg->recorded_ns;
     sy->epochs = cfg->epochs;
     sy->n_epochs = cfg->n_epochs;
+    sy->given = cfg->given;
     sy->keep_tables = cfg->keep_tables;
     sy->kallsyms_fd = sy->vmlinux_fd = -1;
     sy->other_machine = cfg->other_machine;
@@ -309,6 +310,16 @@ static void ask_again(struct symbolizer *sy, struct mod *mod)
         mods_queue(sy, task);
 }
 
+/* What the profile brought is what it was called where it was recorded, even if that was no name. */
+static bool tell_given(struct symbolizer *sy, struct mod *mod, uint64_t offset, struct symbol *out)
+{
+    if (!mod->given || !given_symbol(mod->given, offset, out))
+        return false;
+    if (out->state == SYMBOL_NONE)
+        out->name = unnamed_text(sy, mod, out->size > 1 ? out->start : offset);
+    return true;
+}
+
 void symbolizer_lookup(struct symbolizer *sy, struct module *m, uint64_t offset, struct symbol *out)
 {
     struct table_entry entry;
@@ -318,6 +329,10 @@ void symbolizer_lookup(struct symbolizer *sy, struct module *m, uint64_t offset,
 
     pthread_mutex_lock(&sy->lock);
     mod = mods_get(sy, m);
+    if (tell_given(sy, mod, offset, out)) {
+        pthread_mutex_unlock(&sy->lock);
+        return;
+    }
     mods_ask(sy, mod, TASK_NAMES);
     t = table_for(sy, mod, offset, &shift);
     if (m->kind == MODULE_KSYM) {

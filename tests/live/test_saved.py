@@ -149,7 +149,7 @@ def tracepoint_saved():
 
 
 def write_file(s, name):
-    s.send("w")
+    s.send("w", "enter")
     s.wait(r"(?i)write|file|save")
     s.send("\x15", m.path(name), "enter")
     s.wait(r"(?i)wrote|written")

@@ -106,7 +106,7 @@ def over_a_file():
     m.need_events()
     file = m.path("examined.data")
     with started() as s:
-        s.send("w")
+        s.send("w", "enter")
         s.wait(r"(?i)write|file|save")
         s.send("\x15", file, "enter")
         s.wait(r"(?i)wrote|written")

@@ -69,7 +69,7 @@ def prompts():
         s.send("/", "zzz")
         s.wait(r"^search: zzz +nothing matches")
         s.send("esc")
-        s.send("w")
+        s.send("w", "enter")
         s.wait(r"^write perf.data to: flametop-\S+-\d{8}-\d{6}\.data$")
         s.send("end", "x")
         s.wait(r"^write perf.data to: flametop-\S+\.datax$")
@@ -80,17 +80,17 @@ def writing():
     target, link = m.path("qa.data"), m.path("qa.link")
     os.symlink(target, link)
     with started(size=(120, 40)) as s:
-        s.send("w", target, "enter")
+        s.send("w", "enter", target, "enter")
         s.wait(r"samples \(all of the history\) written to")
         size = os.stat(target).st_size
         assert size > 1000 and os.stat(target).st_mode & 0o777 == 0o600
-        s.send("w", target, "enter")
+        s.send("w", "enter", target, "enter")
         s.wait(r"exists: overwrite it\?")
         s.send("y")
         s.wait(r"written to")
         for path, why in ((link, "symbolic link"), (m.path("nowhere/x"), "No such file|create the folder"),
                           (m.WORK, "no regular file")):
-            s.send("w", path, "enter")
+            s.send("w", "enter", path, "enter")
             s.wait(why)
             s.send("esc")
 

@@ -161,7 +161,7 @@ def written():
         choose(s, 0, 1)
         s.send("enter")
         s.wait(r"F10Quit")
-        s.send("w")
+        s.send("w", "enter")
         s.wait(r"write perf.data to:")
         s.send("\x15" + m.path("part.data") + KEYS["enter"])
         s.wait(r"110 samples \(the range shown\) written")
