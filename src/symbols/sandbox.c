@@ -17,6 +17,7 @@
 
 #define NOBODY          65534
 #define MEMORY_MAX      (UINT64_C(2) << 30)
+#define ADDRESSES_MAX   (UINT64_C(64) << 30) /* files that are mapped, too: those with debug information are large */
 #define CPU_SECONDS_MAX 300
 #define FILES_MAX       1024 /* lines.c keeps them open */
 
@@ -46,8 +47,10 @@ static void set_limits(void)
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_CPU, CPU_SECONDS_MAX);
     limit(RLIMIT_NOFILE, FILES_MAX);
-    if (!SANITIZED)
-        limit(RLIMIT_AS, MEMORY_MAX);
+    if (SANITIZED)
+        return;
+    limit(RLIMIT_DATA, MEMORY_MAX);
+    limit(RLIMIT_AS, ADDRESSES_MAX);
 }
 
 /* The bounding set goes first, while the right to lower it is there; the user next, for the same reason. */

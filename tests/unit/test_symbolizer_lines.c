@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <elf.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -120,6 +121,50 @@ static void lines_come_in_the_background(void **state)
 
     if (!make(s, "", "true"))
         skip();
+    look_and_settle(s);
+    assert_true(look_at_all(s, SYMBOL_FOUND) > 5);
+}
+
+/* Makes a section of debug information end after a hole of 3 GB. False: no room, or there is none. */
+static bool stretch(const char *path, const char *wanted)
+{
+    FILE *f = fopen(path, "r+e");
+    Elf64_Ehdr e;
+    Elf64_Shdr names, section = { 0 };
+    char name[32] = "";
+    long end;
+    int i;
+
+    assert_non_null(f);
+    assert_int_equal(fread(&e, sizeof e, 1, f), 1);
+    fseek(f, (long)(e.e_shoff + e.e_shstrndx * sizeof names), SEEK_SET);
+    assert_int_equal(fread(&names, sizeof names, 1, f), 1);
+    for (i = 0; i < e.e_shnum && strcmp(name, wanted) != 0; i++) {
+        fseek(f, (long)(e.e_shoff + (size_t)i * sizeof section), SEEK_SET);
+        assert_int_equal(fread(&section, sizeof section, 1, f), 1);
+        fseek(f, (long)(names.sh_offset + section.sh_name), SEEK_SET);
+        assert_non_null(fgets(name, sizeof name, f));
+    }
+    fseek(f, 0, SEEK_END);
+    end = ftell(f);
+    section.sh_offset = (Elf64_Off)end;
+    section.sh_size = UINT64_C(3) << 30;
+    fseek(f, (long)(e.e_shoff + (size_t)(i - 1) * sizeof section), SEEK_SET);
+    if (strcmp(name, wanted) == 0)
+        fwrite(&section, sizeof section, 1, f);
+    fclose(f);
+    return strcmp(name, wanted) == 0 && truncate(path, end + ((off_t)3 << 30)) == 0;
+}
+
+/* The memory of the worker has a limit; a file that is mapped takes none. */
+static void debug_information_may_be_larger_than_the_workers_memory(void **state)
+{
+    struct setup *s = *state;
+
+    if (!make(s, "-g3", "true") || !stretch(s->module->path, ".debug_macro")) {
+        print_message("no .debug_macro, or no room for a file with a hole of 3 GB\n");
+        skip();
+    }
     look_and_settle(s);
     assert_true(look_at_all(s, SYMBOL_FOUND) > 5);
 }
@@ -279,6 +324,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(lines_come_in_the_background, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(debug_information_may_be_larger_than_the_workers_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_separate_debug_file_is_found_by_its_link, set_up, tear_down),
         cmocka_unit_test_setup_teardown(split_units_are_found_where_they_were_compiled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(split_units_are_found_beside_the_module, set_up, tear_down),
