@@ -95,7 +95,7 @@ static int list_exports(void)
 {
     struct buf out = { 0 };
     for (size_t i = 0; i < export_table_n; i++)
-        buf_printf(&out, "  %-12s %-10s %s\n", export_table[i]->name, export_table[i]->suffix, export_table[i]->help);
+        buf_printf(&out, "  %-12s %-16s %s\n", export_table[i]->name, export_table[i]->suffix, export_table[i]->help);
     return print_and_free(&out);
 }
 

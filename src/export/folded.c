@@ -217,6 +217,6 @@ const struct exporter export_folded = {
     .suffix = ".folded",
     .by_comm = true,
     .whole = true,
-    .help = "one line per stack with its samples, as stackcollapse-perf.pl, for flamegraph.pl and its kin; see --fold",
+    .help = "a line per stack, as stackcollapse-perf.pl has it; see --fold",
     .text = folded_text,
 };

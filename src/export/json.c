@@ -319,6 +319,6 @@ const struct exporter export_json = {
     .suffix = ".json",
     .whole = true,
     .all_events = true,
-    .help = "all counts for programs: events, comms, processes, threads, CPUs, modules, symbols, records, losses",
+    .help = "all counts for programs, with records, losses and damage",
     .stream = json_write,
 };

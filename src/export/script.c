@@ -263,6 +263,6 @@ const struct exporter export_script = {
     .suffix = ".script",
     .whole = true,
     .all_events = true,
-    .help = "sample by sample as perf script prints them, for all that reads that; see --fields",
+    .help = "sample by sample, as perf script prints them; see --fields",
     .stream = script_write,
 };

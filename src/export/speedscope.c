@@ -242,6 +242,6 @@ const struct exporter export_speedscope = {
     .name = "speedscope",
     .suffix = ".speedscope.json",
     .whole = true,
-    .help = "for speedscope: all stacks, and each thread over time as a flame chart",
+    .help = "for speedscope: all stacks, and threads as flame charts",
     .stream = speedscope_write,
 };
