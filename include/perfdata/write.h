@@ -60,6 +60,9 @@ bool write_header(struct perfdata_writer *w);
 void write_string(struct buf *b, const char *s);
 void write_host_fact(const struct perfdata_writer *w, enum format_feature feature, struct buf *out);
 
+/* write_machine.c: the same of how this machine is built */
+void write_machine(enum format_feature feature, struct buf *out);
+
 /* write_tracing.c: the formats of the events that are tracepoints */
 void write_tracing(const struct perfdata_writer *w, struct buf *out);
 

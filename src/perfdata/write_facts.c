@@ -206,6 +206,8 @@ static void own_fact(const struct perfdata_writer *w, enum format_feature featur
         if (monotonic)
             clock_data(out);
         break;
+    default:
+        write_machine(feature, out);
     }
 }
 

@@ -97,6 +97,23 @@ def addresses():
     same("mem.data", "-F", "199", "-a", "-d", "-W", "--phys-data")
 
 
+def own_header():
+    """what is recorded live tells as much of the machine as perf does"""
+    m.need_events()
+    m.need_perf()
+    m.flametop("-F", "99", "--duration", "1", "-o", m.path("own.data"))
+    m.perf("record", "-q", "-a", "-F", "99", "-o", m.path("ref.data"), "--", "sleep", "0.5")
+
+    def facts(file):
+        lines = m.perf("report", "--header-only", "-i", m.path(file))[0].split("\n")
+        wanted = r"#  ?(hostname|os release|arch|nrcpus|cpudesc|cpuid|total memory|sibling|CPU |node|pmu mappings|L\d|memory nodes|  \s*\d+ \[)"
+        found = [re.sub(r", free = .*", "", line) for line in lines if re.match(wanted, line)]
+        return [", ".join(sorted(re.findall(r"\w+ = \d+", line))) if "pmu mappings" in line else line for line in found]
+
+    assert facts("own.data") == facts("ref.data"), (facts("own.data"), facts("ref.data"))
+    assert len(facts("own.data")) > 8
+
+
 def a_part():
     """a part has its own samples only, and of others' processes nothing"""
     m.need_events()
@@ -123,4 +140,5 @@ def a_part():
     assert mapped < {int(pid) for pid in re.findall(r"PERF_RECORD_MMAP2? (\d+)/", whole_raw)}
 
 
-run(frame_pointers, stack_dumps, several_events, groups, tracepoints, cgroups, namespaces, compressed, addresses, a_part)
+run(frame_pointers, stack_dumps, several_events, groups, tracepoints, cgroups, namespaces, compressed, addresses,
+    own_header, a_part)

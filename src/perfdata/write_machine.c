@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How this machine is built, out of sysfs, in the sections that tools/perf/util/header.c makes of it. What sysfs does not
+ * have is left out. */
+#include <dirent.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "perfdata/write.h"
+
+#define CPU_ROOT     "/sys/devices/system/cpu"
+#define NODE_ROOT    "/sys/devices/system/node"
+#define MEMORY_BLOCK "/sys/devices/system/memory/block_size_bytes"
+#define PMU_ROOT     "/sys/bus/event_source/devices"
+#define FILE_MAX     65536
+#define LEVELS_MAX   10
+#define BLOCKS_MAX   (1u << 24) /* of memory: far more than there are */
+
+struct names { /* sorted */
+    char **list;
+    size_t n, cap;
+};
+
+static void add_u32(struct buf *b, uint32_t v)
+{
+    buf_add(b, &v, sizeof v);
+}
+
+static void add_u64(struct buf *b, uint64_t v)
+{
+    buf_add(b, &v, sizeof v);
+}
+
+/* The text of a file that format names, without blanks at its end; false: there is none. */
+__attribute__((format(printf, 2, 3))) static bool read_text(struct buf *text, const char *format, ...)
+{
+    char path[PATH_MAX];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(path, sizeof path, format, args);
+    va_end(args);
+    if (n < 0 || n >= (int)sizeof path || !file_read(path, FILE_MAX, text, NULL))
+        return false;
+    while (text->len && strchr(" \t\n", text->data[text->len - 1]))
+        text->data[--text->len] = '\0';
+    return text->len > 0;
+}
+
+static void names_add(struct names *names, const char *name)
+{
+    MEM_GROW(names->list, names->cap, names->n + 1);
+    names->list[names->n++] = mem_strdup(name);
+}
+
+static bool names_have(const struct names *names, const char *name)
+{
+    for (size_t i = 0; i < names->n; i++)
+        if (!strcmp(names->list[i], name))
+            return true;
+    return false;
+}
+
+static void names_done(struct names *names)
+{
+    for (size_t i = 0; i < names->n; i++)
+        mem_free(names->list[i]);
+    mem_free(names->list);
+    *names = (struct names){ 0 };
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void names_of_folder(const char *path, struct names *names)
+{
+    struct dirent *entry;
+    DIR *dir = opendir(path);
+    while (dir && (entry = readdir(dir)))
+        if (*entry->d_name != '.')
+            names_add(names, entry->d_name);
+    if (dir)
+        closedir(dir);
+    if (names->n)
+        qsort(names->list, names->n, sizeof *names->list, by_name);
+}
+
+static uint32_t cpus_configured(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_CONF);
+    return n > 0 ? (uint32_t)n : 0;
+}
+
+/* ---- CPUs ---- */
+
+/* The different lists of CPUs that share something, in the order of the CPUs. */
+static void add_siblings(const char *file, const char *old_file, struct buf *out)
+{
+    struct names lists = { 0 };
+    struct buf text = { 0 };
+    for (uint32_t cpu = 0; cpu < cpus_configured(); cpu++)
+        if ((read_text(&text, CPU_ROOT "/cpu%" PRIu32 "/topology/%s", cpu, file) ||
+             (old_file && read_text(&text, CPU_ROOT "/cpu%" PRIu32 "/topology/%s", cpu, old_file))) &&
+            !names_have(&lists, text.data))
+            names_add(&lists, text.data);
+    add_u32(out, (uint32_t)lists.n);
+    for (size_t i = 0; i < lists.n; i++)
+        write_string(out, lists.list[i]);
+    names_done(&lists);
+    buf_done(&text);
+}
+
+static void add_number(uint32_t cpu, const char *file, struct buf *out)
+{
+    struct buf text = { 0 };
+    int number = read_text(&text, CPU_ROOT "/cpu%" PRIu32 "/topology/%s", cpu, file) ? atoi(text.data) : -1;
+    add_u32(out, (uint32_t)number);
+    buf_done(&text);
+}
+
+static void cpu_topology(struct buf *out)
+{
+    struct buf text = { 0 };
+    bool dies = read_text(&text, CPU_ROOT "/cpu0/topology/die_cpus_list");
+    if (read_text(&text, CPU_ROOT "/cpu0/topology/core_id")) {
+        add_siblings("package_cpus_list", "core_siblings_list", out);
+        add_siblings("core_cpus_list", "thread_siblings_list", out);
+        for (uint32_t cpu = 0; cpu < cpus_configured(); cpu++) {
+            add_number(cpu, "core_id", out);
+            add_number(cpu, "physical_package_id", out);
+        }
+        if (dies) {
+            add_siblings("die_cpus_list", NULL, out);
+            for (uint32_t cpu = 0; cpu < cpus_configured(); cpu++)
+                add_number(cpu, "die_id", out);
+        }
+    }
+    buf_done(&text);
+}
+
+/* One cache as its bytes in the section; false: the CPU has no such index. */
+static bool cache_of(uint32_t cpu, int index, struct buf *out)
+{
+    static const char *const numbers[] = { "level", "coherency_line_size", "number_of_sets", "ways_of_associativity" };
+    static const char *const texts[] = { "type", "size", "shared_cpu_list" };
+    struct buf text = { 0 };
+    bool there = read_text(&text, CPU_ROOT "/cpu%" PRIu32 "/cache/index%d/level", cpu, index);
+    buf_clear(out);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && there; i++)
+        add_u32(out, read_text(&text, CPU_ROOT "/cpu%" PRIu32 "/cache/index%d/%s", cpu, index, numbers[i])
+                         ? (uint32_t)strtoul(text.data, NULL, 10)
+                         : 0);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && there; i++)
+        write_string(out, read_text(&text, CPU_ROOT "/cpu%" PRIu32 "/cache/index%d/%s", cpu, index, texts[i]) ? text.data
+                                                                                                              : "");
+    buf_done(&text);
+    return there;
+}
+
+struct cache {
+    struct buf bytes;
+    uint32_t level, order;
+};
+
+static int by_level(const void *a, const void *b)
+{
+    const struct cache *x = a, *y = b;
+    if (x->level != y->level)
+        return x->level < y->level ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static bool is_known(const struct cache *caches, size_t n, const struct buf *bytes)
+{
+    for (size_t i = 0; i < n; i++)
+        if (caches[i].bytes.len == bytes->len && !memcmp(caches[i].bytes.data, bytes->data, bytes->len))
+            return true;
+    return false;
+}
+
+static void caches(struct buf *out)
+{
+    struct cache *all = NULL;
+    size_t n = 0, cap = 0;
+    struct buf one = { 0 };
+    for (uint32_t cpu = 0; cpu < cpus_configured(); cpu++)
+        for (int index = 0; index < LEVELS_MAX && cache_of(cpu, index, &one); index++) {
+            if (is_known(all, n, &one))
+                continue;
+            MEM_GROW(all, cap, n + 1);
+            all[n] = (struct cache){ .bytes = one, .order = (uint32_t)n };
+            memcpy(&all[n++].level, one.data, sizeof(uint32_t));
+            one = (struct buf){ 0 };
+        }
+    if (n) {
+        qsort(all, n, sizeof *all, by_level);
+        add_u32(out, 1); /* version */
+        add_u32(out, (uint32_t)n);
+    }
+    for (size_t i = 0; i < n; i++) {
+        buf_add(out, all[i].bytes.data, all[i].bytes.len);
+        buf_done(&all[i].bytes);
+    }
+    buf_done(&one);
+    mem_free(all);
+}
+
+/* ---- memory ---- */
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The numbers behind a word, of the names in a folder: "node0", "memory12". */
+static uint32_t *numbers_in(const char *folder, const char *word, size_t *n)
+{
+    struct names names = { 0 };
+    uint32_t *list;
+    uint64_t number;
+    size_t len = strlen(word);
+    names_of_folder(folder, &names);
+    list = mem_array(names.n + 1, sizeof *list);
+    *n = 0;
+    for (size_t i = 0; i < names.n; i++)
+        if (!strncmp(names.list[i], word, len) && text_parse_u64(names.list[i] + len, 0, BLOCKS_MAX, &number))
+            list[(*n)++] = (uint32_t)number;
+    qsort(list, *n, sizeof *list, by_number);
+    names_done(&names);
+    return list;
+}
+
+static uint64_t node_memory(uint32_t node, const char *word)
+{
+    struct buf text = { 0 };
+    const char *at = read_text(&text, NODE_ROOT "/node%" PRIu32 "/meminfo", node) ? strstr(text.data, word) : NULL;
+    uint64_t kb = at ? strtoull(at + strlen(word), NULL, 10) : 0;
+    buf_done(&text);
+    return kb;
+}
+
+static void numa_topology(struct buf *out)
+{
+    size_t n;
+    struct buf text = { 0 };
+    uint32_t *nodes = numbers_in(NODE_ROOT, "node", &n);
+    if (n)
+        add_u32(out, (uint32_t)n);
+    for (size_t i = 0; i < n; i++) {
+        add_u32(out, nodes[i]);
+        add_u64(out, node_memory(nodes[i], "MemTotal:"));
+        add_u64(out, node_memory(nodes[i], "MemFree:"));
+        write_string(out, read_text(&text, NODE_ROOT "/node%" PRIu32 "/cpulist", nodes[i]) ? text.data : "");
+    }
+    mem_free(nodes);
+    buf_done(&text);
+}
+
+static void add_blocks(uint32_t node, struct buf *out)
+{
+    char folder[64];
+    size_t n;
+    snprintf(folder, sizeof folder, NODE_ROOT "/node%" PRIu32, node);
+    uint32_t *blocks = numbers_in(folder, "memory", &n);
+    uint32_t size = n ? blocks[n - 1] + 1 : 0;
+    uint64_t *bits = mem_array(size / 64 + 1, sizeof *bits);
+    for (size_t i = 0; i < n; i++)
+        bits[blocks[i] / 64] |= UINT64_C(1) << blocks[i] % 64;
+    add_u64(out, node);
+    add_u64(out, size);
+    add_u64(out, size);
+    buf_add(out, bits, ((size_t)size + 63) / 64 * sizeof *bits);
+    mem_free(bits);
+    mem_free(blocks);
+}
+
+static void memory_topology(struct buf *out)
+{
+    size_t n;
+    struct buf text = { 0 };
+    uint32_t *nodes = numbers_in(NODE_ROOT, "node", &n);
+    if (n && read_text(&text, MEMORY_BLOCK)) {
+        add_u64(out, 1); /* version */
+        add_u64(out, strtoull(text.data, NULL, 16));
+        add_u64(out, n);
+        for (size_t i = 0; i < n; i++)
+            add_blocks(nodes[i], out);
+    }
+    mem_free(nodes);
+    buf_done(&text);
+}
+
+/* ---- PMUs ---- */
+
+static void pmu_mappings(struct buf *out)
+{
+    struct names pmus = { 0 };
+    struct buf text = { 0 }, all = { 0 };
+    uint32_t n = 0;
+    names_of_folder(PMU_ROOT, &pmus);
+    for (size_t i = 0; i < pmus.n; i++) {
+        if (!read_text(&text, PMU_ROOT "/%s/type", pmus.list[i]))
+            continue;
+        add_u32(&all, (uint32_t)strtoul(text.data, NULL, 10));
+        write_string(&all, pmus.list[i]);
+        n++;
+    }
+    if (n) {
+        add_u32(out, n);
+        buf_add(out, all.data, all.len);
+    }
+    names_done(&pmus);
+    buf_done(&text);
+    buf_done(&all);
+}
+
+/* How many, then a name and a value each; false: it has none. */
+static bool add_caps(const char *pmu, struct buf *out)
+{
+    char folder[PATH_MAX];
+    struct names caps = { 0 };
+    struct buf text = { 0 }, all = { 0 };
+    uint32_t n = 0;
+    snprintf(folder, sizeof folder, PMU_ROOT "/%s/caps", pmu);
+    names_of_folder(folder, &caps);
+    for (size_t i = 0; i < caps.n; i++)
+        if (read_text(&text, "%s/%s", folder, caps.list[i])) {
+            write_string(&all, caps.list[i]);
+            write_string(&all, text.data);
+            n++;
+        }
+    if (n) {
+        add_u32(out, n);
+        buf_add(out, all.data, all.len);
+    }
+    names_done(&caps);
+    buf_done(&text);
+    buf_done(&all);
+    return n;
+}
+
+static void pmu_caps(struct buf *out)
+{
+    struct names pmus = { 0 };
+    struct buf all = { 0 };
+    uint32_t n = 0;
+    names_of_folder(PMU_ROOT, &pmus);
+    for (size_t i = 0; i < pmus.n; i++)
+        if (strcmp(pmus.list[i], "cpu") && add_caps(pmus.list[i], &all)) {
+            write_string(&all, pmus.list[i]);
+            n++;
+        }
+    if (n) {
+        add_u32(out, n);
+        buf_add(out, all.data, all.len);
+    }
+    names_done(&pmus);
+    buf_done(&all);
+}
+
+/* CPUs of two kinds, as Intel's since Alder Lake. */
+static void hybrid_topology(struct buf *out)
+{
+    static const char *const pmus[] = { "cpu_core", "cpu_atom" };
+    struct buf text = { 0 }, all = { 0 };
+    uint32_t n = 0;
+    for (size_t i = 0; i < sizeof pmus / sizeof *pmus; i++)
+        if (read_text(&text, PMU_ROOT "/%s/cpus", pmus[i])) {
+            write_string(&all, pmus[i]);
+            write_string(&all, text.data);
+            n++;
+        }
+    if (n) {
+        add_u32(out, n);
+        buf_add(out, all.data, all.len);
+    }
+    buf_done(&text);
+    buf_done(&all);
+}
+
+void write_machine(enum format_feature feature, struct buf *out)
+{
+    switch ((int)feature) {
+    case FORMAT_CPU_TOPOLOGY:
+        cpu_topology(out);
+        break;
+    case FORMAT_NUMA_TOPOLOGY:
+        numa_topology(out);
+        break;
+    case FORMAT_CACHE:
+        caches(out);
+        break;
+    case FORMAT_MEM_TOPOLOGY:
+        memory_topology(out);
+        break;
+    case FORMAT_PMU_MAPPINGS:
+        pmu_mappings(out);
+        break;
+    case FORMAT_CPU_PMU_CAPS:
+        add_caps("cpu", out);
+        break;
+    case FORMAT_PMU_CAPS:
+        pmu_caps(out);
+        break;
+    case FORMAT_HYBRID_TOPOLOGY:
+        hybrid_topology(out);
+        break;
+    }
+}
