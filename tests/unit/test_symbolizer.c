@@ -471,7 +471,7 @@ static void the_kernels_own_names_are_kept_until_the_next_boot(void **state)
     struct symbolizer_stats stats;
     struct symbol first, second;
     char folder[128], before[256], name[128];
-    uint64_t addr, text;
+    uint64_t addr = 0, text = 0;
 
     if (!read_kernel_function(1, &text, name) || !read_kernel_function(text + (1 << 20), &addr, name)) {
         print_message("this kernel hides its names\n");
