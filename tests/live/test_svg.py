@@ -11,7 +11,7 @@ import xml.etree.ElementTree as tree
 import machine as m
 import perffile
 from browser import CONTROL, Page
-from ptyscreen import run
+from ptyscreen import Screen, run
 
 DATA = os.path.join(m.SOURCE, "tests", "data")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -257,6 +257,24 @@ def ranges():
         assert status == 2 and "--diff-range" in why, (wrong, why)
 
 
+def from_the_screen():
+    """E writes what is shown: stacks that the filter lets pass, compared with what --diff names"""
+    p = program()
+    before, after = profile("before.data", STACKS, p), profile("after.data", LATER, p)
+    formats = [line.split()[0] for line in m.flametop("--list-exports")[1].splitlines()]
+    with Screen(["-i", after, "--diff", before], size=(120, 40)) as s:
+        s.wait(r"^ *\d+\.\d+ .* hot")
+        s.send("\\", "pars", "enter")
+        s.until(lambda: " hot" not in s.text() and " parse" in s.text(), "the filter never held")
+        s.send("E", *["down"] * formats.index("svg"), "enter", m.path("screen.svg"), "enter")
+        s.wait(r"written to .*screen.svg as svg")
+    with open(m.path("screen.svg")) as f:
+        svg = f.read()
+    found = {b.name: b for b in boxes_of(svg)}
+    assert set(found) == {"all", "shop", "main", "parse", "read_line"} and found["all"].count == 10, found
+    assert found["read_line"].extra.endswith("; +25.00%"), found  # a half of 10, a quarter of 40
+
+
 def middle(page, name):
     """Where the box of that name is."""
     return page.get("""(() => { const g = Array.from(document.querySelectorAll('.func_g')).find(g => {
@@ -337,4 +355,4 @@ def narrow_in_a_browser():
         assert not page.complaints(), page.complaints()
 
 
-run(same_as_folded, laid_out, options, palette_map, compared, ranges, dangerous_names, in_a_browser, narrow_in_a_browser)
+run(same_as_folded, laid_out, options, palette_map, compared, ranges, from_the_screen, dangerous_names, in_a_browser, narrow_in_a_browser)
