@@ -17,12 +17,17 @@ static void chart_update(struct time_view *v, struct app *a)
     struct zoom z;
     time_rows_ops.update(v, a);
     time_view_fit(a, &f->axis, app_screen_view(a).cols);
+    f->chart.chart.n = f->chart.chart.rows = 0; /* boxes have functions of the answer before */
     if (!time_rows_chosen(v, &z))
         return;
     struct times_ask ask = { .kind = z.kind == ZOOM_CPU ? TIMES_CPUS : TIMES_THREADS, .id = z.number,
                              .from_ns = f->axis.from_ns, .to_ns = f->axis.grows ? 0 : f->axis.to_ns,
                              .bucket_ns = f->axis.bucket_ns };
-    session_times_chart(a->times, a->session, &ask, &f->chart);
+    if (!session_times_chart(a->times, a->session, &ask, &f->chart)) {
+        session_times_look(a->times, a->session, &a->query); /* live, stacks may have become whole meanwhile */
+        if (!session_times_chart(a->times, a->session, &ask, &f->chart))
+            return;
+    }
     session_times_lay_out(a->times, &f->chart, f->axis.per, f->axis.columns);
 }
 
