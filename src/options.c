@@ -217,6 +217,8 @@ bool options_set(struct options *o, enum option_id id, const char *value, struct
         return options_set_flag(&o->ui.no_unicode, id, value, e);
     case OPTION_MOUSE:
         return options_set_flag(&o->ui.mouse, id, value, e);
+    case OPTION_COMPRESS:
+        return options_set_flag(&o->session.compress, id, value, e);
     case OPTION_NO_CACHE:
         return options_set_flag(&o->session.no_cache, id, value, e);
     case OPTION_DEBUGINFOD:

@@ -24,7 +24,7 @@ struct perfdata_writer {
     struct written_event *events;
     uint32_t n_events;
     bool chains, cgroups;
-    uint64_t data_start, round_start; /* round_start: what was written when the last round ended */
+    uint64_t data_start, round_bytes; /* round_bytes: of records since the last round ended */
     uint64_t first_ns, last_ns; /* of the samples */
     bool sampled;
     struct buf build_ids, cmdline, jit_names; /* sections; cmdline behind its count */
@@ -36,11 +36,17 @@ struct perfdata_writer {
     bool part;                   /* not all of them: of its build-ids those of `paths`, hashes of what was mapped */
     struct map paths;
     struct buf record; /* the one being made */
+    bool packs;        /* records are packed by zstd */
+    struct buf plain;  /* those that are not packed yet */
+    uint64_t plain_bytes, packed_bytes;
+    struct error trouble; /* packing failed: the first time */
 };
+#define WRITE_PLAIN_BYTES (128u << 10) /* that are packed at once */
 
 /* writer.c */
 struct perfdata_writer *write_open(const char *path, struct error *e);
 void write_begin(struct perfdata_writer *w, uint64_t header_bytes); /* room for the header */
+void write_flush(struct perfdata_writer *w); /* what waits to be packed */
 void write_bytes(struct perfdata_writer *w, const void *record, size_t n);
 void write_note_time(struct perfdata_writer *w, uint64_t time_ns); /* of a sample */
 

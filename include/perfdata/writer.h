@@ -72,6 +72,8 @@ struct record;
 void perfdata_write_record(struct perfdata_writer *w, const struct record *r);
 /* Writes the header and feature sections, syncs and renames into place. Frees w in any case. */
 bool perfdata_writer_commit(struct perfdata_writer *w, uint64_t *size_bytes, struct error *e);
+/* Before any record: they are packed by zstd, which perf reads since Linux 5.2. */
+void perfdata_write_packed(struct perfdata_writer *w);
 /* The same for a file without a name: *fd is the caller's. */
 bool perfdata_writer_take(struct perfdata_writer *w, int *fd, uint64_t *size_bytes, struct error *e);
 void perfdata_writer_abort(struct perfdata_writer *w);

@@ -74,9 +74,21 @@ static const uint8_t own_features[] = {
     FORMAT_CPU_PMU_CAPS, FORMAT_CLOCK_DATA,    FORMAT_HYBRID_TOPOLOGY, FORMAT_PMU_CAPS,    FORMAT_JIT_NAMES,
 };
 
+/* How the records are packed: by zstd, so far at its default level. */
+static bool packing(const struct perfdata_writer *w, struct buf *out)
+{
+    const uint32_t words[] = { 1, 1, 3, w->packed_bytes ? (uint32_t)(w->plain_bytes / w->packed_bytes) : 1,
+                               2 * WRITE_PLAIN_BYTES };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        add_u32(out, write_u32(w, words[i]));
+    return true;
+}
+
 static bool section_made(const struct perfdata_writer *w, unsigned feature, struct buf *out)
 {
     size_t before = out->len;
+    if (feature == FORMAT_COMPRESSED && w->packs)
+        return packing(w, out);
     if (w->copying)
         return write_copy_section(w, feature, out);
     if (memchr(own_features, (int)feature, sizeof own_features))

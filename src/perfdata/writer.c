@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "base/mem.h"
+#include "base/zstd.h"
 #include "perfdata/write.h"
 
 #define RECORD_MAX 65528 /* sizes have 16 bits and are multiples of 8 */
@@ -82,7 +83,7 @@ void write_begin(struct perfdata_writer *w, uint64_t header_bytes)
     void *blank = mem_zalloc((size_t)header_bytes);
     outfile_write(&w->out, blank, (size_t)header_bytes);
     mem_free(blank);
-    w->data_start = w->round_start = w->out.size_bytes;
+    w->data_start = w->out.size_bytes;
 }
 
 struct perfdata_writer *perfdata_writer_open(const char *path, const struct perfdata_write_event *events,
@@ -108,27 +109,42 @@ static void writer_free(struct perfdata_writer *w)
     buf_done(&w->cmdline);
     buf_done(&w->jit_names);
     buf_done(&w->record);
+    buf_done(&w->plain);
     map_done(&w->paths);
     mem_free(w->events);
     mem_free(w->host);
     mem_free(w);
 }
 
+/* False: the records could not be packed. */
+static bool finish(struct perfdata_writer *w, struct error *e)
+{
+    write_flush(w);
+    write_header(w);
+    if (w->trouble.class && e)
+        *e = w->trouble;
+    return !w->trouble.class;
+}
+
 bool perfdata_writer_commit(struct perfdata_writer *w, uint64_t *size_bytes, struct error *e)
 {
-    write_header(w);
+    bool packed = finish(w, e);
     if (size_bytes)
         *size_bytes = w->out.size_bytes;
-    bool ok = outfile_commit(&w->out, e);
+    bool ok = packed && outfile_commit(&w->out, e);
+    if (!packed)
+        outfile_abort(&w->out);
     writer_free(w);
     return ok;
 }
 
 bool perfdata_writer_take(struct perfdata_writer *w, int *fd, uint64_t *size_bytes, struct error *e)
 {
-    write_header(w);
+    bool packed = finish(w, e);
     *size_bytes = w->out.size_bytes;
-    bool ok = outfile_take(&w->out, fd, e);
+    bool ok = packed && outfile_take(&w->out, fd, e);
+    if (!packed)
+        outfile_abort(&w->out);
     writer_free(w);
     return ok;
 }
@@ -183,14 +199,47 @@ static void put_pid_tid(struct perfdata_writer *w, uint32_t pid, uint32_t tid)
 static void end_round(struct perfdata_writer *w)
 {
     struct perf_event_header h = { .type = write_u32(w, FORMAT_RECORD_FINISHED_ROUND), .size = write_u16(w, sizeof h) };
+    write_flush(w);
     outfile_write(&w->out, &h, sizeof h);
-    w->round_start = w->out.size_bytes;
+    w->round_bytes = 0;
+}
+
+/* The stream goes on from record to record, so that what a record cannot hold is in the next. */
+void write_flush(struct perfdata_writer *w)
+{
+    struct buf packed = { 0 };
+    const size_t room = RECORD_MAX - sizeof(struct perf_event_header);
+    if (w->plain.len && !w->trouble.class)
+        zstd_pack(w->plain.data, w->plain.len, &packed, &w->trouble);
+    for (size_t at = 0; at < packed.len;) {
+        size_t n = packed.len - at < room ? packed.len - at : room;
+        struct perf_event_header h = { .type = write_u32(w, FORMAT_RECORD_COMPRESSED),
+                                       .size = write_u16(w, (uint16_t)(sizeof h + n)) };
+        outfile_write(&w->out, &h, sizeof h);
+        outfile_write(&w->out, packed.data + at, n);
+        at += n;
+    }
+    w->plain_bytes += w->plain.len;
+    w->packed_bytes += packed.len;
+    buf_clear(&w->plain);
+    buf_done(&packed);
+}
+
+void perfdata_write_packed(struct perfdata_writer *w)
+{
+    w->packs = true;
 }
 
 void write_bytes(struct perfdata_writer *w, const void *record, size_t n)
 {
-    outfile_write(&w->out, record, n);
-    if (w->out.size_bytes - w->round_start > ROUND_BYTES)
+    if (w->packs)
+        buf_add(&w->plain, record, n);
+    else
+        outfile_write(&w->out, record, n);
+    if (w->plain.len >= WRITE_PLAIN_BYTES)
+        write_flush(w);
+    w->round_bytes += n;
+    if (w->round_bytes > ROUND_BYTES)
         end_round(w);
 }
 

@@ -136,6 +136,8 @@ bool snapshot_copy_file(struct snapshot *sn, const char *path, struct error *e)
               (c.w = perfdata_writer_copy(path, file, c.whole, e));
     if (ok) {
         add_ancestors(&c);
+        if (sn->s->cfg.compress)
+            perfdata_write_packed(c.w);
         ok = perfdata_each(file, copy_record, &c, NULL, e);
         if (ok)
             ok = perfdata_writer_commit(c.w, NULL, e);

@@ -250,6 +250,8 @@ bool snapshot_write(struct snapshot *sn, const char *path, int *fd, uint64_t *by
     sn->w = perfdata_writer_open(path, events, n, true, cgroups, e);
     if (!sn->w)
         return false;
+    if (sn->s->cfg.compress && !fd) /* a bundle is packed as a whole */
+        perfdata_write_packed(sn->w);
     if (sn->s->file)
         perfdata_write_origin(sn->w, sn->s->file); /* the file's facts, not this machine's */
     samples_sort(&sn->samples);

@@ -97,6 +97,20 @@ def addresses():
     same("mem.data", "-F", "199", "-a", "-d", "-W", "--phys-data")
 
 
+def packed_anew():
+    """records are packed on demand: smaller, and the same to perf"""
+    m.need_events()
+    m.need_perf()
+    m.perf("record", "-q", "-F", "999", "-a", "-g", "-o", m.path("loose.data"), "--", "sleep", "1")
+    m.flametop("-i", m.path("loose.data"), "--compress", "-o", m.path("packed.data"))
+    assert os.stat(m.path("packed.data")).st_size < 0.7 * os.stat(m.path("loose.data")).st_size
+    for args in ASKED:
+        assert said(m.path("loose.data"), *args) == said(m.path("packed.data"), *args), args
+    assert "compressed : Zstd" in m.perf("report", "--header-only", "-i", m.path("packed.data"))[0]
+    m.flametop("-i", m.path("packed.data"), "-o", m.path("unpacked.data"))
+    assert said(m.path("loose.data"), "script") == said(m.path("unpacked.data"), "script")
+
+
 def own_header():
     """what is recorded live tells as much of the machine as perf does"""
     m.need_events()
@@ -141,4 +155,4 @@ def a_part():
 
 
 run(frame_pointers, stack_dumps, several_events, groups, tracepoints, cgroups, namespaces, compressed, addresses,
-    own_header, a_part)
+    packed_anew, own_header, a_part)
