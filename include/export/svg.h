@@ -20,7 +20,8 @@ extern const char *const svg_palette_names[SVG_PALETTES];
 
 /* All zero: the defaults. Strings are borrowed. */
 struct svg_options {
-    const char *subtitle, *name_type, *font, *background; /* background: a name of svg_is_background */
+    const char *subtitle, *name_type, *font;
+    const char *background; /* as svg_background takes it */
     enum svg_palette palette;
     double width;     /* of the picture, pixels; 0: 1200, and in a browser the window's */
     double height;    /* of a row; 0: 16 */
