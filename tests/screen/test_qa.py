@@ -103,7 +103,8 @@ def exports():
     packs = "+zlib" in m.flametop("--version")[1]
     with started(size=(120, 40)) as s:
         for number, name in enumerate(names):
-            if name == "pprof" and not packs:
+            # a bundle first shows what will be in it
+            if name == "bundle" or (name == "pprof" and not packs):
                 continue
             path = m.path("export%d" % number)
             s.send("E", *["down"] * number, "enter", path, "enter")

@@ -254,7 +254,7 @@ static void a_format_is_found_by_name_or_by_the_ending(void **state)
     assert_null(export_find("", "x", &error));
     for (size_t i = 0; i < export_table_n; i++) {
         assert_true(*export_table[i]->help && export_table[i]->suffix[0] == '.');
-        assert_true(export_table[i]->text || export_table[i]->stream || export_table[i]->write);
+        assert_true(export_table[i]->text || export_table[i]->stream || export_table[i]->write || export_table[i]->plan);
     }
 }
 
