@@ -262,6 +262,6 @@ const struct exporter export_bundle = {
     .name = "bundle",
     .suffix = ".tar.zst",
     .suffixes = { ".tar.gz", ".tgz", ".tar" },
-    .help = "one file for a ticket: samples, names, pictures and the machine's state; opens anywhere with -i",
+    .help = "one file for a ticket, which -i opens anywhere with all names",
     .plan = &bundle_plans,
 };
