@@ -3,6 +3,7 @@
  * those that tell of their processes. */
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/mem.h"
 #include "perfdata/writer.h"
 #include "session/snapshot.h"
@@ -15,10 +16,13 @@ struct copying {
     uint8_t *selected; /* a bit per sample, in the order in which the file gives them */
     uint64_t n_samples, next;
     bool whole;
-    uint64_t last;      /* place of the sample that was written last */
+    uint64_t last;      /* place of the last sample: one of a group comes once per member */
+    uint64_t n_seen;
     struct map pids;    /* whose samples are selected, and their ancestors, from whom they have their maps */
     struct map parents; /* pid → pid */
     uint64_t first_ns, last_ns;
+    struct map counted, told; /* counters that samples read, by id: as they were, and as they were written */
+    struct buf record;
 };
 
 /* Only of what was read to its end all is known to be wanted. */
@@ -114,15 +118,77 @@ static bool part_wants(const struct copying *c, const struct record *r)
     return !(r->id.has & PERF_SAMPLE_TID) || !r->id.pid || pid_wanted(c, r->id.pid);
 }
 
+/* A counter goes on from sample to sample, and what a sample stands for is how far it went since the one before: without
+ * those that are left out it must go on from what was written. */
+static uint64_t go_on(struct copying *c, uint64_t id, uint64_t value, bool selected)
+{
+    uint64_t *counted = map_at(&c->counted, id, 0, NULL), *told = map_at(&c->told, id, 0, NULL);
+    if (selected)
+        *told += value >= *counted ? value - *counted : value;
+    *counted = value;
+    return *told;
+}
+
+static void put_value(struct copying *c, const struct record *r, const void *at, uint64_t value)
+{
+    size_t offset = (size_t)((const uint8_t *)at - (const uint8_t *)r->body) + sizeof(struct perf_event_header);
+    value = r->swap ? __builtin_bswap64(value) : value;
+    memcpy(c->record.data + offset, &value, sizeof value);
+}
+
+/* The record with its counters as they are to be told. */
+static struct record counted_on(struct copying *c, const struct record *r, uint64_t format, bool selected)
+{
+    struct cursor cur = cursor_of(r->sample.read, r->sample.read_size, r->swap);
+    bool group = format & PERF_FORMAT_GROUP;
+    uint64_t n = group ? cursor_u64(&cur) : 1;
+    unsigned times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) + !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+    buf_clear(&c->record);
+    buf_add(&c->record, (const uint8_t *)r->body - sizeof(struct perf_event_header), r->size);
+    if (group)
+        cursor_skip(&cur, times * sizeof(uint64_t));
+    for (uint64_t i = 0; i < n && !cur.bad; i++) {
+        const void *at = cur.p;
+        uint64_t value = cursor_u64(&cur);
+        if (!group)
+            cursor_skip(&cur, times * sizeof(uint64_t));
+        uint64_t id = cursor_u64(&cur);
+        if (format & PERF_FORMAT_LOST)
+            cursor_skip(&cur, sizeof(uint64_t));
+        if (!cur.bad)
+            put_value(c, r, at, go_on(c, id, value, selected));
+    }
+    struct record changed = *r;
+    changed.body = c->record.data + sizeof(struct perf_event_header);
+    return changed;
+}
+
+static void copy_sample(struct copying *c, const struct record *r, bool selected)
+{
+    const struct perfdata_event *events;
+    perfdata_events(c->sn->s->file, &events);
+    const struct perf_event_attr *a = &events[r->source].attr;
+    bool first = r->place != c->last || !c->n_seen;
+    bool counts = !c->whole && r->sample.read && a->sample_type & PERF_SAMPLE_READ && a->read_format & PERF_FORMAT_ID;
+    c->last = r->place;
+    c->n_seen++;
+    if (counts && first) {
+        struct record changed = counted_on(c, r, a->read_format, selected);
+        if (selected)
+            perfdata_write_record(c->w, &changed);
+    } else if (selected && first) {
+        perfdata_write_record(c->w, r);
+    }
+}
+
 static bool copy_record(void *ctx, const struct record *r)
 {
     struct copying *c = ctx;
     if (r->type != PERF_RECORD_SAMPLE) {
         if (c->whole || part_wants(c, r))
             perfdata_write_record(c->w, r);
-    } else if (is_selected(c, r) && r->place != c->last) {
-        perfdata_write_record(c->w, r);
-        c->last = r->place;
+    } else {
+        copy_sample(c, r, is_selected(c, r));
     }
     return true;
 }
@@ -146,6 +212,9 @@ bool snapshot_copy_file(struct snapshot *sn, const char *path, struct error *e)
     }
     map_done(&c.pids);
     map_done(&c.parents);
+    map_done(&c.counted);
+    map_done(&c.told);
+    buf_done(&c.record);
     mem_free(c.selected);
     return ok;
 }

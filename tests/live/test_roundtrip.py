@@ -97,6 +97,18 @@ def addresses():
     same("mem.data", "-F", "199", "-a", "-d", "-W", "--phys-data")
 
 
+def part_of_groups():
+    """in a part, what counters that were read with samples stand for stays the same"""
+    m.need_events()
+    m.need_perf()
+    m.perf("record", "-q", "-e", "{cpu-clock,page-faults}:S", "-F", "499", "-a", "-o", m.path("counted.data"), "--", "sleep", "2")
+    m.flametop("-i", m.path("counted.data"), "--window", "1", "-o", m.path("counted-part.data"))
+    whole, part = (said(m.path(f), "script", "--no-inline", "-F", "comm,tid,time,period,event,ip,sym")[0].split("\n")
+                   for f in ("counted.data", "counted-part.data"))
+    assert 1 < len(part) < len(whole)
+    assert part == whole[-len(part):]
+
+
 def packed_anew():
     """records are packed on demand: smaller, and the same to perf"""
     m.need_events()
@@ -155,4 +167,4 @@ def a_part():
 
 
 run(frame_pointers, stack_dumps, several_events, groups, tracepoints, cgroups, namespaces, compressed, addresses,
-    packed_anew, own_header, a_part)
+    part_of_groups, packed_anew, own_header, a_part)
