@@ -101,6 +101,7 @@ def part_of_groups():
     """in a part, what counters that were read with samples stand for stays the same"""
     m.need_events()
     m.need_perf()
+    m.start(m.build("shape"), "36000")  # on a quiet machine, too, something runs
     m.perf("record", "-q", "-e", "{cpu-clock,page-faults}:S", "-F", "499", "-a", "-o", m.path("counted.data"), "--", "sleep", "2")
     m.flametop("-i", m.path("counted.data"), "--window", "1", "-o", m.path("counted-part.data"))
     whole, part = (said(m.path(f), "script", "--no-inline", "-F", "comm,tid,time,period,event,ip,sym")[0].split("\n")
@@ -113,6 +114,7 @@ def packed_anew():
     """records are packed on demand: smaller, and the same to perf"""
     m.need_events()
     m.need_perf()
+    m.start(m.build("shape"), "36000")  # on a quiet machine, too, something runs
     m.perf("record", "-q", "-F", "999", "-a", "-g", "-o", m.path("loose.data"), "--", "sleep", "1")
     m.flametop("-i", m.path("loose.data"), "--compress", "-o", m.path("packed.data"))
     assert os.stat(m.path("packed.data")).st_size < 0.7 * os.stat(m.path("loose.data")).st_size
@@ -144,6 +146,7 @@ def a_part():
     """a part has its own samples only, and of others' processes nothing"""
     m.need_events()
     m.need_perf()
+    m.start(m.build("shape"), "36000")  # on a quiet machine, too, something runs
     m.perf("record", "-q", "-F", "499", "-a", "-g", "-o", m.path("whole.data"), "--", "sleep", "3")
     m.flametop("-i", m.path("whole.data"), "--window", "1", "-o", m.path("part.data"))
     whole, part = (said(m.path(f), "script", "--no-inline", "-F", "comm,pid,tid,time,event,ip,sym")[0].split("\n\n")
