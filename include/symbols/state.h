@@ -77,6 +77,7 @@ struct mod { /* what is known of a module */
     int dump_fd;                 /* a JIT's dump, from when it was found on; -1: none. The resolver's */
     uint64_t map_stamp;   /* of the JIT's files when they were read */
     struct map unnamed;   /* offset → text */
+    struct map extents;   /* of functions by the unwind table: offset → bytes back to the start << 32 | size */
 };
 #define BLAME_MAX   240
 #define BLAME_CRASH 120 /* or a hang, or memory that ran out; two of them are enough */

@@ -124,6 +124,7 @@ static void free_mod(struct symbolizer *sy, struct mod *mod)
     unwinds_drop(sy, mod->unwind);
     linecache_free(sy, mod);
     map_done(&mod->unnamed);
+    map_done(&mod->extents);
     mem_free(mod->package);
     for (kind = 0; kind < TASK_KINDS; kind++)
         mem_free(mod->tasks[kind].trouble);

@@ -220,6 +220,22 @@ static const char *unnamed_text(struct symbolizer *sy, struct mod *mod, uint64_t
     return (const char *)(uintptr_t)*slot;
 }
 
+/* A long function has many rows, and whoever draws asks for the same addresses again and again. */
+static void extent_of(struct mod *mod, uint64_t offset, uint64_t *start, uint64_t *size)
+{
+    bool created = true;
+    uint64_t *known = mod->extents.n < UNNAMED_MAX ? map_at(&mod->extents, offset, 0, &created) : NULL;
+
+    if (created) {
+        unwind_rows_function(&mod->unwind->rows, offset, start, size);
+        if (known)
+            *known = *size ? (offset - *start) << 32 | *size : 0;
+    } else if (*known) {
+        *start = offset - (*known >> 32);
+        *size = (uint32_t)*known;
+    }
+}
+
 /* Call-frame information knows where functions begin, even where nobody knows their names: samples of one function
  * are one then. */
 static bool find_function(struct symbolizer *sy, struct mod *mod, uint64_t offset, uint64_t *start,
@@ -229,7 +245,7 @@ static bool find_function(struct symbolizer *sy, struct mod *mod, uint64_t offse
 
     *start = *size = 0;
     if (mod->unwind)
-        unwind_rows_function(&mod->unwind->rows, offset, start, size);
+        extent_of(mod, offset, start, size);
     return task->progress != PROGRESS_WAITING;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbolizer_fixture.h"
 #include "symbols/state.h"
+#include "unwind/rowformat.h"
 #include "unwind/rows.h"
 
 #define FUNCTION 0x40 /* from the start of the segment */
@@ -107,6 +108,35 @@ static void our_own_code_has_rows(void **state)
     assert_true(unwind_rows_find(rows, offset, &row));
     assert_true(unwind_rows_function(rows, offset + 5, &start, &size));
     assert_int_equal(start, offset);
+    module_put(m);
+}
+
+static void a_function_without_a_name_is_the_same_whenever_it_is_asked_for(void **state)
+{
+    struct setup *s = *state;
+    struct module *m = make_module(MODULE_FILE, "/usr/bin/sleep", "sleep");
+    const struct unwind_rows *rows = rows_of(s, m);
+    struct symbol symbol;
+    unsigned unnamed = 0;
+
+    assert_non_null(rows);
+    symbolizer_lookup(s->sy, m, rows->header->base, &symbol); /* asks for names */
+    symbolizer_settle(s->sy, LONG_ENOUGH);
+    for (size_t row = 0; row < unwind_rows_count(rows); row++) {
+        uint64_t offset = rows->header->base + rows->pcs[row], start, size;
+
+        if (!unwind_rows_function(rows, offset, &start, &size))
+            continue;
+        for (int look = 0; look < 2; look++) {
+            symbolizer_lookup(s->sy, m, offset, &symbol);
+            if (symbol.state == SYMBOL_FOUND)
+                break;
+            assert_int_equal(symbol.start, start);
+            assert_int_equal(symbol.size, size);
+            unnamed++;
+        }
+    }
+    print_message("%u times a function without a name\n", unnamed);
     module_put(m);
 }
 
@@ -452,6 +482,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         WITH_SETUP(a_table_comes_in_the_background),
         WITH_SETUP(our_own_code_has_rows),
+        WITH_SETUP(a_function_without_a_name_is_the_same_whenever_it_is_asked_for),
         WITH_SETUP(the_vdso_has_rows),
         WITH_SETUP(modules_that_cannot_have_a_table_say_so_at_once),
         WITH_SETUP(a_file_without_call_frames_says_why),
