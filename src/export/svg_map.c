@@ -47,12 +47,13 @@ static void take_line(struct palette_map *m, char *line)
 
 static bool map_load(struct palette_map *m, const char *path, struct error *e)
 {
-    char *save;
+    char *save = NULL;
     if (access(path, F_OK))
         return true;
     if (!file_read(path, MAP_MAX, &m->text, e))
         return error_hint(e, "--cp keeps the colours of functions there");
-    for (char *line = strtok_r(m->text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+    char *rest = m->text.len ? m->text.data : NULL; /* an empty file has no text at all */
+    for (char *line = rest ? strtok_r(rest, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save))
         take_line(m, line);
     return true;
 }
