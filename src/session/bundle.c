@@ -220,6 +220,8 @@ struct bundle *bundle_open(const char *path, struct error *e)
     bool ok = read_archive(&o, path, &why);
     if (ok)
         ok = outfile_take(&o.profile, &b->fd, &why);
+    else if (o.has_profile && o.profile.failed)
+        outfile_take(&o.profile, &b->fd, &why); /* tells why */
     else if (o.has_profile)
         outfile_abort(&o.profile);
     if (ok && o.has_names)

@@ -177,7 +177,7 @@ def outputs():
     m.need_events()
     made("y.tar")
     folder = m.path("out")
-    os.makedirs(folder)
+    os.makedirs(folder, exist_ok=True)
     for limit in (1, 8, 64, 256):  # blocks of 512 bytes, or of 1024
         for name in ("full.tar.gz", "full.tar.zst", "full.tar", "full.data"):
             done = subprocess.run(["bash", "-c", "ulimit -f %d; exec \"$@\"" % limit, "-", os.environ["FLAMETOP"], "-i", m.path("y.tar"),
