@@ -300,6 +300,16 @@ static void memory_topology(struct buf *out)
 
 /* ---- PMUs ---- */
 
+/* How many, then all of them; nothing where there are none. Takes what `all` holds. */
+static void add_counted(struct buf *out, uint32_t n, struct buf *all)
+{
+    if (n) {
+        add_u32(out, n);
+        buf_add(out, all->data, all->len);
+    }
+    buf_done(all);
+}
+
 static void pmu_mappings(struct buf *out)
 {
     struct names pmus = { 0 };
@@ -313,13 +323,9 @@ static void pmu_mappings(struct buf *out)
         write_string(&all, pmus.list[i]);
         n++;
     }
-    if (n) {
-        add_u32(out, n);
-        buf_add(out, all.data, all.len);
-    }
+    add_counted(out, n, &all);
     names_done(&pmus);
     buf_done(&text);
-    buf_done(&all);
 }
 
 /* How many, then a name and a value each; false: it has none. */
@@ -337,13 +343,9 @@ static bool add_caps(const char *pmu, struct buf *out)
             write_string(&all, text.data);
             n++;
         }
-    if (n) {
-        add_u32(out, n);
-        buf_add(out, all.data, all.len);
-    }
+    add_counted(out, n, &all);
     names_done(&caps);
     buf_done(&text);
-    buf_done(&all);
     return n;
 }
 
@@ -358,12 +360,8 @@ static void pmu_caps(struct buf *out)
             write_string(&all, pmus.list[i]);
             n++;
         }
-    if (n) {
-        add_u32(out, n);
-        buf_add(out, all.data, all.len);
-    }
+    add_counted(out, n, &all);
     names_done(&pmus);
-    buf_done(&all);
 }
 
 /* CPUs of two kinds, as Intel's since Alder Lake. */
@@ -378,12 +376,8 @@ static void hybrid_topology(struct buf *out)
             write_string(&all, text.data);
             n++;
         }
-    if (n) {
-        add_u32(out, n);
-        buf_add(out, all.data, all.len);
-    }
+    add_counted(out, n, &all);
     buf_done(&text);
-    buf_done(&all);
 }
 
 void write_machine(enum format_feature feature, struct buf *out)
