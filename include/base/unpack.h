@@ -19,7 +19,7 @@ const char *unpack_name(enum unpack_kind kind); /* "gzip"; of UNPACK_NONE "" */
 enum unpack_state {
     UNPACK_GOES_ON, /* what was given is used up, or dst is full */
     UNPACK_ENDED,   /* a stream ended; another may follow at once */
-    UNPACK_BROKEN,  /* this is no such stream, or a damaged one */
+    UNPACK_BROKEN,  /* this is no such stream, or a damaged one; also one that neither takes nor gives anything any more */
     UNPACK_LIMIT,   /* it wants more memory than 128 MiB, or than there is */
 };
 

@@ -63,6 +63,8 @@ enum unpack_state unpacker_run(struct unpacker *u, const uint8_t **src, size_t *
 {
     struct unpack_step step = { *src, *n, dst, cap };
     enum unpack_state state = u->ops->run(u->stream, &step);
+    if (state == UNPACK_GOES_ON && *n && cap && step.n == *n && step.cap == cap)
+        state = UNPACK_BROKEN; /* neither is taken nor comes anything, and never will */
     *src = step.src;
     *n = step.n;
     *got = cap - step.cap;

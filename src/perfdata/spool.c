@@ -149,8 +149,6 @@ static bool unpack_piece(struct spooling *sp, size_t n)
             return unpack_failed(sp, state);
         if (state == UNPACK_ENDED || got || n != before)
             sp->between = state == UNPACK_ENDED;
-        else if (n)
-            return unpack_failed(sp, UNPACK_BROKEN); /* neither is taken nor comes anything */
     }
     return true;
 }
