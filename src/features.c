@@ -46,6 +46,11 @@ static const struct feature features[] = {
 #else
     { "zlib", "perf.data packed by gzip, pprof", false },
 #endif
+#ifdef HAVE_INFOCMP
+    { "terminfo", "terminals that the machine does not know", true },
+#else
+    { "terminfo", "terminals that the machine does not know", false },
+#endif
 #ifdef HAVE_DEBUGINFOD
     { "debuginfod", "debug files from servers, with --debuginfod", true },
 #else

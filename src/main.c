@@ -22,6 +22,9 @@
  *   base/          memory, strings, maps, files, errors
  */
 #include <fnmatch.h>
+#if defined(FLAMETOP_STATIC) && __has_include(<nss.h>)
+#include <nss.h>
+#endif
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -202,6 +205,8 @@ static int run_session(struct options *o)
     }
     if (!check_export(o, &e))
         return complain(&e, EXIT_USAGE);
+    if (screen)
+        ui_prepare();
     if (!open_before(o, &e))
         return complain(&e, 1);
     o->session.wait = o->session.input ? waiting_begin() : NULL;
@@ -251,6 +256,14 @@ static int run(struct options *o)
     }
 }
 
+/* A program that is linked statically must not load modules of the machine's libc, which may be another one. */
+static void keep_to_files(void)
+{
+#if defined(FLAMETOP_STATIC) && __has_include(<nss.h>)
+    (void)__nss_configure_lookup("passwd", "files");
+#endif
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
@@ -259,6 +272,7 @@ int main(int argc, char **argv)
         symbol_fetch_main(argv[2]);
     signal(SIGPIPE, SIG_IGN); /* a reader that left and a file that may not grow are errors of write(2) */
     signal(SIGXFSZ, SIG_IGN);
+    keep_to_files();
     struct options o;
     struct error e = { 0 };
     int status = options_parse(&o, argc, argv, &e) ? run(&o) : complain(&e, EXIT_USAGE);

@@ -59,6 +59,9 @@ struct term_mouse {
     enum { TERM_MOUSE_PRESS, TERM_MOUSE_DOUBLE, TERM_MOUSE_RELEASE, TERM_MOUSE_WHEEL_UP, TERM_MOUSE_WHEEL_DOWN } what;
 };
 
+/* Has a type that the machine's terminfo does not know described by ui/term_types.h, in the environment: to be called
+ * before there are threads. */
+void term_prepare(void);
 /* Says in which way the terminal cannot be used, before anything is drawn. Sets the locale (LC_NUMERIC stays C),
  * installs the handlers of signals. */
 bool term_start(const struct term_config *cfg, const struct theme *theme, struct error *e);

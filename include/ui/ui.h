@@ -45,6 +45,8 @@ struct ui_config {
 
 /* Whether theme, view, sort and keys are good; called before anything starts, so that a message can be printed. */
 bool ui_check(const struct ui_config *cfg, struct error *e);
+/* For a screen, and as early: the terminal's description, which may have to be put into the environment. */
+void ui_prepare(void);
 /* Runs until the user leaves. 0; 128+signal when one ended it; -1 with e set when the terminal cannot be used. */
 int ui_run(struct session *s, const struct ui_config *cfg, struct error *e);
 

@@ -14,6 +14,7 @@
 #include "ui/term_keys.h"
 #include "ui/term_signal.h"
 #include "ui/term_tty.h"
+#include "ui/term_types.h"
 
 /* Last: its term.h makes macros of words like "columns". */
 #define NCURSES_WIDECHAR 1
@@ -55,6 +56,23 @@ static size_t add_capability(char *dst, size_t cap, size_t n, const char *name)
             dst[n++] = *s++;
     }
     return n;
+}
+
+void term_prepare(void)
+{
+    const char *type = getenv("TERM");
+    int found;
+    if (!type || !*type || !isatty(STDOUT_FILENO))
+        return;
+    if (setupterm(NULL, STDOUT_FILENO, &found) == OK) {
+        (void)del_curterm(cur_term);
+        return;
+    }
+    const struct term_type *own = term_type_find(type);
+    if (own) {
+        (void)setenv("TERM", own->name, 1);
+        (void)setenv("TERMINFO", own->terminfo, 1);
+    }
 }
 
 static bool check_terminal(struct error *e)

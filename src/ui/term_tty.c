@@ -13,9 +13,33 @@
 
 #include "base/text.h"
 
+static bool asks_for_utf8(void)
+{
+    static const char *const variables[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *locale = getenv(variables[i]);
+        if (locale && *locale)
+            return strcasestr(locale, "utf-8") || strcasestr(locale, "utf8");
+    }
+    return false;
+}
+
+static void set_locale(void)
+{
+#ifdef FLAMETOP_STATIC
+    /* Other encodings would want modules of the machine's libc, which may be another one than that within. */
+    if (asks_for_utf8() && !setlocale(LC_CTYPE, "C.UTF-8"))
+        (void)setlocale(LC_CTYPE, "");
+#else
+    /* One that came over SSH and that this machine does not have tells yet what the terminal can show. */
+    if (!setlocale(LC_ALL, "") && asks_for_utf8())
+        (void)setlocale(LC_ALL, "C.UTF-8");
+#endif
+}
+
 static void choose_locale(struct term_tty *t, bool no_unicode)
 {
-    (void)setlocale(LC_ALL, "");
+    set_locale();
     (void)setlocale(LC_NUMERIC, "C");
     const char *type = getenv("TERM");
     bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "ui/columns.h"
+#include "ui/term.h"
 #include "ui/theme.h"
 #include "ui/view.h"
 
@@ -57,6 +58,11 @@ bool ui_check(const struct ui_config *cfg, struct error *e)
     keymap_free(km);
     return good && theme_load(&theme, cfg->theme, e) && (!cfg->view || check_view(cfg->view, e)) &&
            (!cfg->sort || check_sort(cfg->sort, e)) && (!cfg->columns || check_sort(cfg->columns, e));
+}
+
+void ui_prepare(void)
+{
+    term_prepare();
 }
 
 void ui_keys_document(struct buf *out, enum action_format format)

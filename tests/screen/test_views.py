@@ -5,7 +5,7 @@ import re
 import time
 
 import machine as m
-from ptyscreen import SLOW, Screen, run
+from ptyscreen import SLOW, Screen, Skip, run
 
 load = None
 
@@ -247,6 +247,18 @@ def terminals():
         assert s.wait_end() == 1
 
 
+def strangers():
+    """a terminal that terminfo does not know is taken for what it is like, a locale that is not there for its encoding"""
+    if not m.has("terminfo"):
+        raise Skip("built without infocmp: no descriptions of terminals inside")
+    with started(term="xterm-flametop", env={"LC_ALL": "xx_XX.UTF-8"}) as s:
+        s.send("3")
+        s.wait(r"path_one")
+        assert max(s.raw) > 127, "nothing but ASCII"
+        s.send("q")
+        assert s.wait_end() == 0
+
+
 def plain():
     """without colour and without UTF-8 nothing but ASCII and attributes is sent"""
     with started(env={"NO_COLOR": "1", "LC_ALL": "C"}) as s:
@@ -268,4 +280,5 @@ def themes():
 
 
 run(first_data, all_views, expansion_stays, groups, search_and_filter, freeze, zooms, pickers, switches, clears,
-    arrows_of_both_modes, help_lists_keys, sizes, fits_80x24, terminals, plain, themes)
+    arrows_of_both_modes, help_lists_keys, sizes, fits_80x24, terminals, strangers, plain,
+    themes)

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "ui/term_types.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void need_types(void)
+{
+    if (!term_type_find("xterm-256color"))
+        skip(); /* built where there is no infocmp */
+}
+
+static void a_type_has_its_own_description(void **state)
+{
+    static const char *const names[] = { "xterm", "xterm-256color", "screen", "tmux-256color", "linux", "vt100" };
+    (void)state;
+    need_types();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct term_type *t = term_type_find(names[i]);
+        assert_non_null(t);
+        assert_string_equal(t->name, names[i]);
+        assert_int_equal(strncmp(t->terminfo, "b64:", 4), 0);
+    }
+}
+
+static void a_type_of_a_family_has_the_description_of_that(void **state)
+{
+    static const char *const pairs[][2] = {
+        { "xterm-kitty", "xterm-256color" }, { "xterm-ghostty", "xterm-256color" },
+        { "alacritty", "xterm-256color" },   { "screen.xterm-256color", "screen-256color" },
+        { "tmux-direct", "tmux-256color" },  { "vt102", "vt100" },
+        { "vt320", "vt220" },
+    };
+    (void)state;
+    need_types();
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        assert_string_equal(term_type_find(pairs[i][0])->name, pairs[i][1]);
+}
+
+static void what_is_like_none_has_none(void **state)
+{
+    (void)state;
+    assert_null(term_type_find("no-such-terminal"));
+    assert_null(term_type_find(""));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_type_has_its_own_description),
+        cmocka_unit_test(a_type_of_a_family_has_the_description_of_that),
+        cmocka_unit_test(what_is_like_none_has_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
