@@ -57,10 +57,8 @@ static bool set_event(struct options *o, const char *value, struct error *e)
     struct session_config *s = &o->session;
     if (!s->event_named)
         s->n_events = 0;
-    if (s->n_events == SESSION_EVENTS_MAX)
-        return error_set(e, ERROR_LIMIT, "-e %s: at most %d events at a time", value, SESSION_EVENTS_MAX);
     s->event_named = true;
-    return event_parse(value, &s->events[s->n_events], e) && ++s->n_events;
+    return event_parse_list(value, s->events, SESSION_EVENTS_MAX, &s->n_events, e);
 }
 
 static bool set_history(struct options *o, const char *value, struct error *e)

@@ -29,10 +29,17 @@ struct event {
     struct perf_event_attr attr; /* size, type, config*, exclude_*, precise_ip; nothing of sampling */
     bool precise_max;            /* no ":p" was given: the opener looks for the highest that works */
     uint64_t cpus; /* not 0: bit mask of the only CPUs (first 64) where the PMU opens (uncore) */
+    /* Groups: counters that the kernel schedules together. Their events stand behind each other, the leader first. */
+    uint8_t members; /* of a leader: how many they are, with itself; else 0 */
+    bool reads;      /* of a leader: it alone samples, and reads the others' counters with each sample (":S") */
 };
+#define EVENT_GROUP_MAX 8
 
 /* Parses one event. On failure e names the place and the nearest right name ("did you mean"). */
 bool event_parse(const char *text, struct event *out, struct error *e);
+/* What -e takes: events and groups, separated by commas: "{cycles,instructions}:S,page-faults"; modifiers behind a group
+ * are those of each of its events, a name before it is let pass, as by perf. Fills out[*n ...] and counts *n up. */
+bool event_parse_list(const char *text, struct event *out, uint32_t cap, uint32_t *n, struct error *e);
 /* Whether period means time in ns (cpu-clock, task-clock), so that shares are shares of time. */
 bool event_is_clock(const struct event *ev);
 /* "cycles" for the start; event_default(&ev) is cycles, precise_max. */

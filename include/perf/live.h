@@ -26,6 +26,7 @@ enum callchain_mode {
 
 struct live_config {
     struct event event;   /* what to sample */
+    struct event siblings[EVENT_GROUP_MAX - 1]; /* if it leads a group: event.members - 1 others */
     struct scope scope;   /* borrowed lists; live copies what it keeps */
     uint64_t freq_hz;     /* samples per second and CPU, or 0 */
     uint64_t period;      /* events per sample when freq_hz is 0; 0: 1, every event */
@@ -55,6 +56,8 @@ struct live *live_open(const struct live_config *cfg, struct error *e);
 void live_close(struct live *l);
 const struct live_config *live_config_of(const struct live *l); /* what really runs, after the fallback */
 const struct perf_event_attr *live_attr(const struct live *l);  /* the attr that was opened */
+/* That of a member of its group, from 1 on; NULL: it is left out. */
+const struct perf_event_attr *live_sibling_attr(const struct live *l, uint32_t member);
 uint32_t live_notes(const struct live *l, const struct live_note **notes);
 int live_fd(const struct live *l);         /* an epoll descriptor: readable when a ring reached its watermark */
 uint32_t live_cpu_count(const struct live *l); /* rings open now */
@@ -63,7 +66,9 @@ uint32_t live_ring_bytes(const struct live *l); /* of one ring */
 /* A task scope of which nothing lives any more, descendants included, as of the last drain. */
 bool live_targets_gone(const struct live *l);
 
-/* Hands every record up to "now - slack" to fn in time order across rings. final: everything that is left.
+/* Hands every record up to "now - slack" to fn in time order across rings. final: everything that is left. The source
+ * of a record is the place of its event in the group (0: the leader, or no group); a sample that read the counters of
+ * its group comes once per member (perf/readings.h).
  * fn returns false to stop early (the rest stays in the rings). Returns the number handed out. */
 typedef bool live_record_fn(void *ctx, const struct record *r);
 size_t live_drain(struct live *l, bool final, live_record_fn *fn, void *ctx);

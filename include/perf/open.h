@@ -32,7 +32,10 @@ struct plan {
     enum callchain_mode callchain_asked;
     uint32_t stack_bytes_asked;
     enum dumps_less { DUMPS_FULL, DUMPS_BUDGET, DUMPS_MEMORY, DUMPS_REFUSED } dumps_less; /* why there is less */
-    struct perf_event_attr attr; /* made of the above */
+    bool without[EVENT_GROUP_MAX]; /* members of the group that did not open */
+    bool inherit_noted;
+    struct perf_event_attr attr; /* made of the above: of the event, and of the others of its group: */
+    struct perf_event_attr sibling_attrs[EVENT_GROUP_MAX - 1];
     struct live_note notes[LIVE_NOTES_MAX];
     uint32_t n_notes;
 };
@@ -44,6 +47,14 @@ bool plan_make_attr(struct plan *p, struct error *e);
 /* Leaves out the newest feature that is still asked for; false when only what every kernel has is left. */
 bool plan_drop_feature(struct plan *p);
 bool plan_is_frequency(const struct plan *p);
+/* The events that are opened on each target: 1, or those of the group; and of these, from member 0 on (which is always
+ * there), the next one behind `member`; n: none. */
+uint32_t plan_members(const struct plan *p);
+uint32_t plan_next_member(const struct plan *p, uint32_t member);
+const struct perf_event_attr *plan_attr(const struct plan *p, uint32_t member);
+const struct event *plan_event(const struct plan *p, uint32_t member);
+/* The leader samples, and reads the counters of the others. */
+bool plan_reads(const struct plan *p);
 void plan_note(struct plan *p, const char *what, const char *mend, ...)
     __attribute__((format(printf, 3, 4))); /* mend is a format */
 
@@ -65,6 +76,7 @@ struct open_failure {
     enum open_stage { OPEN_EVENT, OPEN_RING, OPEN_BUDGET, OPEN_TARGET, OPEN_NO_CPU } stage;
     int sys;
     uint32_t cpu, tid; /* tid 0: none */
+    uint32_t member;   /* of the group */
     uint32_t n_tasks, n_cpus;
 };
 
@@ -75,6 +87,8 @@ bool open_all(struct plan *p, const struct targets *targets, struct live_cpu ***
 struct live_cpu *open_cpu(const struct plan *p, const struct targets *targets, uint32_t cpu);
 /* The CPUs on which the plan samples, of those online. */
 void open_cpu_list(const struct plan *p, struct cpus *out);
+/* Does the kernel let children inherit events whose samples read groups (Linux 6.13)? By trying. */
+bool open_inherits_readers(void);
 /* Raises RLIMIT_NOFILE to its hard limit. */
 void open_raise_limit(void);
 

@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/unpack.h"
+#include "perf/readings.h"
 #include "perfdata/format.h"
 #include "perfdata/input.h"
 #include "perfdata/reader.h"
@@ -101,7 +102,7 @@ struct perfdata {
 
     uint8_t copy[INPUT_GET_MAX]; /* of the record at hand, if it is no sample */
 
-    struct map last_value;  /* id → what its counter was at the last sample */
+    struct readings readings;
     struct map cgroup_name; /* id → string in cgroup_names */
     struct intern *cgroup_names;
     uint64_t count_of[FORMAT_RECORD_USER_END]; /* records by type */

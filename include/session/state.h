@@ -60,6 +60,7 @@ struct user_row { /* what a frame's table says of it; rows NULL: it was not aske
 };
 struct user_aside { /* a sample whose stack is not whole yet */
     uint64_t number; /* in the history */
+    uint32_t n_again; /* so many behind it are the same for other events of its group */
     uint64_t until_ns;
     struct space *maps; /* held: the image's maps when it was taken */
     struct record r; /* what it points to is in bytes */
@@ -109,6 +110,7 @@ struct session_event {
     struct event event;
     struct event asked;          /* the one in whose place it may run */
     bool named;                  /* asked, by the user */
+    uint32_t leader;             /* of its group; one that is alone leads itself. Others of a group stand behind it */
     struct perf_event_attr attr; /* as opened; for a file as read */
     uint64_t freq_hz, period;
     uint64_t seen_hz;            /* of a period: what auto had to find out, 0: nothing */
@@ -143,7 +145,13 @@ struct session {
     struct jit_names jit;
     struct jit_frames jit_frames;
     struct session_event events[SESSION_EVENTS_MAX];
-    uint32_t n_events, current_event;
+    uint32_t n_events;
+    uint32_t current_event;      /* that is shown … */
+    uint32_t live_event;         /* … and the one that is sampled, or leads the group that is: that one's group */
+    struct {
+        struct sample sample;
+        uint64_t number;
+    } sampled; /* the last sample: other events of its group share it */
     uint32_t *thread_scope;      /* by thread: number of the scope it was last sampled under */
     size_t thread_scope_cap;
     uint32_t scope_number;
@@ -213,6 +221,7 @@ bool userstack_taken(const struct session *s, const struct record *r);
 uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, const struct record *r, bool give_up,
                         uint32_t *frames, uint32_t cap, uint32_t *awaits);
 void userstack_put_aside(struct session *s, const struct record *r, uint32_t thread, uint64_t number);
+void userstack_again(struct session *s, uint64_t number); /* the sample behind that one shares its stack */
 void userstack_retry(struct session *s, bool last); /* those put aside; last: however it ends */
 void userstack_forget(struct session *s);           /* tables may be gone */
 void userstack_forget_rows(struct session *s);      /* frames have other numbers */

@@ -27,8 +27,19 @@ static bool step_rate(struct plan *p)
     return true;
 }
 
+/* Children are followed on all CPUs where the kernel does not let them inherit what reads groups. */
+static void look_at_all_cpus(struct plan *p)
+{
+    if (p->where != PLAN_TASKS || p->cfg.enable_on_exec || !p->cfg.inherit || !plan_reads(p) || open_inherits_readers())
+        return;
+    p->where = PLAN_CPUS;
+    p->filter = true;
+    log_add("groups are read on all CPUs, and the samples of other tasks dropped: Linux 6.13 can do without");
+}
+
 void ladder_start(struct plan *p)
 {
+    look_at_all_cpus(p);
     step_rate(p);
     dumps_start(p);
 }
@@ -73,6 +84,8 @@ static bool step_clock(struct plan *p, int sys)
     ev->kind = EVENT_SOFTWARE;
     ev->precise_max = false;
     ev->cpus = 0;
+    ev->members = 0;
+    ev->reads = false;
     snprintf(ev->name, sizeof ev->name, "cpu-clock%s",
              old.exclude_kernel ? ":u"
              : old.exclude_user ? ":k"
@@ -202,9 +215,36 @@ static bool step_event(struct plan *p, const struct open_failure *f)
     }
 }
 
+/* The group goes on without a member that does not open beside those before it. */
+static bool step_member(struct plan *p, const struct open_failure *f)
+{
+    const struct event *ev = plan_event(p, f->member);
+    struct error why = { 0 };
+    char what[160];
+    if (!f->member)
+        return false;
+    p->without[f->member] = true;
+    snprintf(what, sizeof what, "the group of %.50s goes on without %.60s", p->cfg.event.name, ev->name);
+    event_explain_on_cpu(ev->name, &ev->attr, f->sys, &why);
+    if (f->sys == EINVAL)
+        plan_note(p, what, "the kernel cannot count these together: fewer events, or those of one PMU");
+    else
+        plan_note(p, what, "%s", why.text);
+    return true;
+}
+
+static bool is_of_one_event(const struct open_failure *f)
+{
+    return f->stage == OPEN_EVENT && f->member &&
+           (f->sys == EINVAL || f->sys == ENOENT || f->sys == ENODEV || f->sys == EOPNOTSUPP || f->sys == EBUSY ||
+            f->sys == ENOSPC || f->sys == ENXIO);
+}
+
 bool ladder_step(struct plan *p, const struct open_failure *f, struct error *e)
 {
     bool changed = false;
+    if (is_of_one_event(f))
+        return step_member(p, f);
     switch (f->stage) {
     case OPEN_EVENT:
         changed = step_event(p, f);
@@ -219,5 +259,5 @@ bool ladder_step(struct plan *p, const struct open_failure *f, struct error *e)
     case OPEN_NO_CPU:
         break;
     }
-    return changed || advice_refused(p, f, e);
+    return changed || (f->stage == OPEN_EVENT && step_member(p, f)) || advice_refused(p, f, e);
 }

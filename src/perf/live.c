@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "perf/open.h"
+#include "perf/readings.h"
 
 /* A record is stamped, then reserved, then copied, then published, all with interrupts off or nested in one
  * that is: what is older than this when the heads are read is there, on every CPU. */
@@ -30,6 +31,8 @@ struct live {
     size_t rings_cap;
     struct order order;
     struct live_stats stats;
+    struct map member_of; /* of a group: id of an event → its place */
+    struct readings readings;
     uint64_t dump_bytes; /* of stacks, since open */
     struct look {
         uint64_t bytes, lost, time_ns;
@@ -84,6 +87,19 @@ static void enable(const struct live *l, const struct live_cpu *c)
         ioctl(c->fds[i], PERF_EVENT_IOC_ENABLE, 0);
 }
 
+/* The events of each target come in the order of the group. */
+static void note_ids(struct live *l, const struct live_cpu *c)
+{
+    uint64_t id;
+    uint32_t member = 0;
+    for (uint32_t i = 0; i < c->n_fds && plan_members(&l->plan) > 1; i++) {
+        if (ioctl(c->fds[i], PERF_EVENT_IOC_ID, &id) == 0)
+            map_put(&l->member_of, id, member);
+        member = plan_next_member(&l->plan, member);
+        member = member < EVENT_GROUP_MAX ? member : 0;
+    }
+}
+
 static bool open_by_steps(struct live *l, struct error *e)
 {
     struct open_failure f;
@@ -117,8 +133,10 @@ struct live *live_open(const struct live_config *cfg, struct error *e)
     l->budget_look.time_ns = clock_now_ns();
     record_layout_of(&l->plan.attr, false, &l->layout);
     l->cpus_cap = l->n_cpus;
-    for (uint32_t i = 0; i < l->n_cpus; i++)
+    for (uint32_t i = 0; i < l->n_cpus; i++) {
+        note_ids(l, l->cpus[i]);
         watch(l, l->cpus[i]);
+    }
     for (uint32_t i = 0; i < l->n_cpus; i++)
         enable(l, l->cpus[i]);
     return l;
@@ -139,6 +157,8 @@ void live_close(struct live *l)
     mem_free(l->rings);
     order_done(&l->order);
     targets_done(&l->targets);
+    map_done(&l->member_of);
+    readings_done(&l->readings);
     plan_done(&l->plan);
     mem_free(l);
 }
@@ -151,6 +171,12 @@ const struct live_config *live_config_of(const struct live *l)
 const struct perf_event_attr *live_attr(const struct live *l)
 {
     return &l->plan.attr;
+}
+
+const struct perf_event_attr *live_sibling_attr(const struct live *l, uint32_t member)
+{
+    bool there = member && member < l->plan.cfg.event.members && !l->plan.without[member];
+    return there ? plan_attr(&l->plan, member) : NULL;
 }
 
 uint32_t live_notes(const struct live *l, const struct live_note **notes)
@@ -222,6 +248,21 @@ static bool belongs(struct live *l, const struct record *r)
     return true;
 }
 
+static uint32_t member_of(const struct live *l, uint64_t id)
+{
+    uint64_t member = 0;
+    return l->member_of.n && map_get(&l->member_of, id, &member) ? (uint32_t)member : 0;
+}
+
+static bool hand_reading(void *ctx, struct record *one, uint32_t member)
+{
+    struct live *l = ctx;
+    (void)member; /* that is its place among those that opened */
+    one->source = member_of(l, one->id.id);
+    l->handed++;
+    return l->fn(l->ctx, one);
+}
+
 static bool take(void *ctx, const void *bytes, uint32_t size)
 {
     struct live *l = ctx;
@@ -235,6 +276,9 @@ static bool take(void *ctx, const void *bytes, uint32_t size)
     count(&l->stats, &r);
     if (r.type == PERF_RECORD_SAMPLE)
         l->dump_bytes += r.sample.stack_size;
+    if (readings_in(&r, &l->layout))
+        return readings_each(&l->readings, &r, &l->layout, hand_reading, l);
+    r.source = member_of(l, r.id.id);
     l->handed++;
     return l->fn(l->ctx, &r);
 }
@@ -315,13 +359,11 @@ static bool has_cpu(const struct live *l, uint32_t cpu)
  * shows by its time, which stands still. (That of a cgroup's event stands also while the cgroup is idle.) */
 static bool was_retired(const struct live *l, struct live_cpu *c)
 {
-    struct {
-        uint64_t value, enabled_ns;
-    } now;
-    if (l->plan.where != PLAN_CPUS || read(c->fds[0], &now, sizeof now) != sizeof now)
+    uint64_t now[3 + 2 * EVENT_GROUP_MAX]; /* the value, or how many there are; then its time */
+    if (l->plan.where != PLAN_CPUS || read(c->fds[0], now, sizeof now) < (ssize_t)(2 * sizeof *now))
         return false;
-    bool stands = now.enabled_ns == c->enabled_ns;
-    c->enabled_ns = now.enabled_ns;
+    bool stands = now[1] == c->enabled_ns;
+    c->enabled_ns = now[1];
     return stands;
 }
 
@@ -341,6 +383,7 @@ static void join(struct live *l, uint32_t cpu)
     log_add("CPU %u is online", cpu);
     MEM_GROW(l->cpus, l->cpus_cap, l->n_cpus + 1);
     l->cpus[l->n_cpus++] = c;
+    note_ids(l, c);
     watch(l, c);
     enable(l, c);
 }

@@ -97,11 +97,12 @@ static bool join_ring(const struct plan *p, struct live_cpu *c, int fd)
     return ring_map(&c->ring, fd, p->ring_bytes);
 }
 
-static bool open_one(const struct plan *p, struct live_cpu *c, int pid, unsigned long flags,
-                     struct open_failure *f)
+static bool open_member(const struct plan *p, struct live_cpu *c, const struct on_cpu *at, uint32_t member, int leader,
+                        struct open_failure *f)
 {
     f->stage = OPEN_EVENT;
-    int fd = event_open_fd(&p->attr, pid, (int)c->cpu, -1, flags);
+    f->member = member;
+    int fd = event_open_fd(plan_attr(p, member), at->pid, (int)c->cpu, leader, at->flags);
     if (fd >= 0) {
         f->stage = OPEN_RING;
         if (join_ring(p, c, fd)) {
@@ -115,6 +116,24 @@ static bool open_one(const struct plan *p, struct live_cpu *c, int pid, unsigned
     if (fd >= 0)
         close(fd);
     return false;
+}
+
+/* All of a group, or nothing. */
+static bool open_one(const struct plan *p, struct live_cpu *c, int pid, unsigned long flags,
+                     struct open_failure *f)
+{
+    struct on_cpu at = { .pid = pid, .flags = flags };
+    uint32_t before = c->n_fds;
+    for (uint32_t member = 0; member < EVENT_GROUP_MAX; member = plan_next_member(p, member)) {
+        if (open_member(p, c, &at, member, member ? c->fds[before] : -1, f))
+            continue;
+        if (before == 0)
+            ring_unmap(&c->ring);
+        while (c->n_fds > before)
+            close(c->fds[--c->n_fds]);
+        return false;
+    }
+    return true;
 }
 
 /* Threads that end meanwhile, or that we may not look into, are left out as long as others open. */
@@ -202,7 +221,7 @@ static uint32_t count_cpus(const struct cpus *list)
 /* Whether the threads fit into the descriptors left; with `fit` as many are taken as do. */
 static bool keep_budget(struct plan *p, struct on_cpu *what, uint32_t n_cpus, struct open_failure *f)
 {
-    uint64_t left = files_left();
+    uint64_t left = files_left() / plan_members(p);
     f->n_tasks = what->n_tids;
     f->n_cpus = n_cpus;
     if ((uint64_t)what->n_tids * n_cpus <= left || what->n_tids <= 1)
@@ -220,7 +239,7 @@ static bool keep_budget(struct plan *p, struct on_cpu *what, uint32_t n_cpus, st
         snprintf(text, sizeof text, "only %u of %u threads are sampled: the limit of open files is too low",
                  what->n_tids, f->n_tasks);
         plan_note(p, text, "ulimit -n %llu",
-                  (unsigned long long)f->n_tasks * n_cpus + count_open_files() + FDS_RESERVE);
+                  (unsigned long long)f->n_tasks * n_cpus * plan_members(p) + count_open_files() + FDS_RESERVE);
     }
     return true;
 }
@@ -283,6 +302,27 @@ static void choose_precision(struct plan *p, const struct on_cpu *what, uint32_t
         p->attr.precise_ip = bare.precise_ip;
         return;
     }
+}
+
+bool open_inherits_readers(void)
+{
+    struct perf_event_attr attr = {
+        .type = PERF_TYPE_SOFTWARE,
+        .size = sizeof attr,
+        .config = PERF_COUNT_SW_DUMMY,
+        .sample_period = 1,
+        .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_READ,
+        .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID,
+        .disabled = 1,
+        .inherit = 1,
+        .exclude_kernel = 1,
+        .exclude_hv = 1,
+    };
+    int fd = event_open_fd(&attr, 0, -1, -1, 0);
+    if (fd < 0)
+        return false;
+    close(fd);
+    return true;
 }
 
 static uint32_t first_cpu(const struct cpus *list)

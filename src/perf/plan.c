@@ -84,14 +84,58 @@ bool plan_drop_feature(struct plan *p)
     return true;
 }
 
+uint32_t plan_next_member(const struct plan *p, uint32_t member)
+{
+    uint32_t n = p->cfg.event.members;
+    for (member++; member < n; member++)
+        if (!p->without[member])
+            return member;
+    return EVENT_GROUP_MAX;
+}
+
+uint32_t plan_members(const struct plan *p)
+{
+    uint32_t n = 1;
+    for (uint32_t member = plan_next_member(p, 0); member < EVENT_GROUP_MAX; member = plan_next_member(p, member))
+        n++;
+    return n;
+}
+
+const struct perf_event_attr *plan_attr(const struct plan *p, uint32_t member)
+{
+    return member ? &p->sibling_attrs[member - 1] : &p->attr;
+}
+
+const struct event *plan_event(const struct plan *p, uint32_t member)
+{
+    return member ? &p->cfg.siblings[member - 1] : &p->cfg.event;
+}
+
+bool plan_reads(const struct plan *p)
+{
+    return p->cfg.event.reads && plan_members(p) > 1;
+}
+
+static bool wants_payload(const struct plan *p)
+{
+    for (uint32_t member = 0; member < EVENT_GROUP_MAX; member = plan_next_member(p, member)) {
+        const struct event *ev = plan_event(p, member);
+        if (ev->kind == EVENT_TRACEPOINT || ev->attr.type == PERF_TYPE_TRACEPOINT)
+            return true;
+    }
+    return false;
+}
+
 static uint64_t sample_type_of(const struct plan *p)
 {
     uint64_t t = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
                  PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
     if (p->cfg.callchain != CALLCHAIN_NONE)
         t |= PERF_SAMPLE_CALLCHAIN;
-    if (p->cfg.event.attr.type == PERF_TYPE_TRACEPOINT || p->cfg.event.kind == EVENT_TRACEPOINT)
+    if (wants_payload(p))
         t |= PERF_SAMPLE_RAW;
+    if (plan_reads(p))
+        t |= PERF_SAMPLE_READ;
     if (has(p, FEATURE_SAMPLE_CGROUP))
         t |= PERF_SAMPLE_CGROUP;
     if (dumps_run(p))
@@ -142,6 +186,47 @@ static void set_stacks(const struct plan *p, struct perf_event_attr *a)
     }
 }
 
+/* Of tasks only: CPUs see the children as well. */
+static bool inherits(struct plan *p)
+{
+    if (!p->cfg.inherit && !p->cfg.scope.own)
+        return false;
+    if (!plan_reads(p) || open_inherits_readers())
+        return true;
+    if (!p->inherit_noted)
+        plan_note(p, "children are not followed: this kernel reads groups (:S) of single tasks only",
+                  "Linux 6.13, all of the machine, or the group without :S");
+    p->inherit_noted = true;
+    return false;
+}
+
+/* The others of a group have nothing of their own but what they count, and, if all sample, their samples. The kernel
+ * starts and stops them with their leader. */
+static void make_sibling(struct plan *p, uint32_t member)
+{
+    struct perf_event_attr *a = &p->sibling_attrs[member - 1];
+    const struct perf_event_attr *leader = &p->attr;
+    *a = p->cfg.siblings[member - 1].attr;
+    a->size = sizeof *a;
+    a->sample_type = leader->sample_type;
+    a->read_format = leader->read_format;
+    a->sample_id_all = 1;
+    a->inherit = leader->inherit;
+    a->use_clockid = leader->use_clockid;
+    a->clockid = leader->clockid;
+    a->watermark = leader->watermark;
+    a->wakeup_watermark = leader->wakeup_watermark;
+    a->pinned = a->exclusive = 0;
+    set_modes(p, a);
+    if (plan_reads(p)) {
+        a->sample_type &= PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_READ;
+        return;
+    }
+    a->freq = leader->freq;
+    a->sample_period = leader->sample_period; /* or frequency */
+    set_stacks(p, a);
+}
+
 bool plan_make_attr(struct plan *p, struct error *e)
 {
     struct perf_event_attr *a = &p->attr;
@@ -161,13 +246,17 @@ bool plan_make_attr(struct plan *p, struct error *e)
                          "%s: with both kernel and user space left out nothing is measured",
                          p->cfg.event.name);
     a->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
+    if (plan_reads(p))
+        a->read_format |= PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_GROUP | PERF_FORMAT_ID;
     a->disabled = 1;
     a->watermark = 1;
     a->wakeup_watermark = p->ring_bytes / 4;
     if (p->where == PLAN_TASKS) {
-        a->inherit = p->cfg.inherit || p->cfg.scope.own;
+        a->inherit = inherits(p);
         a->enable_on_exec = p->cfg.enable_on_exec;
     }
+    for (uint32_t member = 1; member < p->cfg.event.members; member++)
+        make_sibling(p, member);
     return true;
 }
 

@@ -26,6 +26,7 @@ void record_layout_of(const struct perf_event_attr *attr, bool swap, struct reco
         .regs_user = attr->sample_regs_user,
         .regs_intr = attr->sample_regs_intr,
         .id_all = attr->sample_id_all,
+        .per_task = attr->inherit,
         .swap = swap,
     };
 }

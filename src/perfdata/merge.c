@@ -146,7 +146,7 @@ bool merge_records(struct perfdata *p, perfdata_record_fn *fn, void *ctx, double
 {
     struct merge m = { .p = p };
     bool more = true, room = true;
-    map_clear(&p->last_value);
+    readings_clear(&p->readings);
     if (p->n_runs)
         qsort(p->runs, p->n_runs, sizeof *p->runs, by_time);
     while (more && (room = admit(&m)) && m.n) {

@@ -63,7 +63,7 @@ void perfdata_close(struct perfdata *p)
     unpacker_free(p->zstd);
     arena_done(&p->strings);
     map_done(&p->event_of);
-    map_done(&p->last_value);
+    readings_done(&p->readings);
     map_done(&p->cgroup_name);
     map_done(&p->count_of_others);
     intern_free(p->cgroup_names);

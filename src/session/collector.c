@@ -148,10 +148,15 @@ static uint32_t callers_of(struct session *s, const struct frame_owner *o, const
     return slot->stack;
 }
 
+static uint32_t event_of(const struct session *s, const struct record *r)
+{
+    return s->file ? r->source : s->live_event + r->source;
+}
+
 static uint32_t stack_of_chain(struct session *s, const struct record *r, const struct frame_owner *owner, bool *broken)
 {
     struct entry entries[CHAIN_MAX];
-    const struct perf_event_attr *attr = &s->events[s->file ? r->source : s->current_event].attr;
+    const struct perf_event_attr *attr = &s->events[event_of(s, r)].attr;
     bool calls = r->sample.branch_n && attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;
     uint32_t n = chain_entries(r, calls, entries);
     bool known;
@@ -244,8 +249,9 @@ bool collector_unwind_again(struct session *s, const struct user_aside *aside, b
     struct stack_answer a = stack_of(s, &aside->r, &owner, give_up);
     if (a.awaits)
         return false;
-    history_set_stack(s->history, aside->number, a.stack,
-                      (uint8_t)((sample->flags & ~SAMPLE_BROKEN) | (a.broken ? SAMPLE_BROKEN : 0)));
+    uint8_t flags = (uint8_t)((sample->flags & ~SAMPLE_BROKEN) | (a.broken ? SAMPLE_BROKEN : 0));
+    for (uint32_t i = 0; i <= aside->n_again; i++)
+        history_set_stack(s->history, aside->number + i, a.stack, flags);
     return true;
 }
 
@@ -308,9 +314,23 @@ static uint64_t sample_time(struct session *s, const struct record *r)
     return time_ns;
 }
 
+/* The same sample for another event of the group. */
+static void collect_again(struct session *s, const struct record *r)
+{
+    struct sample sample = s->sampled.sample;
+    sample.event = (uint8_t)event_of(s, r);
+    sample.weight = r->sample.period ? r->sample.period : 1;
+    history_append(s->history, &sample, NULL, 0);
+    userstack_again(s, s->sampled.number);
+}
+
 /* False: nothing was done, its stack waits (over a file). */
 static bool collect_sample(struct session *s, const struct record *r)
 {
+    if (r->again) {
+        collect_again(s, r);
+        return true;
+    }
     /* the process, and a parent that ran before us and whose maps it shares */
     if (!s->file)
         readproc_of(s, r->id.pid);
@@ -326,10 +346,12 @@ static bool collect_sample(struct session *s, const struct record *r)
         .thread = thread,
         .stack = a.stack,
         .cpu = (uint16_t)r->id.cpu,
-        .event = (uint8_t)(s->file ? r->source : s->current_event),
+        .event = (uint8_t)event_of(s, r),
     };
-    sample.flags = sample_flags_of(r, r->id.pid) | (a.broken ? SAMPLE_BROKEN : 0);
+    sample.flags = sample_flags_of(r, r->id.pid) | (a.broken ? SAMPLE_BROKEN : 0) | (r->partly ? SAMPLE_PARTLY : 0);
     uint64_t number = history_append(s->history, &sample, r->sample.raw, r->sample.raw_size);
+    s->sampled.sample = sample;
+    s->sampled.number = number;
     if (a.awaits)
         userstack_put_aside(s, r, thread, number);
     s->samples++;
@@ -341,7 +363,7 @@ static bool collect_sample(struct session *s, const struct record *r)
 
 static void note_lost_of_event(struct session *s, const struct record *r)
 {
-    uint32_t event = s->file ? r->source : s->current_event;
+    uint32_t event = event_of(s, r);
     if (event < s->n_events)
         s->events[event].lost += r->lost.lost;
 }

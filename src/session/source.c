@@ -13,15 +13,21 @@
 /* What a source is to be opened for: the session's configuration, maybe with a change, and an event. */
 struct wish {
     const struct session_config *cfg;
-    const struct event *event;
-    bool named; /* the event, by the user */
+    const struct event *events; /* one, or those of a group */
+    bool named; /* by the user */
     uint64_t seen_hz;
 };
+
+/* Of an event, or of the group that it leads. */
+static uint32_t count_of(const struct event *leader)
+{
+    return leader->members > 1 ? leader->members : 1;
+}
 
 static void config_of(const struct wish *w, struct live_config *out)
 {
     *out = (struct live_config){
-        .event = *w->event,
+        .event = w->events[0],
         .scope = w->cfg->scope, /* borrowed */
         .freq_hz = w->cfg->period ? 0 : w->cfg->freq_hz,
         .period = w->cfg->period,
@@ -33,19 +39,41 @@ static void config_of(const struct wish *w, struct live_config *out)
         .no_fallback = w->named,
     };
     /* every occurrence of a tracepoint counts, unless the user named a rate */
-    if (w->event->kind == EVENT_TRACEPOINT && !w->cfg->freq_named && !w->cfg->period)
+    if (w->events[0].kind == EVENT_TRACEPOINT && !w->cfg->freq_named && !w->cfg->period)
         out->freq_hz = 0, out->period = 1;
+    memcpy(out->siblings, w->events + 1, (count_of(w->events) - 1) * sizeof *out->siblings);
 }
 
-static uint32_t event_slot(struct session *s, const struct event *ev)
+static bool is_slot_of(const struct session *s, uint32_t slot, const struct event *events)
+{
+    uint32_t n = count_of(events);
+    const struct session_event *at = &s->events[slot];
+    if (at->leader != slot || count_of(&at->event) != n || at->event.reads != events->reads || slot + n > s->n_events)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (strcmp(at[i].event.name, events[i].name))
+            return false;
+    return true;
+}
+
+/* Where an event stands, or the leader of a group; SESSION_EVENTS_MAX: nowhere yet. */
+static uint32_t find_slot(const struct session *s, const struct event *events)
 {
     for (uint32_t i = 0; i < s->n_events; i++)
-        if (!strcmp(s->events[i].event.name, ev->name))
+        if (is_slot_of(s, i, events))
             return i;
-    if (s->n_events == SESSION_EVENTS_MAX)
-        return SESSION_EVENTS_MAX;
-    s->events[s->n_events] = (struct session_event){ .event = *ev, .asked = *ev };
-    return s->n_events++;
+    return SESSION_EVENTS_MAX;
+}
+
+static uint32_t event_slot(struct session *s, const struct event *events)
+{
+    uint32_t n = count_of(events), slot = find_slot(s, events);
+    if (slot < SESSION_EVENTS_MAX || s->n_events + n > SESSION_EVENTS_MAX)
+        return slot;
+    slot = s->n_events;
+    for (uint32_t i = 0; i < n; i++)
+        s->events[s->n_events++] = (struct session_event){ .event = events[i], .asked = events[i], .leader = slot };
+    return slot;
 }
 
 static void adopt_notes(struct session *s, const struct live *live)
@@ -58,6 +86,40 @@ static void adopt_notes(struct session *s, const struct live *live)
     }
 }
 
+static void adopt_event(struct session *s, uint32_t slot, uint32_t member, const struct live *live, const struct wish *w)
+{
+    const struct live_config *running = live_config_of(live);
+    const struct perf_event_attr *attr = member ? live_sibling_attr(live, member) : live_attr(live);
+    struct session_event *ev = &s->events[slot + member];
+    ev->asked = w->events[member];
+    if (count_of(&running->event) == 1) { /* another event in its place, or no group */
+        ev->asked.members = 0;
+        ev->asked.reads = false;
+    }
+    ev->named = w->named;
+    if (attr)
+        ev->attr = *attr;
+    ev->freq_hz = running->freq_hz;
+    ev->period = running->period;
+    ev->seen_hz = w->seen_hz;
+}
+
+/* What is shown stays, if it is one of them. */
+static void adopt_events(struct session *s, const struct live *live, const struct wish *w)
+{
+    const struct live_config *running = live_config_of(live);
+    struct event events[EVENT_GROUP_MAX] = { running->event };
+    memcpy(events + 1, running->siblings, sizeof running->siblings);
+    uint32_t slot = event_slot(s, events);
+    if (slot == SESSION_EVENTS_MAX) /* the caller made sure of room: only a fallback's event can meet this */
+        slot = s->events[s->current_event].leader;
+    for (uint32_t i = 0; i < count_of(events); i++)
+        adopt_event(s, slot, i, live, w);
+    if (s->events[s->current_event].leader != slot)
+        s->current_event = slot;
+    s->live_event = slot;
+}
+
 /* Under both locks. */
 static void source_adopt(struct session *s, struct live *live, const struct wish *w)
 {
@@ -67,16 +129,7 @@ static void source_adopt(struct session *s, struct live *live, const struct wish
     else
         s->scope_number = 1;
     s->live = live;
-    uint32_t slot = event_slot(s, &running->event);
-    if (slot == SESSION_EVENTS_MAX)
-        slot = s->current_event; /* the caller made sure of room: only a fallback's event can meet this */
-    s->current_event = slot;
-    s->events[slot].asked = *w->event;
-    s->events[slot].named = w->named;
-    s->events[slot].attr = *live_attr(live);
-    s->events[slot].freq_hz = running->freq_hz;
-    s->events[slot].period = running->period;
-    s->events[slot].seen_hz = w->seen_hz;
+    adopt_events(s, live, w);
     s->running_callchain = running->callchain;
     s->running_stack_bytes = running->stack_bytes;
     scope_done(&s->running_scope);
@@ -87,9 +140,19 @@ static void source_adopt(struct session *s, struct live *live, const struct wish
     s->generation++;
 }
 
+/* Those behind the first one, which may be switched to. */
+static void add_events(struct session *s, const struct event *events, uint32_t n)
+{
+    for (uint32_t i = count_of(events); i < n; i += count_of(&events[i])) {
+        uint32_t slot = event_slot(s, &events[i]);
+        if (slot < SESSION_EVENTS_MAX)
+            s->events[slot].named = true;
+    }
+}
+
 bool source_open(struct session *s, struct error *e)
 {
-    struct wish w = { &s->cfg, &s->cfg.events[0], s->cfg.event_named, 0 };
+    struct wish w = { &s->cfg, s->cfg.events, s->cfg.event_named, 0 };
     struct live_config cfg;
     config_of(&w, &cfg);
     cfg.enable_on_exec = s->command != NULL;
@@ -97,11 +160,7 @@ bool source_open(struct session *s, struct error *e)
     if (!live)
         return false;
     source_adopt(s, live, &w);
-    for (uint32_t i = 1; i < s->cfg.n_events; i++) { /* those that may be switched to */
-        uint32_t slot = event_slot(s, &s->cfg.events[i]);
-        if (slot < SESSION_EVENTS_MAX)
-            s->events[slot].named = true;
-    }
+    add_events(s, s->cfg.events, s->cfg.n_events);
     return true;
 }
 
@@ -134,11 +193,21 @@ static struct live *open_beside(struct session *s, const struct live_config *cfg
     return live_open(cfg, e);
 }
 
+/* What was asked for of an event, or of the group that it leads. */
+static struct wish wish_of(const struct session *s, const struct session_config *cfg, uint32_t slot,
+                           struct event events[EVENT_GROUP_MAX])
+{
+    const struct session_event *leader = &s->events[slot];
+    for (uint32_t i = 0; i < count_of(&leader->asked); i++)
+        events[i] = leader[i].asked;
+    return (struct wish){ cfg, events, leader->named, 0 };
+}
+
 static void reopen(struct session *s)
 {
-    const struct session_event *current = &s->events[s->current_event];
-    struct event event = current->asked;
-    struct wish w = { &s->cfg, &event, current->named, current->seen_hz };
+    struct event events[EVENT_GROUP_MAX];
+    struct wish w = wish_of(s, &s->cfg, s->live_event, events);
+    w.seen_hz = s->events[s->live_event].seen_hz;
     struct live_config cfg;
     struct error e = { 0 };
     config_of(&w, &cfg);
@@ -178,16 +247,16 @@ static bool source_replace(struct session *s, const struct wish *w, struct error
 /* The event that runs, under another configuration. */
 static bool source_change(struct session *s, const struct session_config *cfg, struct error *e)
 {
-    const struct session_event *current = &s->events[s->current_event];
-    struct event event = current->asked;
-    return source_replace(s, &(struct wish){ cfg, &event, current->named, 0 }, e);
+    struct event events[EVENT_GROUP_MAX];
+    struct wish w = wish_of(s, cfg, s->live_event, events);
+    return source_replace(s, &w, e);
 }
 
 void source_keep_budget(struct session *s)
 {
-    const struct session_event *current = &s->events[s->current_event];
-    struct event event = current->asked;
-    struct wish w = { &s->cfg, &event, current->named, s->live ? live_over_budget(s->live) : 0 };
+    struct event events[EVENT_GROUP_MAX];
+    struct wish w = wish_of(s, &s->cfg, s->live_event, events);
+    w.seen_hz = s->live ? live_over_budget(s->live) : 0;
     struct error e = { 0 };
     if (w.seen_hz && !source_replace(s, &w, &e))
         log_add("smaller stacks were not to be had: %s", e.text);
@@ -198,46 +267,58 @@ static bool not_over_a_file(const struct session *s, struct error *e)
     return !s->file || error_set(e, ERROR_UNSUPPORTED, "a file is open: nothing is being measured");
 }
 
-/* Room for one more event is needed before it is opened: its samples need a number. */
-static bool event_fits(struct session *s, const struct event *ev, struct error *e)
+/* Room for more events is needed before they are opened: their samples need numbers. */
+static bool event_fits(struct session *s, const struct event *events, struct error *e)
 {
-    for (uint32_t i = 0; i < s->n_events; i++)
-        if (!strcmp(s->events[i].event.name, ev->name))
-            return true;
-    return s->n_events < SESSION_EVENTS_MAX ||
+    return find_slot(s, events) < SESSION_EVENTS_MAX || s->n_events + count_of(events) <= SESSION_EVENTS_MAX ||
            error_set(e, ERROR_LIMIT, "%u events were sampled already: leave and start anew for more", s->n_events);
 }
 
-static bool source_switch_event(struct session *s, const struct event *ev, bool named, struct error *e)
+/* show: which of a group is to be shown. */
+static bool source_switch_event(struct session *s, const struct event *events, bool named, uint32_t show, struct error *e)
 {
     pthread_mutex_lock(&s->source_lock);
-    bool ok = event_fits(s, ev, e) && source_replace(s, &(struct wish){ &s->cfg, ev, named, 0 }, e);
+    bool ok = event_fits(s, events, e) && source_replace(s, &(struct wish){ &s->cfg, events, named, 0 }, e);
+    if (ok) {
+        pthread_mutex_lock(&s->lock);
+        bool there = s->live_event + show < s->n_events && s->events[s->live_event + show].leader == s->live_event;
+        s->current_event = s->live_event + (there ? show : 0);
+        pthread_mutex_unlock(&s->lock);
+    }
     pthread_mutex_unlock(&s->source_lock);
     return ok;
 }
 
 bool session_set_event(struct session *s, const char *text, struct error *e)
 {
-    struct event ev;
-    return not_over_a_file(s, e) && event_parse(text, &ev, e) && source_switch_event(s, &ev, true, e);
+    struct event events[SESSION_EVENTS_MAX];
+    uint32_t n = 0;
+    if (!not_over_a_file(s, e) || !event_parse_list(text, events, SESSION_EVENTS_MAX, &n, e) ||
+        !source_switch_event(s, events, true, 0, e))
+        return false;
+    pthread_mutex_lock(&s->lock);
+    add_events(s, events, n);
+    pthread_mutex_unlock(&s->lock);
+    return true;
 }
 
 bool session_select_event(struct session *s, int step, struct error *e)
 {
+    struct event events[EVENT_GROUP_MAX];
     pthread_mutex_lock(&s->lock);
     uint32_t n = s->n_events;
     uint32_t next = n ? (s->current_event + n + (uint32_t)(step < 0 ? n - 1 : 1)) % n : 0;
-    struct event ev = s->events[next].asked;
-    bool named = s->events[next].named;
-    bool alone = n < 2;
-    if (!alone && s->file) {
+    uint32_t leader = s->events[next].leader;
+    struct wish w = wish_of(s, &s->cfg, leader, events);
+    bool alone = n < 2, is_sampled = s->file || (leader == s->live_event && !s->fatal[0]);
+    if (!alone && is_sampled) {
         s->current_event = next;
         s->generation++;
     }
     pthread_mutex_unlock(&s->lock);
     if (alone)
         return error_set(e, ERROR_MISSING, "only one event was chosen: press e to pick another");
-    return s->file ? true : source_switch_event(s, &ev, named, e);
+    return is_sampled || source_switch_event(s, events, w.named, next - leader, e);
 }
 
 bool session_set_scope(struct session *s, const struct scope *scope, struct error *e)

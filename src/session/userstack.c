@@ -245,6 +245,13 @@ void userstack_put_aside(struct session *s, const struct record *r, uint32_t thr
     u->aside_bytes += a->n_bytes;
 }
 
+void userstack_again(struct session *s, uint64_t number)
+{
+    struct user_stacks *u = &s->user;
+    if (u->n_aside && u->aside[u->n_aside - 1].number == number)
+        u->aside[u->n_aside - 1].n_again++;
+}
+
 void userstack_retry(struct session *s, bool last)
 {
     struct user_stacks *u = &s->user;

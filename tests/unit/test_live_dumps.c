@@ -103,13 +103,10 @@ static void open_dumps(void)
     assert_int_equal(live_config_of(live)->callchain, CALLCHAIN_DWARF);
 }
 
-/*
- * Called, so that the words lie above the stack pointer: what calls nothing may use the red zone below. From the last
- * word to the first, so that a sample meanwhile does not find the beginning yet.
- */
+/* Called, so that the words lie above the stack pointer: what calls nothing may use the red zone below. */
 __attribute__((noinline)) static void fill(volatile uint64_t *words)
 {
-    for (uint64_t i = MAGIC_WORDS; i-- > 0;)
+    for (uint64_t i = 0; i < MAGIC_WORDS; i++)
         words[i] = MAGIC ^ i;
 }
 

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "perf/readings.h"
+
+#include "base/cursor.h"
+
+/* A group that counted for less than this part of the time shared the PMU with others. */
+#define PARTLY(running, enabled) ((running) < (enabled) - (enabled) / 10)
+
+enum what { VALUE, ENABLED, RUNNING };
+
+void readings_clear(struct readings *m)
+{
+    map_clear(&m->last);
+    map_clear(&m->old);
+}
+
+void readings_done(struct readings *m)
+{
+    map_done(&m->last);
+    map_done(&m->old);
+}
+
+bool readings_in(const struct record *r, const struct record_layout *l)
+{
+    return r->type == PERF_RECORD_SAMPLE && r->sample.read && l->sample_type & PERF_SAMPLE_READ &&
+           l->read_format & PERF_FORMAT_ID;
+}
+
+static uint64_t *last_of(struct readings *m, uint64_t key)
+{
+    uint64_t old = 0;
+    if (m->last.n >= READINGS_MAX && !map_get(&m->last, key, NULL)) {
+        struct map spare = m->old;
+        m->old = m->last;
+        m->last = spare;
+        map_clear(&m->last);
+    }
+    bool created;
+    uint64_t *at = map_at(&m->last, key, 0, &created);
+    if (created && map_get(&m->old, key, &old))
+        *at = old;
+    return at;
+}
+
+/* By how much a number has grown since it was seen last; one that fell has begun anew. */
+static uint64_t grown(struct readings *m, const struct record *r, const struct record_layout *l, uint64_t id,
+                      enum what what, uint64_t now)
+{
+    uint64_t task = l->per_task ? map_mix(r->id.tid + UINT64_C(1)) : 0;
+    uint64_t *last = last_of(m, what ? map_mix(id ^ task) + what : id ^ task), before = *last;
+    *last = now;
+    return now >= before ? now - before : now;
+}
+
+struct reading {
+    uint64_t n, enabled, running; /* enabled: 0, not told */
+};
+
+static void read_times(struct cursor *c, uint64_t format, struct reading *out)
+{
+    out->enabled = format & PERF_FORMAT_TOTAL_TIME_ENABLED ? cursor_u64(c) : 0;
+    out->running = format & PERF_FORMAT_TOTAL_TIME_RUNNING ? cursor_u64(c) : out->enabled;
+}
+
+/* A group counts as a whole or not at all: its times are told once. */
+static struct reading read_head(struct cursor *c, uint64_t format)
+{
+    struct reading g = { .n = 1 };
+    if (!(format & PERF_FORMAT_GROUP))
+        return g;
+    g.n = cursor_u64(c);
+    read_times(c, format, &g);
+    return g;
+}
+
+bool readings_each(struct readings *m, const struct record *r, const struct record_layout *l, readings_fn *fn, void *ctx)
+{
+    uint64_t format = l->read_format;
+    struct cursor c = cursor_of(r->sample.read, r->sample.read_size, r->swap);
+    struct reading g = read_head(&c, format);
+    bool again = false, partly = false;
+    for (uint64_t i = 0; i < g.n; i++) {
+        uint64_t value = cursor_u64(&c);
+        if (!(format & PERF_FORMAT_GROUP))
+            read_times(&c, format, &g);
+        uint64_t id = cursor_u64(&c);
+        cursor_skip(&c, format & PERF_FORMAT_LOST ? sizeof(uint64_t) : 0);
+        if (c.bad)
+            break;
+        if (i == 0 && g.enabled) {
+            uint64_t enabled = grown(m, r, l, id, ENABLED, g.enabled);
+            partly = PARTLY(grown(m, r, l, id, RUNNING, g.running), enabled);
+        }
+        struct record one = *r;
+        one.id.id = id;
+        one.sample.period = grown(m, r, l, id, VALUE, value);
+        one.again = again;
+        one.partly = partly;
+        if (!one.sample.period)
+            continue;
+        again = true;
+        if (!fn(ctx, &one, (uint32_t)i))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Groups of events on real rings. */
+#include "live_fixture.h"
+
+#include <sys/mman.h>
+
+#define PAGES 5000
+
+static int go_pipe[2];
+static struct counted {
+    uint64_t samples[3], periods[3];
+    uint64_t again; /* samples that are the same as the one before */
+} counted;
+
+static void count(const struct record *r)
+{
+    if (r->type != PERF_RECORD_SAMPLE)
+        return;
+    assert_true(r->source < 3);
+    counted.samples[r->source]++;
+    counted.periods[r->source] += r->sample.period;
+    counted.again += r->again;
+}
+
+/* Waits, touches so many pages, and computes from then on. */
+static void touch_on_go(void)
+{
+    char go;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (read(go_pipe[0], &go, 1) != 1)
+        return;
+    char *pages = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED)
+        return;
+    madvise(pages, PAGES * page, MADV_NOHUGEPAGE);
+    for (size_t i = 0; i < PAGES; i++)
+        pages[i * page] = 1;
+    spin();
+}
+
+static void fork_and_touch_on_go(void)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        alarm(590);
+        touch_on_go();
+        _exit(0);
+    }
+    pause();
+}
+
+static struct event software(const char *name, uint64_t config)
+{
+    struct event ev = { .kind = EVENT_SOFTWARE };
+    snprintf(ev.name, sizeof ev.name, "%s", name);
+    ev.attr.type = PERF_TYPE_SOFTWARE;
+    ev.attr.config = config;
+    return ev;
+}
+
+static int setup_group(void **state)
+{
+    setup(state);
+    memset(&counted, 0, sizeof counted);
+    closer = count;
+    cfg.event.members = 2;
+    cfg.event.reads = true;
+    cfg.siblings[0] = software("page-faults", PERF_COUNT_SW_PAGE_FAULTS);
+    return pipe(go_pipe);
+}
+
+static void give_go(void)
+{
+    assert_int_equal(write(go_pipe[1], "g", 1), 1);
+    close(go_pipe[0]);
+    close(go_pipe[1]);
+}
+
+static void expect_pages(void)
+{
+    RUN_UNTIL(counted.periods[1] >= PAGES);
+    uint64_t then = counted.samples[0];
+    RUN_UNTIL(counted.samples[0] >= then + 20);
+    assert_in_range(counted.periods[1], PAGES, PAGES + PAGES / 10);
+    assert_true(counted.samples[1] <= counted.samples[0]);
+    assert_int_equal(counted.samples[1], counted.again);
+}
+
+static void the_leader_samples_and_reads_the_others(void **state)
+{
+    (void)state;
+    scope_to(child(touch_on_go));
+    open_or_skip();
+    give_go();
+    expect_pages();
+    assert_int_equal(live_fd_count(live), 2 * live_cpu_count(live));
+    assert_non_null(live_sibling_attr(live, 1));
+    assert_null(live_sibling_attr(live, 2));
+    const struct live_note *notes;
+    assert_int_equal(live_notes(live, &notes), 0);
+}
+
+/* By the kernel's inheritance, or, before Linux 6.13, on all CPUs. */
+static void children_are_read_by_themselves(void **state)
+{
+    (void)state;
+    scope_to(child(fork_and_touch_on_go));
+    open_or_skip();
+    give_go();
+    expect_pages();
+}
+
+static void without_reading_each_member_samples(void **state)
+{
+    (void)state;
+    cfg.event.reads = false;
+    cfg.freq_hz = 0;
+    cfg.period = 1;
+    cfg.event = software("page-faults", PERF_COUNT_SW_PAGE_FAULTS);
+    cfg.event.members = 2;
+    cfg.siblings[0] = software("minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN);
+    scope_to(child(touch_on_go));
+    open_or_skip();
+    give_go();
+    RUN_UNTIL(counted.periods[0] >= PAGES && counted.periods[1] >= PAGES);
+    assert_true(counted.samples[0] && counted.samples[1]);
+    assert_int_equal(counted.again, 0);
+}
+
+static void a_member_that_does_not_open_is_left_out_and_named(void **state)
+{
+    (void)state;
+    const struct live_note *notes;
+    cfg.event.members = 3;
+    cfg.siblings[1] = cfg.siblings[0];
+    cfg.siblings[0] = software("no-such-counter", 12345);
+    scope_to(child(touch_on_go));
+    open_or_skip();
+    assert_int_equal(live_notes(live, &notes), 1);
+    assert_non_null(strstr(notes[0].what, "goes on without no-such-counter"));
+    assert_null(live_sibling_attr(live, 1));
+    give_go();
+    RUN_UNTIL(counted.periods[2] >= PAGES);
+    assert_int_equal(counted.samples[1], 0);
+}
+
+static void a_leader_that_does_not_open_is_told(void **state)
+{
+    (void)state;
+    uint8_t members = cfg.event.members;
+    cfg.event = software("no-such-counter", 12345);
+    cfg.event.members = members;
+    scope_to(child(touch_on_go));
+    live = live_open(&cfg, &error);
+    assert_null(live);
+    assert_non_null(strstr(error.text, "no-such-counter"));
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup_group, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(the_leader_samples_and_reads_the_others),
+        CASE(children_are_read_by_themselves),
+        CASE(without_reading_each_member_samples),
+        CASE(a_member_that_does_not_open_is_left_out_and_named),
+        CASE(a_leader_that_does_not_open_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Made samples: what was counted between them, by counter and by task. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "perf/readings.h"
+
+#define GROUP (PERF_FORMAT_GROUP | PERF_FORMAT_ID)
+#define TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+
+static struct readings readings;
+static struct record_layout layout;
+static struct handed {
+    uint64_t id, period;
+    uint32_t member;
+    bool again, partly;
+} handed[8];
+static uint32_t n_handed;
+
+static int setup(void **state)
+{
+    (void)state;
+    layout = (struct record_layout){ .sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID, .read_format = GROUP };
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    readings_done(&readings);
+    readings = (struct readings){ 0 };
+    return 0;
+}
+
+static bool hand(void *ctx, struct record *one, uint32_t member)
+{
+    (void)ctx;
+    assert_true(n_handed < 8);
+    handed[n_handed++] = (struct handed){ one->id.id, one->sample.period, member, one->again, one->partly };
+    return true;
+}
+
+static uint32_t take(uint32_t tid, const uint64_t *words, size_t n)
+{
+    struct record r = { .type = PERF_RECORD_SAMPLE, .id.tid = tid };
+    r.sample.read = words;
+    r.sample.read_size = (uint32_t)(n * sizeof *words);
+    assert_true(readings_in(&r, &layout));
+    n_handed = 0;
+    assert_true(readings_each(&readings, &r, &layout, hand, NULL));
+    return n_handed;
+}
+#define TAKE(tid, ...) take(tid, (uint64_t[]){ __VA_ARGS__ }, sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+
+static void each_member_gets_what_it_counted_since_the_sample_before(void **state)
+{
+    (void)state;
+    assert_int_equal(TAKE(1, 2, 1000, 7, 50, 8), 2);
+    assert_int_equal(handed[0].period, 1000);
+    assert_int_equal(handed[0].id, 7);
+    assert_int_equal(handed[0].member, 0);
+    assert_false(handed[0].again);
+    assert_int_equal(handed[1].period, 50);
+    assert_int_equal(handed[1].member, 1);
+    assert_true(handed[1].again);
+    assert_int_equal(TAKE(1, 2, 1800, 7, 52, 8), 2);
+    assert_int_equal(handed[0].period, 800);
+    assert_int_equal(handed[1].period, 2);
+}
+
+static void counters_of_other_cpus_count_by_themselves(void **state)
+{
+    (void)state;
+    TAKE(1, 2, 1000, 7, 50, 8);
+    assert_int_equal(TAKE(1, 2, 300, 17, 5, 18), 2);
+    assert_int_equal(handed[0].period, 300);
+    assert_int_equal(handed[1].period, 5);
+}
+
+static void what_did_not_move_is_left_out(void **state)
+{
+    (void)state;
+    TAKE(1, 3, 1000, 7, 50, 8, 4, 9);
+    assert_int_equal(TAKE(1, 3, 2000, 7, 50, 8, 5, 9), 2);
+    assert_int_equal(handed[1].id, 9);
+    assert_int_equal(handed[1].member, 2);
+    assert_int_equal(TAKE(1, 3, 2000, 7, 51, 8, 5, 9), 1);
+    assert_int_equal(handed[0].id, 8);
+    assert_false(handed[0].again);
+}
+
+/* PERF_SAMPLE_READ of inherited events: the id is the parent's, the value the task's own. */
+static void inherited_counters_count_by_task(void **state)
+{
+    (void)state;
+    layout.per_task = true;
+    TAKE(100, 2, 1000, 7, 50, 8);
+    assert_int_equal(TAKE(101, 2, 400, 7, 20, 8), 2);
+    assert_int_equal(handed[0].period, 400);
+    assert_int_equal(TAKE(100, 2, 1100, 7, 55, 8), 2);
+    assert_int_equal(handed[0].period, 100);
+    assert_int_equal(handed[1].period, 5);
+}
+
+static void a_counter_that_fell_has_begun_anew(void **state)
+{
+    (void)state;
+    TAKE(1, 2, 1000, 7, 50, 8);
+    TAKE(1, 2, 30, 7, 60, 8);
+    assert_int_equal(handed[0].period, 30);
+    assert_int_equal(handed[1].period, 10);
+}
+
+static void a_group_that_shared_the_pmu_since_is_marked(void **state)
+{
+    (void)state;
+    layout.read_format = GROUP | TIMES;
+    TAKE(1, 2, 1000, 1000, 500, 7, 50, 8);
+    assert_false(handed[0].partly);
+    TAKE(1, 2, 2000, 1500, 600, 7, 60, 8);
+    assert_true(handed[0].partly);
+    assert_true(handed[1].partly);
+    TAKE(1, 2, 3000, 2450, 700, 7, 70, 8);
+    assert_false(handed[0].partly);
+}
+
+static void a_single_counter_is_read_with_its_times(void **state)
+{
+    (void)state;
+    layout.read_format = PERF_FORMAT_ID | TIMES;
+    TAKE(1, 40, 100, 100, 7);
+    assert_int_equal(TAKE(1, 45, 200, 120, 7), 1);
+    assert_int_equal(handed[0].period, 5);
+    assert_true(handed[0].partly);
+}
+
+static void counts_of_lost_samples_are_stepped_over(void **state)
+{
+    (void)state;
+    layout.read_format = GROUP | PERF_FORMAT_LOST;
+    assert_int_equal(TAKE(1, 2, 1000, 7, 3, 50, 8, 0), 2);
+    assert_int_equal(handed[1].id, 8);
+    assert_int_equal(handed[1].period, 50);
+}
+
+static void a_count_of_members_beyond_what_is_there_is_not_believed(void **state)
+{
+    (void)state;
+    assert_int_equal(TAKE(1, UINT64_MAX, 1000, 7), 1);
+    assert_int_equal(handed[0].period, 1000);
+}
+
+static void readings_of_tasks_that_are_not_seen_any_more_leave(void **state)
+{
+    (void)state;
+    layout.per_task = true;
+    TAKE(7, 1, 1000, 7);
+    for (uint32_t tid = 1000; tid < 1000 + 3 * READINGS_MAX; tid++)
+        TAKE(tid, 1, 10, 7);
+    assert_true(readings.last.n <= READINGS_MAX);
+    assert_true(readings.old.n <= READINGS_MAX);
+    TAKE(1000 + 3 * READINGS_MAX - 1, 1, 15, 7);
+    assert_int_equal(handed[0].period, 5);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(each_member_gets_what_it_counted_since_the_sample_before),
+        CASE(counters_of_other_cpus_count_by_themselves),
+        CASE(what_did_not_move_is_left_out),
+        CASE(inherited_counters_count_by_task),
+        CASE(a_counter_that_fell_has_begun_anew),
+        CASE(a_group_that_shared_the_pmu_since_is_marked),
+        CASE(a_single_counter_is_read_with_its_times),
+        CASE(counts_of_lost_samples_are_stepped_over),
+        CASE(a_count_of_members_beyond_what_is_there_is_not_believed),
+        CASE(readings_of_tasks_that_are_not_seen_any_more_leave),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
