@@ -15,6 +15,8 @@ struct session_event_facts {
 };
 struct session_facts {
     const struct perfdata_info *info; /* of a file, what it says of its machine; NULL: live, on this one */
+    unsigned *features; /* of a file, the numbers of its feature sections, rising; owned */
+    uint32_t n_features;
     struct session_event_facts events[SESSION_EVENTS_MAX];
     uint32_t n_events;
     struct perfdata_count *records;   /* by type; owned */

@@ -68,8 +68,8 @@ bool export_is_named(const struct view *v, uint32_t frame)
 const char *export_module_path(const struct module *m, char *dst, size_t cap)
 {
     switch (m->kind) {
-    case MODULE_KERNEL:
-        return "[kernel.kallsyms]";
+    case MODULE_KERNEL: /* to perf the one of a file that tells nothing of it is none */
+        return m->live || m->size || m->build_id_size ? "[kernel.kallsyms]" : "[unknown]";
     case MODULE_UNKNOWN:
     case MODULE_BROKEN:
         return "[unknown]";

@@ -147,6 +147,21 @@ static void put_known(struct buf *out, const char *key, const char *text)
         json_text(out, key, text);
 }
 
+/* What perf calls a kind of section; others have numbers only. */
+static void put_features(const struct session_facts *f, struct buf *out)
+{
+    json_key(out, "features");
+    buf_putc(out, '[');
+    for (uint32_t i = 0; i < f->n_features; i++) {
+        char made[32];
+        const char *name = perfdata_feature_name(f->features[i]);
+        snprintf(made, sizeof made, "bit%u", f->features[i]);
+        buf_puts(out, i ? "," : "");
+        json_string(out, name ? name : made);
+    }
+    buf_putc(out, ']');
+}
+
 static void put_file_header(const struct perfdata_info *info, struct buf *out)
 {
     put_known(out, "hostname", info->hostname);
@@ -161,6 +176,14 @@ static void put_file_header(const struct perfdata_info *info, struct buf *out)
     if (info->total_mem_kb)
         json_number(out, "total_memory_kb", info->total_mem_kb);
     put_known(out, "cmdline", info->cmdline);
+    if (info->sample_last_ns) {
+        json_number(out, "first_sample_ns", info->sample_first_ns);
+        json_number(out, "last_sample_ns", info->sample_last_ns);
+    }
+    if (info->compressed_by) {
+        json_number(out, "compressed_level", info->compressed_level);
+        json_number(out, "compressed_ratio", info->compressed_ratio);
+    }
 }
 
 static void put_own_header(struct buf *out)
@@ -179,10 +202,12 @@ static void put_header(const struct counting *c, struct buf *out)
 {
     json_key(out, "header");
     json_open(out, '{');
-    if (c->facts.info)
+    if (c->facts.info) {
         put_file_header(c->facts.info, out);
-    else
+        put_features(&c->facts, out);
+    } else {
         put_own_header(out);
+    }
     buf_putc(out, '}');
 }
 

@@ -163,6 +163,12 @@ void feature_apply(struct perfdata *p, unsigned feature, const uint8_t *bytes, s
         info->sample_first_ns = cursor_u64(&c);
         info->sample_last_ns = cursor_u64(&c);
         break;
+    case FORMAT_COMPRESSED:
+        cursor_skip(&c, 4); /* its version */
+        info->compressed_by = cursor_u32(&c);
+        info->compressed_level = cursor_u32(&c);
+        info->compressed_ratio = cursor_u32(&c);
+        break;
     default:
         if (feature >= FEATURE_KNOWN_END && feature != FORMAT_JIT_NAMES)
             damage_note(p, DAMAGE_UNKNOWN_FEATURE, 1);

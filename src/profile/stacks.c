@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Frames and nodes are rows in plain columns; the two hash tables hold nothing but row numbers (0: free,
- * which costs no id since row 0 of both is never looked up) and compare through the columns: a node takes 8
- * bytes and its share of the table. Linear probing over a power of two, at most two thirds full. */
+ * which costs no id since row 0 of both is never looked up) and compare through the columns. Linear probing over a
+ * power of two, at most two thirds full. Nearly all nodes are their parent's only child: a node knows its first child,
+ * and only further ones are in the table, so that a path that is new is written one node behind the other and meets no
+ * line of the table. */
 #include "profile/stacks.h"
 
 #include <stdbool.h>
@@ -19,9 +21,9 @@ struct table {
 };
 
 struct stacks {
-    uint32_t *parent, *frame;
-    size_t parent_cap, frame_cap;
-    uint32_t n_nodes;
+    uint32_t *parent, *frame, *child; /* the first child, 0: none */
+    size_t parent_cap, frame_cap, child_cap;
+    uint32_t n_nodes, n_hashed; /* nodes in the table */
     uint32_t *module;
     uint64_t *offset;
     size_t module_cap, offset_cap;
@@ -96,11 +98,18 @@ static void frames_rehash(struct stacks *s)
         s->frames.slots[frame_find(s, s->module[id], s->offset[id])] = id;
 }
 
+static bool is_first_child(const struct stacks *s, uint32_t id)
+{
+    return s->child[s->parent[id]] == id;
+}
+
 static void nodes_rehash(struct stacks *s)
 {
-    table_reset(&s->nodes, s->n_nodes);
-    for (uint32_t id = 1; id < s->n_nodes; id++)
-        s->nodes.slots[node_find(s, s->parent[id], s->frame[id])] = id;
+    table_reset(&s->nodes, s->n_hashed);
+    for (uint32_t id = 1; id < s->n_nodes; id++) {
+        if (!is_first_child(s, id))
+            s->nodes.slots[node_find(s, s->parent[id], s->frame[id])] = id;
+    }
 }
 
 static uint32_t frame_append(struct stacks *s, uint32_t module, uint64_t offset)
@@ -120,8 +129,10 @@ static uint32_t node_append(struct stacks *s, uint32_t parent, uint32_t frame)
 
     MEM_GROW(s->parent, s->parent_cap, s->n_nodes);
     MEM_GROW(s->frame, s->frame_cap, s->n_nodes);
+    MEM_GROW(s->child, s->child_cap, s->n_nodes);
     s->parent[id] = parent;
     s->frame[id] = frame;
+    s->child[id] = 0;
     return id;
 }
 
@@ -142,6 +153,7 @@ void stacks_free(struct stacks *s)
         return;
     mem_free(s->parent);
     mem_free(s->frame);
+    mem_free(s->child);
     mem_free(s->module);
     mem_free(s->offset);
     mem_free(s->nodes.slots);
@@ -164,7 +176,8 @@ uint32_t stacks_frame(struct stacks *s, uint32_t module, uint64_t offset)
     return id;
 }
 
-uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame)
+/* A child beside the first one. */
+static uint32_t further_child(struct stacks *s, uint32_t parent, uint32_t frame)
 {
     size_t at = node_find(s, parent, frame);
     uint32_t id = s->nodes.slots[at];
@@ -172,11 +185,23 @@ uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame)
     if (id || s->n_nodes == UINT32_MAX)
         return id;
     id = node_append(s, parent, frame);
-    if (is_full(&s->nodes, s->n_nodes))
+    if (is_full(&s->nodes, ++s->n_hashed))
         nodes_rehash(s);
     else
         s->nodes.slots[at] = id;
     return id;
+}
+
+uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame)
+{
+    uint32_t first = s->child[parent];
+
+    if (first)
+        return s->frame[first] == frame ? first : further_child(s, parent, frame);
+    if (s->n_nodes == UINT32_MAX)
+        return 0;
+    first = node_append(s, parent, frame);
+    return s->child[parent] = first;
 }
 
 uint32_t stacks_node_count(const struct stacks *s)
@@ -212,7 +237,7 @@ const uint64_t *stacks_frame_offsets(const struct stacks *s)
 size_t stacks_bytes(const struct stacks *s)
 {
     return sizeof *s + s->parent_cap * sizeof *s->parent + s->frame_cap * sizeof *s->frame +
-           s->module_cap * sizeof *s->module + s->offset_cap * sizeof *s->offset +
+           s->child_cap * sizeof *s->child + s->module_cap * sizeof *s->module + s->offset_cap * sizeof *s->offset +
            (table_size(&s->nodes) + table_size(&s->frames)) * sizeof(uint32_t);
 }
 
@@ -253,22 +278,33 @@ static uint32_t *frames_renumber(const struct stacks *s, const uint32_t *node_to
     return to;
 }
 
-/* Rows only ever move down, so they can be moved in place. */
+/* Rows only ever move down, so they can be moved in place. Parents come first: of children, the one that is met first
+ * is the first from now on. */
 static void nodes_move(struct stacks *s, const uint32_t *node_to, const uint32_t *frame_to)
 {
     uint32_t n = 1;
 
+    s->n_hashed = 0;
+    s->child[0] = 0;
     for (uint32_t id = 1; id < s->n_nodes; id++) {
+        uint32_t parent = node_to[s->parent[id]];
+
         if (!node_to[id])
             continue;
-        s->parent[n] = node_to[s->parent[id]];
+        s->parent[n] = parent;
         s->frame[n] = frame_to[s->frame[id]];
+        s->child[n] = 0;
+        if (s->child[parent])
+            s->n_hashed++;
+        else
+            s->child[parent] = n;
         n++;
     }
     s->n_nodes = n;
     s->parent = mem_resize(s->parent, n, sizeof *s->parent);
     s->frame = mem_resize(s->frame, n, sizeof *s->frame);
-    s->parent_cap = s->frame_cap = n;
+    s->child = mem_resize(s->child, n, sizeof *s->child);
+    s->parent_cap = s->frame_cap = s->child_cap = n;
 }
 
 static void frames_move(struct stacks *s, const uint32_t *frame_to)

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "perfdata/format.h"
 #include "session/state.h"
 
 static void copy_events(struct session *s, struct session_facts *out)
@@ -38,6 +39,15 @@ static void copy_file_records(struct session *s, struct session_facts *out)
     memcpy(out->records, counts, out->n_records * sizeof *counts);
 }
 
+static void copy_features(struct session *s, struct session_facts *out)
+{
+    size_t size;
+    out->features = mem_array(FORMAT_FEATURES, sizeof *out->features);
+    for (unsigned i = 0; i < FORMAT_FEATURES; i++)
+        if (perfdata_feature(s->file, i, &size))
+            out->features[out->n_features++] = i;
+}
+
 void session_get_facts(struct session *s, struct session_facts *out)
 {
     *out = (struct session_facts){ 0 };
@@ -48,6 +58,7 @@ void session_get_facts(struct session *s, struct session_facts *out)
         out->info = perfdata_info(s->file);
         out->n_damage = perfdata_damage(s->file, &out->damage);
         copy_file_records(s, out);
+        copy_features(s, out);
     } else {
         copy_live_records(s, out);
     }
@@ -57,5 +68,6 @@ void session_get_facts(struct session *s, struct session_facts *out)
 void session_facts_done(struct session_facts *f)
 {
     mem_free(f->records);
+    mem_free(f->features);
     *f = (struct session_facts){ 0 };
 }

@@ -1,8 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a failed test of the machine says, and when it is tried a second time."""
+import os
 import subprocess
 import sys
+import tempfile
 import textwrap
 
 from ptyscreen import run
@@ -98,4 +100,41 @@ def skips():
     assert lines[1:3] == ["ok 1 - absent # SKIP nothing here", "ok 2 - present"] and status == 0, lines
 
 
-run(passes_then, fails_then, crashes, a_program_that_dies, many, skips)
+def unit_test(name, body):
+    """Output lines of tests/run-tap over a program of that name which is this shell text."""
+    runner = os.path.join(os.environ.get("FLAMETOP_SOURCE", "."), "tests/run-tap")
+    with tempfile.TemporaryDirectory(prefix="flametop-tries-") as folder:
+        test = os.path.join(folder, name)
+        with open(test, "w") as f:
+            f.write("#!/bin/sh\ncd %s\n%s\n" % (folder, textwrap.dedent(body)))
+        os.chmod(test, 0o755)
+        env = dict(os.environ, FLAMETOP_BUILD=folder)
+        return subprocess.run([runner, test], capture_output=True, text=True, env=env).stdout.split("\n")
+
+
+FAILS_ONCE = """
+    echo 1..2
+    echo "ok 1 - quiet"
+    if [ -e tried ]; then echo "ok 2 - noisy"; exit 0; fi
+    touch tried
+    echo "not ok 2 - noisy"
+    echo "# 1 != 2"
+    exit 1
+"""
+
+
+def units_of_the_machine():
+    """a unit test that asks the running kernel and fails once passes at the second try, and says so"""
+    assert unit_test("test_live", FAILS_ONCE)[:6] == [
+        "1..2", "ok 1 - quiet", "ok 2 - noisy", "# passed at the second try; the first said:",
+        "# not ok 2 - noisy", "# # 1 != 2"]
+
+
+def other_units():
+    """any other unit test that fails once has failed, and so has a crash"""
+    assert "not ok 2 - noisy" in unit_test("test_text", FAILS_ONCE)
+    crash = FAILS_ONCE.replace("# 1 != 2", "# Test failed with exception: Segmentation fault(11)")
+    assert "not ok 2 - noisy" in unit_test("test_live", crash)
+
+
+run(units_of_the_machine, other_units, passes_then, fails_then, crashes, a_program_that_dies, many, skips)

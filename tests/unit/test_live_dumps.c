@@ -103,10 +103,13 @@ static void open_dumps(void)
     assert_int_equal(live_config_of(live)->callchain, CALLCHAIN_DWARF);
 }
 
-/* Called, so that the words lie above the stack pointer: what calls nothing may use the red zone below. */
+/*
+ * Called, so that the words lie above the stack pointer: what calls nothing may use the red zone below. From the last
+ * word to the first, so that a sample meanwhile does not find the beginning yet.
+ */
 __attribute__((noinline)) static void fill(volatile uint64_t *words)
 {
-    for (uint64_t i = 0; i < MAGIC_WORDS; i++)
+    for (uint64_t i = MAGIC_WORDS; i-- > 0;)
         words[i] = MAGIC ^ i;
 }
 

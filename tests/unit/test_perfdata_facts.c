@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/unpack.h"
+#include "export/export.h"
 #include "perfdata/reader.h"
 #include "process/world.h"
 
@@ -29,6 +30,10 @@ struct tally {
     char *word[WORDS_MAX];
     uint64_t n[WORDS_MAX];
     size_t words;
+};
+
+struct known_row {
+    const char *by, *what;
 };
 
 struct known {
@@ -60,13 +65,25 @@ static void count(struct known *k, uint64_t n, const char *fmt, ...)
     t->n[t->words++] = n;
 }
 
-static const char *module_of(struct known *k, const struct record *r, uint32_t thread)
+static const struct module *module_of(struct known *k, const struct record *r, uint32_t thread)
 {
     struct place at;
     bool kernel = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-    if (!world_resolve(k->world, thread, r->sample.ip, kernel, &at))
-        return "<not found>";
-    return at.module == MODULE_ID_KERNEL ? "[kernel.kallsyms]" : world_module(k->world, at.module)->path;
+    world_resolve(k->world, thread, r->sample.ip, kernel, &at);
+    return world_module(k->world, at.module);
+}
+
+/* The rows of perf report --sort comm, dso and pid, which are by threads. */
+static void count_rows(struct known *k, const struct record *r, const char *comm, const char *dso)
+{
+    const char *event = k->events[r->source].name;
+    const struct known_row rows[] = { { "comm", comm }, { "dso", dso } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        count(k, 1, "%s of %s %s", rows[i].by, event, rows[i].what);
+        count(k, r->sample.period, "%s_period of %s %s", rows[i].by, event, rows[i].what);
+    }
+    count(k, 1, "thread of %s %u", event, r->id.tid);
+    count(k, r->sample.period, "thread_period of %s %u", event, r->id.tid);
 }
 
 /* As a callchain is folded: root first, without the markers of contexts. */
@@ -99,6 +116,15 @@ static void count_parts(struct known *k, const struct record *r, const char *com
     k->registers += r->sample.user_abi != PERF_SAMPLE_REGS_ABI_NONE;
 }
 
+/* perf knows a module by its path, and in rows by the last word of that, or what the kernel calls one of its own. */
+static void count_module(struct known *k, const struct record *r, const char *comm, const struct module *m)
+{
+    char made[64];
+    const char *path = export_module_path(m, made, sizeof made), *slash = strrchr(path, '/');
+    count(k, 1, "dso %s", strcmp(path, "[unknown]") ? path : "<not found>");
+    count_rows(k, r, comm, m->kind == MODULE_KMOD ? m->name : slash ? slash + 1 : path);
+}
+
 static void count_sample(struct known *k, const struct record *r)
 {
     uint32_t thread = world_thread_of(k->world, r->id.pid, r->id.tid, r->id.time_ns, 0);
@@ -113,7 +139,7 @@ static void count_sample(struct known *k, const struct record *r)
     if (r->id.has & PERF_SAMPLE_CPU)
         count(k, 1, "cpu %u", r->id.cpu);
     count(k, 1, "mode %s", kernel ? "kernel" : "user");
-    count(k, 1, "dso %s", module_of(k, r, thread));
+    count_module(k, r, comm, module_of(k, r, thread));
     count_parts(k, r, comm);
     k->samples++;
     k->period += r->sample.period;
@@ -132,6 +158,8 @@ static bool on_record(void *ctx, const struct record *r)
         world_apply(k->world, r);
     k->lost += r->type == PERF_RECORD_LOST ? r->lost.lost : 0;
     k->lost_samples += r->type == PERF_RECORD_LOST_SAMPLES ? r->lost.lost : 0;
+    if (r->type == PERF_RECORD_LOST_SAMPLES)
+        count(k, 1, "event_lost_records %s", k->events[r->source].name);
     return true;
 }
 
