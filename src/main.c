@@ -191,6 +191,14 @@ static bool check_export(const struct options *o, struct error *e)
            error_set(e, ERROR_ARGUMENT, "%s cannot compare; --export svg and --export report can", x->name);
 }
 
+/* Names as the screens have them are those of stacks as the screens have them. */
+static bool wants_whole_chains(const struct options *o)
+{
+    struct error e = { 0 };
+    const struct exporter *x = o->output ? export_find(o->export_format, o->output, &e) : NULL;
+    return o->mode == RUN_REPORT && x && x->as_recorded && !o->exports.fold_raw;
+}
+
 static int run_session(struct options *o)
 {
     struct error e = { 0 };
@@ -209,6 +217,7 @@ static int run_session(struct options *o)
         ui_prepare();
     if (!open_before(o, &e))
         return complain(&e, 1);
+    o->session.whole_chains = wants_whole_chains(o);
     o->session.wait = o->session.input ? waiting_begin() : NULL;
     struct session *s = session_open(&o->session, &e);
     if (o->session.wait)

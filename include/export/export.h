@@ -59,6 +59,7 @@ struct exporter {
     bool by_comm;       /* whatever the screen groups by, it is asked by comm and symbol; by thread with pid or tid */
     bool whole;         /* without a screen: with the idle loop, as perf's own tools */
     bool all_events;    /* without a screen: of all events */
+    bool as_recorded;   /* over a file, without a screen: of whole callchains (session_config) */
     bool binary;        /* no terminal takes it */
     /* At least one of the three; write goes before stream, and that before text. text: the whole file, for any path and
      * for standard output. stream: the same, piece by piece; it asks q itself. */

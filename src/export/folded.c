@@ -216,6 +216,7 @@ const struct exporter export_folded = {
     .name = "folded",
     .suffix = ".folded",
     .by_comm = true,
+    .as_recorded = true,
     .whole = true,
     .help = "a line per stack, as stackcollapse-perf.pl has it; see --fold",
     .text = folded_text,

@@ -137,7 +137,8 @@ static void put_chain(struct script *c, uint32_t node, struct buf *out)
     int kernel_before = -1;
     for (; node; node = r->parent[node]) {
         uint32_t frame = r->frame[node];
-        int kernel = is_kernel(view_module(&c->view, frame), r->frame_offset[frame]);
+        /* user space calls no kernel: what looks like it is no address */
+        int kernel = kernel_before != 0 && is_kernel(view_module(&c->view, frame), r->frame_offset[frame]);
         buf_puts(out, frame_line(c, frame, kernel != kernel_before));
         if (!is_inlined(c, frame)) /* those before it were part of the same code */
             kernel_before = kernel;
@@ -263,6 +264,7 @@ const struct exporter export_script = {
     .suffix = ".script",
     .whole = true,
     .all_events = true,
+    .as_recorded = true,
     .help = "sample by sample, as perf script prints them; see --fields",
     .stream = script_write,
 };

@@ -89,7 +89,8 @@ static bool tells_cut(const struct session *s, const struct entry *en)
 }
 
 /* The stack of all entries but the first. A chain that runs into memory that is no code is cut there, and rooted in
- * [broken]: what lies beyond is garbage that a frame pointer used as a plain register led to. */
+ * [broken]: what lies beyond is garbage that a frame pointer used as a plain register led to. whole_chains keeps it, for
+ * what is to be the same as perf's own tools make of the file. */
 static uint32_t callers_stack(struct session *s, const struct frame_owner *o, const struct entry *entries, uint32_t n,
                               bool *broken)
 {
@@ -104,6 +105,8 @@ static uint32_t callers_stack(struct session *s, const struct frame_owner *o, co
             frames[n_frames++] = stacks_frame(s->stacks, MODULE_ID_BROKEN, entries[i].addr);
             *broken = true;
             break;
+        } else if (s->cfg.whole_chains) {
+            frames[n_frames++] = stacks_frame(s->stacks, MODULE_ID_UNKNOWN, entries[i].addr - !entries[i].exact);
         } else if (entries[i].exact) {
             /* the address itself is true, it is the mapping that we do not have */
             frames[n_frames++] = stacks_frame(s->stacks, MODULE_ID_UNKNOWN, entries[i].addr);
@@ -163,7 +166,7 @@ static uint32_t stack_of_chain(struct session *s, const struct record *r, const 
     uint32_t leaf = frame_of(s, owner, &entries[0], &known);
     if (!known)
         leaf = stacks_frame(s->stacks, MODULE_ID_UNKNOWN, entries[0].addr);
-    if (!known && !entries[0].kernel)
+    if (!known && !entries[0].kernel && !s->cfg.whole_chains)
         return stacks_child(s->stacks, 0, leaf); /* nor are its callers to be believed */
     return stacks_child(s->stacks, callers_of(s, owner, entries, n, broken), leaf);
 }

@@ -67,6 +67,9 @@ def known_facts():
         for key, ours in (("hostname", "hostname"), ("release", "os_release"), ("version", "perf_version"),
                           ("arch", "arch"), ("cpudesc", "cpudesc"), ("cmdline", "cmdline"), ("online", "nrcpus_online")):
             assert str(told["header"].get(ours, "")) == header.get(key, ""), (file, key, told["header"])
+        with open(file + ".header") as f:
+            sections = [line.split()[1] for line in f if line.startswith("feature ")]
+        assert told["header"]["features"] == sections or not sections, (file, told["header"])
         assert sum(s["self"] for s in told["symbols"]) <= told["samples"]
         assert all(0 <= s["self"] <= s["total"] <= told["samples"] for s in told["symbols"]), file
 

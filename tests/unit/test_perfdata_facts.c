@@ -79,11 +79,11 @@ static void count_rows(struct known *k, const struct record *r, const char *comm
     const char *event = k->events[r->source].name;
     const struct known_row rows[] = { { "comm", comm }, { "dso", dso } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        count(k, 1, "%s of %s %s", rows[i].by, event, rows[i].what);
-        count(k, r->sample.period, "%s_period of %s %s", rows[i].by, event, rows[i].what);
+        count(k, 1, "row %s of %s %s", rows[i].by, event, rows[i].what);
+        count(k, r->sample.period, "row %s_period of %s %s", rows[i].by, event, rows[i].what);
     }
-    count(k, 1, "thread of %s %u", event, r->id.tid);
-    count(k, r->sample.period, "thread_period of %s %u", event, r->id.tid);
+    count(k, 1, "row thread of %s %u", event, r->id.tid);
+    count(k, r->sample.period, "row thread_period of %s %u", event, r->id.tid);
 }
 
 /* As a callchain is folded: root first, without the markers of contexts. */
