@@ -274,8 +274,11 @@ static bool take(void *ctx, const void *bytes, uint32_t size)
     if (!belongs(l, &r))
         return true;
     count(&l->stats, &r);
-    if (r.type == PERF_RECORD_SAMPLE)
+    if (r.type == PERF_RECORD_SAMPLE) {
         l->dump_bytes += r.sample.stack_size;
+        if (!(l->plan.attr.sample_type & PERF_SAMPLE_PERIOD))
+            r.sample.period = l->plan.attr.sample_period;
+    }
     if (readings_in(&r, &l->layout))
         return readings_each(&l->readings, &r, &l->layout, hand_reading, l);
     r.source = member_of(l, r.id.id);

@@ -128,8 +128,11 @@ static bool wants_payload(const struct plan *p)
 
 static uint64_t sample_type_of(const struct plan *p)
 {
-    uint64_t t = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-                 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+    uint64_t t = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+    /* Asked for the period, the kernel samples each occurrence of a software event or tracepoint, whatever
+     * sample_period says. A period of 1 is asked for: some tracepoints count by more than one at a time. */
+    if (plan_is_frequency(p) || p->cfg.period == 1)
+        t |= PERF_SAMPLE_PERIOD;
     if (p->cfg.callchain != CALLCHAIN_NONE)
         t |= PERF_SAMPLE_CALLCHAIN;
     if (wants_payload(p))

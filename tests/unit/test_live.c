@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Real rings of the real kernel. */
+#include <sys/mman.h>
+
 #include "live_fixture.h"
 
 static void all_cpus_show_a_spinning_child_with_its_callers(void **state)
@@ -121,6 +123,51 @@ static void command_is_sampled_from_its_exec_on(void **state)
     give_go();
     RUN_UNTIL(seen.mine >= 20);
     assert_int_equal(seen.execs, 1);
+}
+
+static uint64_t weight, weight_least = UINT64_MAX;
+
+static void weigh(const struct record *r)
+{
+    if (r->type != PERF_RECORD_SAMPLE)
+        return;
+    weight += r->sample.period;
+    weight_least = r->sample.period < weight_least ? r->sample.period : weight_least;
+}
+
+#define PAGES_TOUCHED 20000
+
+static void touch_pages(void)
+{
+    if (!wait_for_go())
+        return;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *pages = mmap(NULL, PAGES_TOUCHED * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED)
+        return;
+    madvise(pages, PAGES_TOUCHED * page, MADV_NOHUGEPAGE); /* a kernel that refuses has none */
+    for (size_t i = 0; i < PAGES_TOUCHED; i++)
+        pages[i * page] = 1;
+}
+
+static void a_period_is_kept_for_software_events_and_is_the_weight_of_each_sample(void **state)
+{
+    (void)state;
+    weight = 0;
+    weight_least = UINT64_MAX;
+    assert_true(event_parse("page-faults", &cfg.event, &error));
+    cfg.freq_hz = 0;
+    cfg.period = 1000;
+    closer = weigh;
+    assert_int_equal(pipe(go_pipe), 0);
+    scope_to(child(touch_pages));
+    open_or_skip();
+    give_go();
+    RUN_UNTIL(live_targets_gone(live));
+    live_drain(live, true, on_record, &seen);
+    assert_int_equal(weight_least, 1000);
+    assert_int_equal(weight, 1000 * seen.mine);
+    assert_in_range(seen.mine, 1, PAGES_TOUCHED / 1000 + 20); /* and what a start touches, on each CPU */
 }
 
 static void what_does_not_fit_into_the_ring_is_counted_as_lost(void **state)
@@ -507,6 +554,7 @@ int main(void)
         CASE(target_that_ends_is_noticed_and_does_not_spin),
         CASE(child_of_a_target_is_sampled_and_outlives_it),
         CASE(command_is_sampled_from_its_exec_on),
+        CASE(a_period_is_kept_for_software_events_and_is_the_weight_of_each_sample),
         CASE(what_does_not_fit_into_the_ring_is_counted_as_lost),
         CASE(stopping_a_drain_loses_nothing),
         CASE(cpu_list_is_kept_to),
