@@ -10,13 +10,20 @@
 #include "base/error.h"
 #include "perf/event.h"
 #include "perf/live.h"
+#include "perf/rate.h"
 #include "perf/scope.h"
 #include "session/view.h"
 
 #define SESSION_EVENTS_MAX 32 /* that one history can tell apart */
 
+/* How an event is sampled. Both 0: as all events are, each occurrence of a tracepoint. */
+struct session_sampling {
+    uint64_t freq_hz, period;
+};
+
 struct session_config {
     struct event events[SESSION_EVENTS_MAX];
+    struct session_sampling samplings[SESSION_EVENTS_MAX]; /* of each: its own, whatever freq_hz and period are */
     uint32_t n_events;    /* the first one is sampled at the start; [ and ] switch */
     bool event_named;     /* by the user: no silent replacement */
     struct scope scope;
@@ -82,6 +89,11 @@ uint64_t session_generation(struct session *s);
 
 /* Live switches: the source is closed and opened anew, the history stays. On failure what ran goes on running. */
 bool session_set_event(struct session *s, const char *text, struct error *e); /* adds it if new, and selects it */
+bool session_set_event_as(struct session *s, const char *text, const struct session_sampling *how, struct error *e);
+/* What an event would be sampled by: one of both is 0. */
+void session_sampling_of(const struct session *s, const struct event *ev, const struct session_sampling *how,
+                         struct session_sampling *out);
+uint64_t session_default_freq(const struct session *s); /* of -F, or the default */
 bool session_select_event(struct session *s, int step, struct error *e);      /* next or previous chosen event */
 bool session_set_scope(struct session *s, const struct scope *scope, struct error *e);
 bool session_set_freq(struct session *s, uint64_t freq_hz, struct error *e);
@@ -136,6 +148,13 @@ void session_list_start(struct session *s, enum session_list kind);
 /* Takes the list, in place of the one before, once it is whole. False: it is not yet, or was not asked for. */
 bool session_list_take(struct session *s, enum session_list kind, struct session_listing *out);
 void session_listing_done(struct session_listing *l);
+
+/* Has a thread of its own count these events (copied) for a moment in the scope that runs, in place of what it was asked
+ * to count before. */
+bool session_rates_start(struct session *s, const struct event *events, uint32_t n, struct error *e);
+/* What was counted, in that order, once it is there. False: it is not yet, or was not asked for. */
+bool session_rates_take(struct session *s, struct rate *out, uint32_t cap);
+void session_rates_drop(struct session *s); /* nobody waits for them any more */
 
 /* Waits until names are there, the time is over, or what session_set_patience was given says so (batch, exports). */
 void session_settle(struct session *s, uint64_t timeout_ns);

@@ -111,6 +111,7 @@ struct session_event {
     struct event asked;          /* the one in whose place it may run */
     bool named;                  /* asked, by the user */
     uint32_t leader;             /* of its group; one that is alone leads itself. Others of a group stand behind it */
+    struct session_sampling how; /* as asked for with it */
     struct perf_event_attr attr; /* as opened; for a file as read */
     uint64_t freq_hz, period;
     uint64_t seen_hz;            /* of a period: what auto had to find out, 0: nothing */
@@ -171,6 +172,10 @@ struct session {
     uint64_t file_left_out;      /* samples of more events than a history tells apart */
     struct box box;
     double self_percent;
+    struct {
+        uint64_t samples, time_ns; /* of the live source, at the last look */
+        double per_second;         /* since the one before; 0: within the budget, or by frequency */
+    } dear;
     uint64_t lost_recent_ns;     /* when something was last lost */
     char fatal[160];
     bool targets_gone;
@@ -191,6 +196,7 @@ struct session {
     char said[200];
     int wake_fd;                 /* eventfd: stop, or a switch */
 
+    struct rates *rates; /* rates.c: on their way; the screen's thread only */
     struct listing *listings[SESSION_LISTS]; /* made, or on their way; the screen's thread only */
 
     char *const *command;        /* NULL: none */
@@ -274,5 +280,8 @@ void command_end(struct session *s);
 bool session_start_thread(pthread_t *thread, void *(*body)(void *), struct session *s, struct error *e);
 /* ask.c */
 void ask_done(struct session *s); /* waits for the answer */
+
+/* rates.c: by the session, or by the thread; NULL is fine. */
+void rates_leave(struct rates *r);
 
 #endif

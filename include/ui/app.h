@@ -80,6 +80,10 @@ struct app {
     bool held;              /* frozen for that, not by a key */
     char typed_before[128]; /* what Esc goes back to, from a line that is typed */
     char output_path[256];
+    struct {
+        char name[128];
+        struct session_sampling choices[3];
+    } offer; /* of offer.c: while a person is asked */
     const struct ui_exporter *exporter; /* what goes there; NULL: perf.data */
     int exit_code;
 };

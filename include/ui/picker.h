@@ -25,7 +25,8 @@ struct picker_config {
     uint64_t current;    /* key where the cursor starts, 0: the first */
     uint32_t refresh_ms; /* not 0: fill again so often, tags and cursor stay */
     /* NULL, or: fill would have to wait for what another thread makes. Asks for it every refresh_ms, and fills when
-     * it was taken. Until the first time the picker says that it waits. */
+     * it was taken. Until the first time the picker says that it waits. Without ask, take_answer may still have it
+     * filled again. */
     void (*ask)(void *ctx, struct app *a);
     bool (*take_answer)(void *ctx, struct app *a);
     int cols;            /* wanted width, 0: as wide as the longest line */
@@ -34,6 +35,9 @@ struct picker_config {
     unsigned (*take)(void *ctx, struct app *a, const uint64_t *keys, uint32_t n);
     /* Enter on what is dim: why it cannot be taken. Must be there if anything is dim. */
     void (*why_not)(void *ctx, uint64_t key, struct error *e);
+    /* Keys that mean something in this picker only (PICK_COUNT ...); may be NULL. */
+    unsigned (*act)(void *ctx, struct app *a, struct picker *p, enum action action);
+    bool (*waits)(const void *ctx); /* take_answer waits for something: it is asked often; may be NULL */
     void (*destroy)(void *ctx); /* may be NULL */
     void *ctx;                  /* owned by the picker from here on */
 };
@@ -41,6 +45,9 @@ unsigned picker_open(struct app *a, const struct picker_config *cfg);
 void picker_add(struct picker *p, const struct picker_item *item);
 /* The text of an item, "" if it is not there; valid within take and fill. */
 const char *picker_text(const struct picker *p, uint64_t key);
+
+/* Keys of the rows on the screen, the one under the cursor first; headings are left out. Returns how many. */
+uint32_t picker_shown(const struct picker *p, uint64_t *keys, uint32_t cap);
 
 /* A short menu of fixed choices; the number of the chosen row goes to take. Strings are copied. */
 unsigned picker_menu(struct app *a, const char *title, const char *const *choices, uint32_t n,

@@ -447,6 +447,19 @@ struct pulse {
     uint64_t next_ns, cpu_ns, time_ns;
 };
 
+/* What is sampled by a period, and costs more than the budget. Under lock, once a second. */
+static void look_at_cost(struct session *s, uint64_t now_ns)
+{
+    uint64_t samples = s->stats.samples + s->stats.lost;
+    bool same = s->dear.time_ns && samples >= s->dear.samples && now_ns > s->dear.time_ns;
+    double per_second = same ? (double)(samples - s->dear.samples) * NS_PER_SEC / (double)(now_ns - s->dear.time_ns) : 0;
+    bool by_period = s->n_events && !s->events[s->live_event].freq_hz;
+    bool dear = by_period && rate_is_dear(per_second, s->running_callchain, s->box.cpus);
+    s->dear.per_second = dear ? per_second : 0;
+    s->dear.samples = samples;
+    s->dear.time_ns = now_ns;
+}
+
 /* Once a second: the box, our own cost, CPUs that came or went. */
 static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
 {
@@ -464,6 +477,7 @@ static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
         s->self_percent = s->self_percent > 0 ? 0.5 * s->self_percent + 0.5 * now_percent : now_percent;
     }
     reach_second(s, now_ns);
+    look_at_cost(s, now_ns);
     jit_follow(s, false);
     pthread_mutex_unlock(&s->lock);
     s->generation++;

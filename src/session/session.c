@@ -152,6 +152,7 @@ void session_close(struct session *s)
         return;
     for (int i = 0; i < SESSION_LISTS; i++)
         listing_leave(s->listings[i]);
+    session_rates_drop(s);
     if (!end_collector(s)) { /* it may wake up any time: all of it stays */
         command_end(s);
         return;

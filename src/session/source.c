@@ -15,8 +15,33 @@ struct wish {
     const struct session_config *cfg;
     const struct event *events; /* one, or those of a group */
     bool named; /* by the user */
+    struct session_sampling how; /* as asked for with them */
     uint64_t seen_hz;
 };
+
+/* Every occurrence of a tracepoint counts, unless the user named a rate. */
+static struct session_sampling sampling_of(const struct session_config *cfg, const struct event *ev,
+                                           const struct session_sampling *how)
+{
+    if (how->freq_hz || how->period)
+        return *how;
+    if (cfg->period)
+        return (struct session_sampling){ .period = cfg->period };
+    if (ev->kind == EVENT_TRACEPOINT && !cfg->freq_named)
+        return (struct session_sampling){ .period = 1 };
+    return (struct session_sampling){ .freq_hz = cfg->freq_hz };
+}
+
+void session_sampling_of(const struct session *s, const struct event *ev, const struct session_sampling *how,
+                         struct session_sampling *out)
+{
+    *out = sampling_of(&s->cfg, ev, how);
+}
+
+uint64_t session_default_freq(const struct session *s)
+{
+    return s->cfg.freq_hz;
+}
 
 /* Of an event, or of the group that it leads. */
 static uint32_t count_of(const struct event *leader)
@@ -26,11 +51,12 @@ static uint32_t count_of(const struct event *leader)
 
 static void config_of(const struct wish *w, struct live_config *out)
 {
+    struct session_sampling how = sampling_of(w->cfg, &w->events[0], &w->how);
     *out = (struct live_config){
         .event = w->events[0],
         .scope = w->cfg->scope, /* borrowed */
-        .freq_hz = w->cfg->period ? 0 : w->cfg->freq_hz,
-        .period = w->cfg->period,
+        .freq_hz = how.freq_hz,
+        .period = how.period,
         .callchain = w->cfg->callchain,
         .stack_bytes = w->cfg->callchain == CALLCHAIN_DWARF ? w->cfg->stack_bytes : 0,
         .regs_user_mask = unwind_arch_regs_mask(unwind_arch_native()),
@@ -38,9 +64,6 @@ static void config_of(const struct wish *w, struct live_config *out)
         .inherit = true,
         .no_fallback = w->named,
     };
-    /* every occurrence of a tracepoint counts, unless the user named a rate */
-    if (w->events[0].kind == EVENT_TRACEPOINT && !w->cfg->freq_named && !w->cfg->period)
-        out->freq_hz = 0, out->period = 1;
     memcpy(out->siblings, w->events + 1, (count_of(w->events) - 1) * sizeof *out->siblings);
 }
 
@@ -97,6 +120,7 @@ static void adopt_event(struct session *s, uint32_t slot, uint32_t member, const
         ev->asked.reads = false;
     }
     ev->named = w->named;
+    ev->how = w->how;
     if (attr)
         ev->attr = *attr;
     ev->freq_hz = running->freq_hz;
@@ -136,23 +160,26 @@ static void source_adopt(struct session *s, struct live *live, const struct wish
     scope_copy(&s->running_scope, &running->scope);
     adopt_notes(s, live);
     s->targets_gone = false;
+    memset(&s->dear, 0, sizeof s->dear);
     s->fatal[0] = '\0';
     s->generation++;
 }
 
 /* Those behind the first one, which may be switched to. */
-static void add_events(struct session *s, const struct event *events, uint32_t n)
+static void add_events(struct session *s, const struct event *events, const struct session_sampling *hows, uint32_t n)
 {
     for (uint32_t i = count_of(events); i < n; i += count_of(&events[i])) {
         uint32_t slot = event_slot(s, &events[i]);
-        if (slot < SESSION_EVENTS_MAX)
-            s->events[slot].named = true;
+        if (slot == SESSION_EVENTS_MAX)
+            return;
+        s->events[slot].named = true;
+        s->events[slot].how = hows[i];
     }
 }
 
 bool source_open(struct session *s, struct error *e)
 {
-    struct wish w = { &s->cfg, s->cfg.events, s->cfg.event_named, 0 };
+    struct wish w = { &s->cfg, s->cfg.events, s->cfg.event_named, s->cfg.samplings[0], 0 };
     struct live_config cfg;
     config_of(&w, &cfg);
     cfg.enable_on_exec = s->command != NULL;
@@ -160,7 +187,7 @@ bool source_open(struct session *s, struct error *e)
     if (!live)
         return false;
     source_adopt(s, live, &w);
-    add_events(s, s->cfg.events, s->cfg.n_events);
+    add_events(s, s->cfg.events, s->cfg.samplings, s->cfg.n_events);
     return true;
 }
 
@@ -200,7 +227,7 @@ static struct wish wish_of(const struct session *s, const struct session_config 
     const struct session_event *leader = &s->events[slot];
     for (uint32_t i = 0; i < count_of(&leader->asked); i++)
         events[i] = leader[i].asked;
-    return (struct wish){ cfg, events, leader->named, 0 };
+    return (struct wish){ cfg, events, leader->named, leader->how, 0 };
 }
 
 static void reopen(struct session *s)
@@ -275,10 +302,10 @@ static bool event_fits(struct session *s, const struct event *events, struct err
 }
 
 /* show: which of a group is to be shown. */
-static bool source_switch_event(struct session *s, const struct event *events, bool named, uint32_t show, struct error *e)
+static bool source_switch_event(struct session *s, const struct wish *w, uint32_t show, struct error *e)
 {
     pthread_mutex_lock(&s->source_lock);
-    bool ok = event_fits(s, events, e) && source_replace(s, &(struct wish){ &s->cfg, events, named, 0 }, e);
+    bool ok = event_fits(s, w->events, e) && source_replace(s, w, e);
     if (ok) {
         pthread_mutex_lock(&s->lock);
         bool there = s->live_event + show < s->n_events && s->events[s->live_event + show].leader == s->live_event;
@@ -291,13 +318,21 @@ static bool source_switch_event(struct session *s, const struct event *events, b
 
 bool session_set_event(struct session *s, const char *text, struct error *e)
 {
+    return session_set_event_as(s, text, &(struct session_sampling){ 0 }, e);
+}
+
+bool session_set_event_as(struct session *s, const char *text, const struct session_sampling *how, struct error *e)
+{
     struct event events[SESSION_EVENTS_MAX];
+    struct session_sampling hows[SESSION_EVENTS_MAX];
     uint32_t n = 0;
     if (!not_over_a_file(s, e) || !event_parse_list(text, events, SESSION_EVENTS_MAX, &n, e) ||
-        !source_switch_event(s, events, true, 0, e))
+        !source_switch_event(s, &(struct wish){ &s->cfg, events, true, *how, 0 }, 0, e))
         return false;
+    for (uint32_t i = 0; i < n; i++)
+        hows[i] = *how;
     pthread_mutex_lock(&s->lock);
-    add_events(s, events, n);
+    add_events(s, events, hows, n);
     pthread_mutex_unlock(&s->lock);
     return true;
 }
@@ -318,7 +353,7 @@ bool session_select_event(struct session *s, int step, struct error *e)
     pthread_mutex_unlock(&s->lock);
     if (alone)
         return error_set(e, ERROR_MISSING, "only one event was chosen: press e to pick another");
-    return is_sampled || source_switch_event(s, events, w.named, next - leader, e);
+    return is_sampled || source_switch_event(s, &w, next - leader, e);
 }
 
 bool session_set_scope(struct session *s, const struct scope *scope, struct error *e)
@@ -351,11 +386,15 @@ bool session_set_freq(struct session *s, uint64_t freq_hz, struct error *e)
     cfg.freq_hz = freq_hz;
     cfg.freq_named = true;
     cfg.period = 0;
+    struct session_sampling *own = &s->events[s->live_event].how, before = *own;
+    *own = (struct session_sampling){ 0 };
     bool ok = source_change(s, &cfg, e);
     if (ok) {
         s->cfg.freq_hz = freq_hz;
         s->cfg.freq_named = true;
         s->cfg.period = 0;
+    } else {
+        *own = before;
     }
     pthread_mutex_unlock(&s->source_lock);
     return ok;

@@ -18,9 +18,26 @@ static void add_note(struct session_status *out, const char *what, const char *m
     snprintf(n->mend, sizeof n->mend, "%s", mend);
 }
 
+static void note_cost(const struct session *s, struct session_status *out)
+{
+    char what[160], mend[96], number[32];
+    if (!(s->dear.per_second > 0) || !s->n_events)
+        return;
+    const struct session_event *ev = &s->events[s->live_event];
+    uint64_t period = ev->period ? ev->period : 1;
+    uint64_t better = period * rate_period_for(s->dear.per_second, s->running_callchain, s->box.cpus);
+    double share = rate_cost_percent(s->dear.per_second, s->running_callchain) / (s->box.cpus ? s->box.cpus : 1);
+    snprintf(what, sizeof what, "%s samples a second of %.80s take about %.0f%% of the CPUs",
+             text_si(number, sizeof number, s->dear.per_second), ev->event.name, share > 100 ? 100 : share);
+    snprintf(mend, sizeof mend, "one in %llu would do: -c %llu, or pick it again: e", (unsigned long long)better,
+             (unsigned long long)better);
+    add_note(out, what, mend);
+}
+
 static void status_notes(struct session *s, struct session_status *out)
 {
     char what[160];
+    note_cost(s, out); /* lost samples are the consequence */
     if (s->lost_recent_ns && !s->file && clock_now_ns() - s->lost_recent_ns < 10 * NS_PER_SEC) {
         snprintf(what, sizeof what, "samples were lost in the last 10 s (%llu in all)",
                  (unsigned long long)(s->lost_before + s->stats.lost));

@@ -223,8 +223,10 @@ static void hold_what_ended(struct app *a)
 
 static unsigned tick_dialog(struct app *a)
 {
-    const struct dialog_ops *ops = a->dialog ? a->dialog->ops : NULL;
-    return ops && ops->tick && ops->tick(a->dialog, a) ? APP_REDRAW : APP_HANDLED;
+    struct dialog *top = a->dialog;
+    if (!top || !top->ops->tick || !top->ops->tick(top, a))
+        return APP_HANDLED;
+    return a->dialog == top ? APP_REDRAW : APP_REDRAW | APP_QUERY; /* what it waited for may have changed it */
 }
 
 static bool dialog_waits(const struct app *a)

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "perf/event.h"
+#include "ui/offer.h"
 #include "ui/picker.h"
 
 #define TRY_NS      (300 * NS_PER_MS)
@@ -17,6 +18,8 @@
 #define COLS        100
 #define EDGE_COLS   8 /* of the frame, and of what shows whether a branch is open */
 #define NAME_COLS   30
+#define RATE_COLS   11
+#define COUNTED_MAX 64
 #define EVENTS_MAX  100000
 #define TRACEPOINTS "Tracepoint: "
 
@@ -34,6 +37,7 @@ struct choice {
     const char *name, *help; /* in the arena; help may be NULL */
     uint32_t group;
     uint8_t support; /* enum support */
+    struct rate rate;
 };
 struct choice_group {
     const char *name;
@@ -47,6 +51,9 @@ struct event_picker {
     struct choice *choices;
     struct choice_group *groups;
     size_t n, cap, n_groups, groups_cap;
+    uint64_t counted[COUNTED_MAX]; /* keys of those whose rates are on their way */
+    uint32_t n_counted;
+    bool counting, rates_known;
     uint64_t try_until_ns;
     bool no_tracefs;
     char no_tracefs_why[480];
@@ -136,12 +143,16 @@ static void add_heading(struct picker *to, const char *name, uint32_t n, uint16_
 }
 
 /* The help is what gives way on a narrow screen, not the mark before it. */
-static void add_event(struct picker *to, const struct choice *c, uint16_t depth)
+static void add_event(const struct event_picker *p, struct picker *to, const struct choice *c, uint16_t depth)
 {
-    char line[400], text[400];
+    char line[400], text[400], rate[48] = "";
+    struct event ev;
     int cols = area_screen().cols < COLS ? area_screen().cols : COLS;
     bool dim = c->support == SUPPORT_NO || c->support == SUPPORT_COUNTS_ONLY;
-    (void)snprintf(line, sizeof line, "%-*s %s%s", NAME_COLS - 2 * depth, c->name, support_marks[c->support],
+    if (c->rate.counted && event_parse(c->name, &ev, NULL))
+        offer_rate_text(rate, sizeof rate, &ev, c->rate.per_second);
+    (void)snprintf(line, sizeof line, "%-*s %*s%s%s%s", NAME_COLS - 2 * depth, c->name,
+                   p->rates_known ? RATE_COLS : 0, rate, p->rates_known ? "  " : "", support_marks[c->support],
                    c->help ? c->help : "");
     text_elide(text, sizeof text, line, cols - EDGE_COLS - 2 * depth, false);
     picker_add(to, &(struct picker_item){ .key = c->key, .text = text, .depth = depth, .dim = dim });
@@ -189,15 +200,15 @@ static void fill(void *ctx, struct app *a, struct picker *to)
         headed |= g->tracepoints;
         if (i == 0 || p->choices[i - 1].group != c->group)
             add_heading(to, g->name, g->n, g->tracepoints);
-        add_event(to, c, g->tracepoints ? 2 : 1);
+        add_event(p, to, c, g->tracepoints ? 2 : 1);
     }
     if (p->no_tracefs)
         add_no_tracefs(p, to);
 }
 
-/* --- taking one --- */
+/* --- taking one, counting those on the screen --- */
 
-static const struct choice *choice_of(const struct event_picker *p, uint64_t key)
+static struct choice *choice_of(const struct event_picker *p, uint64_t key)
 {
     for (size_t i = 0; i < p->n; i++)
         if (p->choices[i].key == key)
@@ -208,19 +219,58 @@ static const struct choice *choice_of(const struct event_picker *p, uint64_t key
 static unsigned take(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
 {
     const struct choice *c = n ? choice_of(ctx, keys[0]) : NULL;
+    session_rates_drop(a->session);
+    return c ? offer_event(a, c->name, NULL, &c->rate) : (unsigned)APP_HANDLED;
+}
+
+/* Those that can be counted, by themselves. */
+static unsigned count_shown(void *ctx, struct app *a, struct picker *shown, enum action action)
+{
+    struct event_picker *p = ctx;
+    uint64_t keys[COUNTED_MAX];
+    struct event *events = mem_array(COUNTED_MAX, sizeof *events);
     struct error e = { 0 };
-    if (!c)
-        return APP_HANDLED;
-    if (!session_set_event(a->session, c->name, &e))
-        return app_error(a, &e);
-    session_get_status(a->session, &a->status);
-    if (a->status.freq_hz)
-        return APP_QUERY | app_message(a, "sampling %s %llu times a second and CPU", a->status.event,
-                                       (unsigned long long)a->status.freq_hz);
-    if (a->status.period > 1)
-        return APP_QUERY | app_message(a, "sampling %s once in %llu", a->status.event,
-                                       (unsigned long long)a->status.period);
-    return APP_QUERY | app_message(a, "sampling %s, each time it happens", a->status.event);
+    uint32_t n = picker_shown(shown, keys, COUNTED_MAX);
+    (void)action;
+    p->n_counted = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct choice *c = choice_of(p, keys[i]);
+        if (c && event_parse(c->name, &events[p->n_counted], NULL))
+            p->counted[p->n_counted++] = keys[i];
+    }
+    unsigned flags = APP_REDRAW;
+    if (!p->n_counted)
+        flags = app_message(a, "no event is shown that could be counted");
+    else if (!session_rates_start(a->session, events, p->n_counted, &e))
+        flags = app_error(a, &e);
+    else
+        p->counting = true;
+    mem_free(events);
+    return p->counting ? flags | app_message(a, "counting %u events for a moment ...", p->n_counted) : flags;
+}
+
+/* What opened for counting has been tried by that. */
+static bool take_rates(void *ctx, struct app *a)
+{
+    struct event_picker *p = ctx;
+    struct rate rates[COUNTED_MAX];
+    if (!p->counting || !session_rates_take(a->session, rates, COUNTED_MAX))
+        return false;
+    for (uint32_t i = 0; i < p->n_counted; i++) {
+        struct choice *c = choice_of(p, p->counted[i]);
+        c->rate = rates[i];
+        if (!rates[i].counted)
+            c->support = (uint8_t)support_after(&rates[i].why);
+    }
+    p->counting = false;
+    p->rates_known = true;
+    (void)app_message(a, "%u events were counted for a moment, in the scope that runs", p->n_counted);
+    return true;
+}
+
+static bool waits(const void *ctx)
+{
+    return ((const struct event_picker *)ctx)->counting;
 }
 
 static void why_not(void *ctx, uint64_t key, struct error *e)
@@ -259,8 +309,12 @@ static void destroy(void *ctx)
 
 unsigned pick_event(struct app *a)
 {
+    char key[16], hint[100];
     struct event_picker *p = look_around();
+    (void)snprintf(hint, sizeof hint, "type to filter, Enter takes, %s counts how often what is shown happens",
+                   keymap_first(a->keymap, ACTION_PICK_COUNT, key));
     return picker_open(a, &(struct picker_config){ .title = "Event to sample",
+                                                   .hint = hint,
                                                    .tree = true,
                                                    .open_depth = 1,
                                                    .current = current_key(p, a->status.event),
@@ -268,6 +322,9 @@ unsigned pick_event(struct app *a)
                                                    .fill = fill,
                                                    .take = take,
                                                    .why_not = why_not,
+                                                   .act = count_shown,
+                                                   .take_answer = take_rates,
+                                                   .waits = waits,
                                                    .destroy = destroy,
                                                    .ctx = p });
 }

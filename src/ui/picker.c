@@ -169,6 +169,21 @@ static const struct item *cursor_item(const struct picker *p)
     return row ? &p->items[row->node - 1] : NULL;
 }
 
+uint32_t picker_shown(const struct picker *p, uint64_t *keys, uint32_t cap)
+{
+    const struct list *l = &p->tree.list;
+    const struct item *cursor = cursor_item(p);
+    uint32_t n = 0;
+    if (cursor && !cursor->heading && cap)
+        keys[n++] = cursor->key;
+    for (uint32_t i = l->top; i < p->tree.n && i < l->top + (uint32_t)l->page && n < cap; i++) {
+        const struct item *item = &p->items[p->tree.rows[i].node - 1];
+        if (item != cursor && !item->heading)
+            keys[n++] = item->key;
+    }
+    return n;
+}
+
 static void go_to_first_match(struct picker *p)
 {
     p->tree.list.moved = false;
@@ -259,6 +274,8 @@ static unsigned picker_key(struct dialog *d, struct app *a, uint32_t key)
         if (!p->cfg.tree)
             return edit_filter(p, key);
         break;
+    case ACTION_PICK_COUNT:
+        return p->cfg.act ? p->cfg.act(p->cfg.ctx, a, p, action) : (unsigned)APP_HANDLED;
     default:
         break;
     }
@@ -354,7 +371,7 @@ static void picker_draw_bar(struct dialog *d, struct app *a, struct area bar)
 static bool picker_tick(struct dialog *d, struct app *a)
 {
     struct picker *p = (struct picker *)d;
-    bool answered = p->cfg.ask && p->cfg.take_answer(p->cfg.ctx, a);
+    bool answered = p->cfg.take_answer && p->cfg.take_answer(p->cfg.ctx, a);
     bool due = p->cfg.refresh_ms && clock_now_ns() - p->filled_ns >= p->cfg.refresh_ms * NS_PER_MS;
     if (answered)
         fill(p, a);
@@ -363,7 +380,8 @@ static bool picker_tick(struct dialog *d, struct app *a)
 
 static bool picker_waits(const struct dialog *d)
 {
-    return !((const struct picker *)d)->filled;
+    const struct picker *p = (const struct picker *)d;
+    return !p->filled || (p->cfg.waits && p->cfg.waits(p->cfg.ctx));
 }
 
 static void picker_destroy(struct dialog *d)

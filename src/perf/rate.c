@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "perf/rate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "perf/cpus.h"
+#include "perf/targets.h"
+
+#define THREADS_MAX 256
+#define FDS_MAX     2048 /* at a time */
+#define SLICE_NS    (20 * NS_PER_MS)
+
+/* Where an event is counted: on each CPU, or in each thread. */
+struct places {
+    struct place {
+        int pid, cpu;
+        unsigned long flags;
+    } *at;
+    uint32_t n;
+    size_t cap;
+    int cgroup_fd; /* -1: none */
+    bool tasks;
+};
+
+static void add_place(struct places *p, int pid, int cpu, unsigned long flags)
+{
+    MEM_GROW(p->at, p->cap, p->n + 1);
+    p->at[p->n++] = (struct place){ pid, cpu, flags };
+}
+
+static bool is_wanted(const struct scope *s, uint32_t cpu)
+{
+    return !s->cpus || (cpu < s->n_cpus && s->cpus[cpu]);
+}
+
+static void add_cpus(struct places *p, const struct scope *s, int pid, unsigned long flags)
+{
+    struct cpus online;
+    cpus_read("online", &online);
+    for (uint32_t cpu = 0; cpu < online.n; cpu++)
+        if (online.in[cpu] && is_wanted(s, cpu))
+            add_place(p, pid, (int)cpu, flags);
+    cpus_done(&online);
+}
+
+static void add_threads(struct places *p, const struct scope *s)
+{
+    struct targets targets;
+    uint32_t n, *tids;
+    targets_init(&targets, s, false);
+    tids = targets_threads(&targets, &n);
+    for (uint32_t i = 0; i < n && i < THREADS_MAX; i++)
+        add_place(p, (int)tids[i], -1, 0);
+    mem_free(tids);
+    targets_done(&targets);
+}
+
+static bool open_cgroup(struct places *p, const struct scope *s, struct error *e)
+{
+    char root[512], path[sizeof root + sizeof s->cgroup];
+    if (!scope_cgroup_root(root, sizeof root, NULL, e))
+        return false;
+    (void)snprintf(path, sizeof path, "%s%s", root, s->cgroup);
+    p->cgroup_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return p->cgroup_fd >= 0 || error_sys(e, errno, "cannot open the cgroup %s", path);
+}
+
+static bool places_of(struct places *p, const struct scope *s, struct error *e)
+{
+    *p = (struct places){ .cgroup_fd = -1 };
+    switch (s->kind) {
+    case SCOPE_PIDS:
+    case SCOPE_TIDS:
+        p->tasks = true;
+        add_threads(p, s);
+        return p->n || error_set(e, ERROR_MISSING, "nothing of what is measured runs any more");
+    case SCOPE_CGROUP:
+        if (!open_cgroup(p, s, e))
+            return false;
+        add_cpus(p, s, p->cgroup_fd, PERF_FLAG_PID_CGROUP);
+        break;
+    default:
+        add_cpus(p, s, -1, 0);
+    }
+    return p->n || error_set(e, ERROR_MISSING, "none of the chosen CPUs is online");
+}
+
+static void places_done(struct places *p)
+{
+    if (p->cgroup_fd >= 0)
+        close(p->cgroup_fd);
+    mem_free(p->at);
+}
+
+/* One event at all of its places. */
+struct counter {
+    int *fds;
+    uint32_t n;
+    size_t cap;
+    uint64_t start_ns;
+};
+
+static bool is_meant(const struct event *ev, const struct place *at)
+{
+    return !ev->cpus || at->cpu < 0 || (at->cpu < 64 && ev->cpus >> at->cpu & 1);
+}
+
+static void attr_of(const struct event *ev, const struct scope *s, const struct places *p,
+                    struct perf_event_attr *a)
+{
+    *a = ev->attr;
+    a->size = sizeof *a;
+    a->disabled = 1;
+    a->inherit = p->tasks;
+    a->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    if (s->no_kernel)
+        a->exclude_kernel = a->exclude_hv = 1;
+    if (s->no_user)
+        a->exclude_user = 1;
+}
+
+static void counter_open(struct counter *c, const struct event *ev, const struct scope *s, const struct places *p,
+                         struct error *why)
+{
+    struct perf_event_attr a;
+    int sys = 0;
+    attr_of(ev, s, p, &a);
+    for (uint32_t i = 0; i < p->n; i++) {
+        if (!is_meant(ev, &p->at[i]))
+            continue;
+        int fd = event_open_fd(&a, p->at[i].pid, p->at[i].cpu, -1, p->at[i].flags);
+        sys = fd < 0 && !sys ? errno : sys;
+        if (fd < 0)
+            continue;
+        MEM_GROW(c->fds, c->cap, c->n + 1);
+        c->fds[c->n++] = fd;
+    }
+    if (!c->n)
+        (p->tasks ? event_explain : event_explain_on_cpu)(ev->name, &a, sys ? sys : ENODEV, why);
+}
+
+static void counter_start(struct counter *c)
+{
+    c->start_ns = clock_now_ns();
+    for (uint32_t i = 0; i < c->n; i++)
+        ioctl(c->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+}
+
+static void counter_read(const struct counter *c, struct rate *out)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < c->n; i++) {
+        struct {
+            uint64_t value, enabled_ns, running_ns;
+        } r;
+        if (read(c->fds[i], &r, sizeof r) != sizeof r || !r.running_ns)
+            continue;
+        sum += (double)r.value * (r.enabled_ns > r.running_ns ? (double)r.enabled_ns / (double)r.running_ns : 1);
+    }
+    uint64_t passed_ns = clock_now_ns() - c->start_ns;
+    out->counted = c->n > 0;
+    out->per_second = passed_ns ? sum * NS_PER_SEC / (double)passed_ns : 0;
+}
+
+static void counter_close(struct counter *c)
+{
+    for (uint32_t i = 0; i < c->n; i++)
+        close(c->fds[i]);
+    mem_free(c->fds);
+}
+
+static bool is_over(const atomic_bool *stop)
+{
+    return stop && *stop;
+}
+
+static void wait_ns(uint64_t ns, const atomic_bool *stop)
+{
+    for (uint64_t end = clock_now_ns() + ns; clock_now_ns() < end && !is_over(stop);)
+        nanosleep(&(struct timespec){ .tv_nsec = SLICE_NS }, NULL);
+}
+
+static void count_batch(const struct event *events, uint32_t n, const struct scope *scope,
+                        const struct places *places, uint64_t ns, const atomic_bool *stop, struct rate *out)
+{
+    struct counter *counters = mem_array(n, sizeof *counters);
+    for (uint32_t i = 0; i < n && !is_over(stop); i++)
+        counter_open(&counters[i], &events[i], scope, places, &out[i].why);
+    for (uint32_t i = 0; i < n; i++)
+        counter_start(&counters[i]);
+    wait_ns(ns, stop);
+    for (uint32_t i = 0; i < n; i++)
+        counter_read(&counters[i], &out[i]);
+    for (uint32_t i = 0; i < n; i++)
+        counter_close(&counters[i]);
+    mem_free(counters);
+}
+
+/* Half of what the limit of open files allows belongs to the rest of the program. */
+static uint32_t batch_size(uint32_t n_places)
+{
+    struct rlimit lim;
+    uint64_t fds = FDS_MAX;
+    if (getrlimit(RLIMIT_NOFILE, &lim) == 0 && lim.rlim_cur / 2 < fds)
+        fds = lim.rlim_cur / 2;
+    return fds / n_places ? (uint32_t)(fds / n_places) : 1;
+}
+
+void rate_count(const struct event *events, uint32_t n, const struct scope *scope, uint64_t ns,
+                const atomic_bool *stop, struct rate *out)
+{
+    struct places places;
+    struct error e = { 0 };
+    memset(out, 0, n * sizeof *out);
+    bool ok = places_of(&places, scope, &e);
+    uint32_t most = ok ? batch_size(places.n) : 1;
+    for (uint32_t i = 0; ok && i < n && !is_over(stop); i += most)
+        count_batch(events + i, n - i < most ? n - i : most, scope, &places, ns, stop, out + i);
+    for (uint32_t i = 0; !ok && i < n; i++)
+        out[i].why = e;
+    places_done(&places);
+}
+
+/* --- what it costs --- */
+
+uint64_t rate_sample_cost_ns(enum callchain_mode mode)
+{
+    /* As tests/bench/sample_cost.py measures it, the sampled task's loss and our own time together, rounded. */
+    switch (mode) {
+    case CALLCHAIN_NONE:
+        return 10000;
+    case CALLCHAIN_FP:
+    case CALLCHAIN_LBR:
+        return 15000;
+    default:
+        return 20000;
+    }
+}
+
+double rate_cost_percent(double samples_per_second, enum callchain_mode mode)
+{
+    return samples_per_second * (double)rate_sample_cost_ns(mode) / (double)NS_PER_SEC * 100;
+}
+
+bool rate_is_dear(double samples_per_second, enum callchain_mode mode, uint32_t n_cpus)
+{
+    return rate_cost_percent(samples_per_second, mode) > RATE_BUDGET_PERCENT * (double)(n_cpus ? n_cpus : 1);
+}
+
+uint64_t rate_period_for(double events_per_second, enum callchain_mode mode, uint32_t n_cpus)
+{
+    uint64_t period = 1;
+    for (int step = 0; rate_is_dear(events_per_second / (double)period, mode, n_cpus) && step < 54; step++)
+        period = step % 3 == 1 ? period / 2 * 5 : period * 2;
+    return period;
+}

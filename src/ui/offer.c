@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "ui/offer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "ui/bar.h"
+#include "ui/dialog.h"
+#include "ui/picker.h"
+
+char *offer_rate_text(char *dst, size_t cap, const struct event *ev, double per_second)
+{
+    char number[32];
+    if (event_is_clock(ev))
+        (void)snprintf(dst, cap, "%.2f CPUs", per_second / (double)NS_PER_SEC);
+    else if (per_second < 10)
+        (void)snprintf(dst, cap, "%.1f /s", per_second);
+    else
+        (void)snprintf(dst, cap, "%s/s", text_si(number, sizeof number, per_second));
+    return dst;
+}
+
+static unsigned take(struct app *a, const char *name, const struct session_sampling *how)
+{
+    struct error e = { 0 };
+    if (!session_set_event_as(a->session, name, how, &e))
+        return app_error(a, &e);
+    session_get_status(a->session, &a->status);
+    if (a->status.freq_hz)
+        return APP_QUERY | app_message(a, "sampling %s %llu times a second and CPU", a->status.event,
+                                       (unsigned long long)a->status.freq_hz);
+    if (a->status.period > 1)
+        return APP_QUERY | app_message(a, "sampling %s once in %llu", a->status.event,
+                                       (unsigned long long)a->status.period);
+    return APP_QUERY | app_message(a, "sampling %s, each time it happens", a->status.event);
+}
+
+/* --- the question --- */
+
+static unsigned take_choice(struct app *a, uint32_t choice)
+{
+    return take(a, a->offer.name, &a->offer.choices[choice]);
+}
+
+static void describe(const struct app *a, double samples, const char *what, char *dst, size_t cap)
+{
+    char number[32];
+    double percent = rate_cost_percent(samples, a->status.callchain) / (double)(a->status.cpus ? a->status.cpus : 1);
+    const char *about = percent >= 100 ? "more than all of the CPUs" : "of the CPUs";
+    text_si(number, sizeof number, samples);
+    if (percent >= 100)
+        (void)snprintf(dst, cap, "%-22s %s samples a second: %s", what, number, about);
+    else
+        (void)snprintf(dst, cap, "%-22s %s samples a second: about %.1f%% %s", what, number, percent, about);
+}
+
+static unsigned ask(struct app *a, const struct event *ev, uint64_t period, double per_second)
+{
+    char what[64], title[200], rate[48], lines[3][160];
+    const char *list[3] = { lines[0], lines[1], lines[2] };
+    uint64_t offered = period * rate_period_for(per_second / (double)period, a->status.callchain, a->status.cpus);
+    uint64_t hz = session_default_freq(a->session);
+    (void)snprintf(a->offer.name, sizeof a->offer.name, "%s", ev->name);
+    a->offer.choices[0] = (struct session_sampling){ .period = offered };
+    a->offer.choices[1] = (struct session_sampling){ .freq_hz = hz };
+    a->offer.choices[2] = (struct session_sampling){ .period = period };
+    (void)snprintf(what, sizeof what, "one in %llu", (unsigned long long)offered);
+    describe(a, per_second / (double)offered, what, lines[0], sizeof lines[0]);
+    (void)snprintf(lines[1], sizeof lines[1], "%-22s %llu samples a second and CPU, the kernel finds the period",
+                   "by frequency", (unsigned long long)hz);
+    if (period > 1)
+        (void)snprintf(what, sizeof what, "one in %llu, as asked", (unsigned long long)period);
+    else
+        (void)snprintf(what, sizeof what, "each one");
+    describe(a, per_second / (double)period, what, lines[2], sizeof lines[2]);
+    offer_rate_text(rate, sizeof rate, ev, per_second);
+    (void)snprintf(title, sizeof title, "%.120s happens often: %s. Sample", ev->name, rate);
+    return picker_menu(a, title, list, 3, 0, take_choice);
+}
+
+static unsigned decide(struct app *a, const struct event *ev, const struct session_sampling *how,
+                       const struct rate *rate)
+{
+    struct session_sampling runs;
+    session_sampling_of(a->session, ev, how, &runs);
+    double samples = rate->per_second / (double)(runs.period ? runs.period : 1);
+    if (!rate->counted || !rate_is_dear(samples, a->status.callchain, a->status.cpus))
+        return take(a, ev->name, how);
+    return ask(a, ev, runs.period, rate->per_second);
+}
+
+/* --- the moment in which it is counted --- */
+
+struct counting {
+    struct dialog dialog;
+    struct event event;
+    struct session_sampling how;
+};
+
+static bool counting_tick(struct dialog *d, struct app *a)
+{
+    struct counting *c = (struct counting *)d;
+    struct rate rate;
+    if (!session_rates_take(a->session, &rate, 1))
+        return false;
+    dialog_close(a, d);
+    (void)decide(a, &c->event, &c->how, &rate);
+    return true;
+}
+
+static bool counting_waits(const struct dialog *d)
+{
+    (void)d;
+    return true;
+}
+
+static unsigned counting_key(struct dialog *d, struct app *a, uint32_t key)
+{
+    if (keymap_find(a->keymap, SCOPE_KEYS_PICKER, key) != ACTION_PICK_CANCEL)
+        return APP_HANDLED;
+    session_rates_drop(a->session);
+    dialog_close(a, d);
+    return APP_REDRAW;
+}
+
+static void counting_draw(struct dialog *d, struct app *a, struct area area)
+{
+    const struct counting *c = (const struct counting *)d;
+    char text[200];
+    (void)a;
+    (void)snprintf(text, sizeof text, "counting how often %.100s happens ...", c->event.name);
+    struct area in = draw_box(area_center(area, 3, text_width(text) + 4), "");
+    draw_text(in, 0, 0, STYLE_DIALOG, text);
+}
+
+static void counting_draw_bar(struct dialog *d, struct app *a, struct area bar)
+{
+    (void)d;
+    footer_draw_picker(a, bar, false);
+}
+
+static void counting_destroy(struct dialog *d)
+{
+    mem_free(d);
+}
+
+static unsigned count_first(struct app *a, const struct event *ev, const struct session_sampling *how)
+{
+    static const struct dialog_ops ops = { .key = counting_key,
+                                           .draw = counting_draw,
+                                           .tick = counting_tick,
+                                           .waits = counting_waits,
+                                           .draw_bar = counting_draw_bar,
+                                           .destroy = counting_destroy };
+    struct error e = { 0 };
+    if (!session_rates_start(a->session, ev, 1, &e))
+        return app_error(a, &e);
+    struct counting *c = mem_zalloc(sizeof *c);
+    c->dialog.ops = &ops;
+    c->event = *ev;
+    c->how = *how;
+    dialog_push(a, &c->dialog);
+    return APP_REDRAW;
+}
+
+unsigned offer_event(struct app *a, const char *name, const struct session_sampling *how, const struct rate *known)
+{
+    static const struct session_sampling as_all = { 0 };
+    struct session_sampling runs;
+    struct event ev;
+    struct error e = { 0 };
+    how = how ? how : &as_all;
+    if (!event_parse(name, &ev, &e))
+        return app_error(a, &e);
+    session_sampling_of(a->session, &ev, how, &runs);
+    if (runs.freq_hz)
+        return take(a, ev.name, how);
+    return known && known->counted ? decide(a, &ev, how, known) : count_first(a, &ev, how);
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "perf/rate.h"
+
+#define MOMENT_NS (50 * NS_PER_MS)
+
+static struct scope scope;
+
+static int setup(void **state)
+{
+    (void)state;
+    scope_init(&scope);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    scope_done(&scope);
+    return 0;
+}
+
+static struct event named(const char *name)
+{
+    struct event ev;
+    struct error e = { 0 };
+    if (!event_parse(name, &ev, &e))
+        fail_msg("%s", e.text);
+    return ev;
+}
+
+static void scope_to_myself(void)
+{
+    char list[16];
+    struct error e = { 0 };
+    snprintf(list, sizeof list, "%d", getpid());
+    assert_true(scope_set_pids(&scope, list, false, &e));
+}
+
+static void skip_if_refused(const struct rate *r)
+{
+    if (r->counted)
+        return;
+    assert_int_not_equal(r->why.class, ERROR_NONE);
+    if (r->why.class != ERROR_PERMISSION && r->why.class != ERROR_UNSUPPORTED)
+        fail_msg("%s", r->why.text);
+    print_message("skipped: %s\n", r->why.text);
+    skip();
+}
+
+/* The clock of a CPU runs as fast as time, however busy the machine is. */
+static void a_clock_comes_to_no_more_than_all_cpus(void **state)
+{
+    (void)state;
+    struct event ev = named("cpu-clock");
+    struct rate r;
+    rate_count(&ev, 1, &scope, MOMENT_NS, NULL, &r);
+    skip_if_refused(&r);
+    assert_true(r.per_second > 0);
+    assert_true(r.per_second <= 1.01 * NS_PER_SEC * (double)sysconf(_SC_NPROCESSORS_CONF));
+}
+
+static void several_are_counted_and_one_that_does_not_exist_says_why(void **state)
+{
+    (void)state;
+    struct event events[3] = { named("task-clock"), named("page-faults"), named("context-switches") };
+    struct rate r[3];
+    events[1].attr.type = 0xfffffff0;
+    scope_to_myself();
+    rate_count(events, 3, &scope, MOMENT_NS, NULL, r);
+    skip_if_refused(&r[0]);
+    assert_true(r[2].counted || r[2].why.class == ERROR_PERMISSION);
+    assert_false(r[1].counted);
+    assert_string_not_equal(r[1].why.text, "");
+}
+
+static void who_is_in_a_hurry_need_not_wait(void **state)
+{
+    (void)state;
+    struct event ev = named("cpu-clock");
+    atomic_bool stop = true;
+    struct rate r;
+    rate_count(&ev, 1, &scope, 3600 * NS_PER_SEC, &stop, &r);
+    assert_false(r.counted);
+}
+
+static void a_scope_in_which_nothing_runs_says_so(void **state)
+{
+    (void)state;
+    struct event ev = named("cpu-clock");
+    struct rate r;
+    static bool none[1];
+    scope.cpus = none;
+    scope.n_cpus = 1;
+    rate_count(&ev, 1, &scope, MOMENT_NS, NULL, &r);
+    scope.cpus = NULL;
+    assert_false(r.counted);
+    assert_non_null(strstr(r.why.text, "CPU"));
+}
+
+static void the_period_that_is_offered_is_the_smallest_round_one_within_the_budget(void **state)
+{
+    (void)state;
+    assert_int_equal(rate_period_for(0, CALLCHAIN_NONE, 1), 1);
+    for (int mode = CALLCHAIN_NONE; mode <= CALLCHAIN_LBR; mode++) {
+        double most = NS_PER_SEC * RATE_BUDGET_PERCENT / 100.0 / (double)rate_sample_cost_ns(mode);
+        assert_false(rate_is_dear(0.99 * most, mode, 1));
+        assert_true(rate_is_dear(1.01 * most, mode, 1));
+        assert_false(rate_is_dear(1.99 * most, mode, 2));
+        assert_int_equal(rate_period_for(0.99 * most, mode, 1), 1);
+        assert_int_equal(rate_period_for(1.9 * most, mode, 1), 2);
+        assert_int_equal(rate_period_for(4.9 * most, mode, 1), 5);
+        assert_int_equal(rate_period_for(9.9 * most, mode, 1), 10);
+        assert_int_equal(rate_period_for(19 * most, mode, 1), 20);
+        assert_int_equal(rate_period_for(49000 * most, mode, 1), 50000);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_clock_comes_to_no_more_than_all_cpus, setup, teardown),
+        cmocka_unit_test_setup_teardown(several_are_counted_and_one_that_does_not_exist_says_why, setup, teardown),
+        cmocka_unit_test_setup_teardown(who_is_in_a_hurry_need_not_wait, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_scope_in_which_nothing_runs_says_so, setup, teardown),
+        cmocka_unit_test(the_period_that_is_offered_is_the_smallest_round_one_within_the_budget),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
