@@ -167,6 +167,7 @@ struct raw_record {
 };
 bool walk_next(struct walk *w, struct raw_record *out);
 const uint8_t *walk_bytes(struct perfdata *p, uint64_t place, size_t n);
+void walk_await(const struct perfdata *p, uint64_t place, size_t n); /* see input_await */
 /* A record of that type: what is no sample is copied, as its strings must not change once they were looked at. */
 const uint8_t *walk_record(struct perfdata *p, uint64_t place, uint32_t type, size_t n);
 

@@ -18,6 +18,7 @@
 #define WAYS         4
 #define SETS         32 /* 40 MiB in all */
 #define WINDOWS      (SETS * WAYS)
+#define PIECE_BYTES  (UINT64_C(1) << 20) /* of a held file: its size is asked for when another one is looked at */
 
 struct input_window {
     uint64_t number; /* offset / WINDOW_BYTES, plus 1; 0: empty */
@@ -55,13 +56,14 @@ bool input_open(struct input *in, int fd, const char *path, struct error *e)
         return error_set(e, ERROR_FORMAT, "%s is empty", path);
     in->size_bytes = (uint64_t)st.st_size;
     in->left_bytes = in->size_bytes;
-    in->area = mmap(NULL, WINDOWS * MAPPED_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    in->area_bytes = WINDOWS * MAPPED_BYTES;
+    in->area = mmap(NULL, in->area_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (in->area == MAP_FAILED) {
         in->area = NULL;
         return error_sys(e, errno, "no room to map %s", path);
     }
     in->maps = can_map(in->fd);
-    in->guard = guard_add(in->area, WINDOWS * MAPPED_BYTES);
+    in->guard = guard_add(in->area, in->area_bytes);
     in->windows = mem_array(WINDOWS, sizeof *in->windows);
     return true;
 }
@@ -72,9 +74,24 @@ void input_close(struct input *in)
         close(in->fd);
     guard_remove(in->guard);
     if (in->area)
-        munmap(in->area, WINDOWS * MAPPED_BYTES);
+        munmap(in->area, in->area_bytes);
     mem_free(in->windows);
     *in = (struct input){ .fd = -1 };
+}
+
+void input_hold(struct input *in)
+{
+    size_t n = (size_t)in->size_bytes;
+    void *all = in->maps ? mmap(NULL, n, PROT_READ, MAP_PRIVATE, in->fd, 0) : MAP_FAILED;
+
+    if (all == MAP_FAILED)
+        return;
+    guard_remove(in->guard);
+    munmap(in->area, in->area_bytes);
+    in->area = all;
+    in->area_bytes = n;
+    in->guard = guard_add(all, n);
+    in->held = true;
 }
 
 /* It may have been cut since we looked last. */
@@ -170,12 +187,24 @@ static bool inside(const struct input *in, uint64_t offset, size_t n)
     return offset <= in->left_bytes && n <= in->left_bytes - offset;
 }
 
+static const void *get_held(struct input *in, uint64_t offset, size_t n)
+{
+    uint64_t piece = (offset + n) / PIECE_BYTES + 1;
+    if (piece != in->piece) {
+        in->piece = piece;
+        look_at_size(in);
+    }
+    return inside(in, offset, n) ? in->area + offset : NULL;
+}
+
 const void *input_get(struct input *in, uint64_t offset, size_t n)
 {
     size_t at = offset % WINDOW_BYTES;
     note_hit(in);
     if (n > INPUT_GET_MAX || !n || !inside(in, offset, n))
         return NULL;
+    if (in->held)
+        return get_held(in, offset, n);
     const struct input_window *w = window_of(in, offset / WINDOW_BYTES);
     return at + n <= w->n ? bytes_of(in, w) + at : NULL;
 }

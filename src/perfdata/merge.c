@@ -6,6 +6,8 @@
 
 #include "perfdata/file.h"
 
+#define AWAITED_BYTES 1536 /* of a sample: its registers, and the part of its stack that every walk looks at */
+
 struct active {
     uint64_t time_ns; /* of the record at pos */
     uint64_t seq, pos, end;
@@ -150,8 +152,10 @@ bool merge_records(struct perfdata *p, perfdata_record_fn *fn, void *ctx, double
     if (p->n_runs)
         qsort(p->runs, p->n_runs, sizeof *p->runs, by_time);
     while (more && (room = admit(&m)) && m.n) {
-        uint32_t type, size = 0;
+        uint32_t type = 0, size = 0;
         const uint8_t *bytes = record_at(p, m.heap[0].pos, &type, &size);
+        if (type == PERF_RECORD_SAMPLE)
+            walk_await(p, m.heap[0].pos + size, AWAITED_BYTES);
         if (bytes)
             more = hand_out(&m, bytes, type, size, fn, ctx);
         advance(&m, bytes ? size : 0);

@@ -8,6 +8,8 @@
 #include "perfdata/file.h"
 #include "perfdata/spool.h"
 
+#define HELD_BYTES (UINT64_C(1) << 30) /* a mapped file counts as our memory */
+
 /* A folder's own file, and then the others. */
 static bool open_folder(struct perfdata *p, int dir_fd, const char *path, struct error *e)
 {
@@ -17,6 +19,20 @@ static bool open_folder(struct perfdata *p, int dir_fd, const char *path, struct
         folder_open_parts(p, dir_fd);
     close(dir_fd);
     return ok;
+}
+
+/* Recordings with dumps of stacks are large, and both passes touch little of them: as the files stay mapped for both,
+ * half of the page faults are saved. */
+static void hold_dumps(struct perfdata *p)
+{
+    bool dumps = false;
+    for (uint32_t i = 0; i < p->n_events; i++)
+        dumps |= (p->events[i].attr.sample_type & PERF_SAMPLE_STACK_USER) != 0;
+    if (!dumps || p->all_bytes > HELD_BYTES)
+        return;
+    input_hold(&p->in);
+    for (uint32_t i = 0; i < p->n_parts; i++)
+        input_hold(&p->parts[i]);
 }
 
 static bool open_input(struct perfdata *p, const char *path, const struct spool_wait *wait, struct error *e)
@@ -31,7 +47,10 @@ static bool open_input(struct perfdata *p, const char *path, const struct spool_
     p->all_bytes = p->in.size_bytes;
     for (uint32_t i = 0; i < p->n_parts; i++)
         p->all_bytes += p->parts[i].size_bytes;
-    return header_read(p, s.name, e);
+    if (!header_read(p, s.name, e))
+        return false;
+    hold_dumps(p);
+    return true;
 }
 
 struct perfdata *perfdata_open_waiting(const char *path, const struct spool_wait *wait, struct error *e)

@@ -29,6 +29,13 @@ const uint8_t *walk_bytes(struct perfdata *p, uint64_t place, size_t n)
     return offset <= p->plain_n && n <= p->plain_n - offset ? p->plain + offset : NULL;
 }
 
+void walk_await(const struct perfdata *p, uint64_t place, size_t n)
+{
+    uint64_t part = place >> PLACE_PART_SHIFT;
+    if (!(place & PLACE_PLAIN))
+        input_await(part ? &p->parts[part - 1] : &p->in, place & PLACE_OFFSET, n);
+}
+
 const uint8_t *walk_record(struct perfdata *p, uint64_t place, uint32_t type, size_t n)
 {
     const uint8_t *bytes = walk_bytes(p, place, n);
@@ -214,6 +221,8 @@ static bool step(struct walk *w, struct raw_record *out)
     take_payload(w, h, out);
     out->bytes = walk_record(w->p, w->pos, h.type, h.size);
     w->pos += h.size + out->payload;
+    if (h.type == PERF_RECORD_SAMPLE) /* most of them are of one size */
+        walk_await(w->p, w->pos + h.size, 64);
     return out->bytes; /* else the file shrank */
 }
 

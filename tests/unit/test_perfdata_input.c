@@ -30,7 +30,10 @@ static void make_file(const char *path)
     free(words);
 }
 
-static struct input *open_file(void)
+static int windows, held;
+
+/* As a test asks for it: in windows, or held as a whole. */
+static struct input *open_file(void **state)
 {
     static struct input in;
     struct error e = { 0 };
@@ -38,6 +41,9 @@ static struct input *open_file(void)
     make_file(fixture_path("words"));
     assert_true(input_open(&in, open(fixture_path("words"), O_RDONLY | O_CLOEXEC), "words", &e));
     assert_int_equal(in.size_bytes, FILE_BYTES);
+    if (*state == &held)
+        input_hold(&in);
+    assert_int_equal(in.held, *state == &held && in.maps);
     return &in;
 }
 
@@ -51,10 +57,9 @@ static uint64_t word(const void *p)
 
 static void what_is_got_anywhere_is_what_the_file_holds(void **state)
 {
-    struct input *in = open_file();
+    struct input *in = open_file(state);
     uint64_t random = 1;
 
-    (void)state;
     for (int i = 0; i < 20000; i++) {
         random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
         uint64_t at = random % FILE_BYTES / 8 * 8;
@@ -74,9 +79,8 @@ static void what_is_got_anywhere_is_what_the_file_holds(void **state)
 
 static void what_lies_outside_or_is_too_much_is_not_got(void **state)
 {
-    struct input *in = open_file();
+    struct input *in = open_file(state);
 
-    (void)state;
     assert_null(input_get(in, 0, 0));
     assert_null(input_get(in, 0, INPUT_GET_MAX + 1));
     assert_null(input_get(in, FILE_BYTES, 1));
@@ -90,11 +94,10 @@ static void what_lies_outside_or_is_too_much_is_not_got(void **state)
 
 static void a_file_that_is_cut_while_it_is_read_ends_there(void **state)
 {
-    struct input *in = open_file();
+    struct input *in = open_file(state);
     const uint8_t *held = input_get(in, FILE_BYTES - INPUT_GET_MAX, INPUT_GET_MAX);
     const uint64_t kept = 100000;
 
-    (void)state;
     assert_non_null(held);
     assert_int_equal(truncate(fixture_path("words"), (off_t)kept), 0);
     for (size_t i = 0; i < INPUT_GET_MAX; i += 8)
@@ -108,9 +111,8 @@ static void a_file_that_is_cut_while_it_is_read_ends_there(void **state)
 
 static void a_file_that_is_cut_before_it_is_looked_at_ends_there(void **state)
 {
-    struct input *in = open_file();
+    struct input *in = open_file(state);
 
-    (void)state;
     assert_int_equal(truncate(fixture_path("words"), 4096), 0);
     assert_null(input_get(in, FILE_BYTES / 2, 8));
     assert_null(input_get(in, 4096, 8));
@@ -121,10 +123,9 @@ static void a_file_that_is_cut_before_it_is_looked_at_ends_there(void **state)
 
 static void files_that_are_open_together_do_not_mind_each_other(void **state)
 {
-    struct input *first = open_file(), second;
+    struct input *first = open_file(state), second;
     struct error e = { 0 };
 
-    (void)state;
     make_file(fixture_path("other"));
     assert_true(input_open(&second, open(fixture_path("other"), O_RDONLY | O_CLOEXEC), "other", &e));
     const uint8_t *held = input_get(first, FILE_BYTES - 8, 8), *other = input_get(&second, FILE_BYTES - 8, 8);
@@ -138,14 +139,20 @@ static void files_that_are_open_together_do_not_mind_each_other(void **state)
     input_close(first);
 }
 
+#define BOTH(test)                             \
+    cmocka_unit_test_prestate(test, &windows), \
+    {                                          \
+        #test "_held", test, NULL, NULL, &held \
+    }
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_got_anywhere_is_what_the_file_holds),
-        cmocka_unit_test(what_lies_outside_or_is_too_much_is_not_got),
-        cmocka_unit_test(a_file_that_is_cut_while_it_is_read_ends_there),
-        cmocka_unit_test(a_file_that_is_cut_before_it_is_looked_at_ends_there),
-        cmocka_unit_test(files_that_are_open_together_do_not_mind_each_other),
+        BOTH(what_is_got_anywhere_is_what_the_file_holds),
+        BOTH(what_lies_outside_or_is_too_much_is_not_got),
+        BOTH(a_file_that_is_cut_while_it_is_read_ends_there),
+        BOTH(a_file_that_is_cut_before_it_is_looked_at_ends_there),
+        BOTH(files_that_are_open_together_do_not_mind_each_other),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }
