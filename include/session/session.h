@@ -108,6 +108,8 @@ void session_freeze(struct session *s, bool on);
 
 /* The main question: see session/view.h. Fills v (reused between calls; zero at first). UI thread. */
 void session_query(struct session *s, const struct view_query *q, struct view *v);
+/* Only asks for the names that this query will want: who waits for them anyway need not have them looked up twice. */
+void session_query_names(struct session *s, const struct view_query *q, struct view *v);
 
 /* Writes what q selects as perf.data (see doc): all samples, or why not. Counts what was written. */
 bool session_write(struct session *s, const struct view_query *q, const char *path, uint64_t *samples, struct error *e);

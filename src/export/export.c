@@ -106,6 +106,8 @@ void export_set_range(struct session *s, double from_s, double to_s, struct view
 void export_query(struct session *s, const struct view_query *q, struct view *v)
 {
     uint64_t deadline = clock_now_ns() + session_patience_ns(s);
+    session_query_names(s, q, v);
+    session_settle(s, session_patience_ns(s));
     session_query(s, q, v);
     for (int round = 0; round < SETTLE_ROUNDS; round++) {
         uint64_t now = clock_now_ns();

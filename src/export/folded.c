@@ -3,23 +3,43 @@
  * makes of those of perf script, so that both files are one: a function without a name is called by its module, in
  * brackets; what is inlined has no mark; "a->b" is a and, inlined in it, b; quotes are left out, ';' is ':'. */
 #include <ctype.h>
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "export/export.h"
 #include "process/module.h"
 
 #define FRAMES_MAX   4096
 #define INLINED_MARK " (inlined)"
+#define KEY_BYTES    8
 
 struct folding {
     const struct view *v;
     const struct export_options *o;
     uint32_t *frame_of; /* a frame of each function; 0: it has none */
-    struct buf names;   /* of functions as they stand in a line, each ended by a NUL */
-    uint32_t *name_of;  /* function * 2 + (in Java) → place in `names` + 1; 0: not made yet */
+    struct buf names;   /* of threads and functions as they stand in a line: "work", ";work", or nothing */
+    struct map places;  /* hash of such a name → its place in `names` */
+    struct name *name_of;     /* by function * 2 + (in Java) */
+    struct thread *thread_of; /* by group */
+    struct buf made;
     struct buf texts;
+    struct map line_of; /* hash of thread and path → line */
+    struct line *lines;
+    size_t n_lines, cap;
+};
+struct name {
+    uint32_t at, n; /* place in `names` + 1, the same for the same name; 0: not made yet */
+};
+struct thread {
+    struct name name;
+    bool java;
+};
+struct line {
+    uint64_t key;          /* the bytes of the text by which it is sorted at the moment */
+    uint64_t start, count; /* start: in the buffer of all texts */
 };
 
 /* ---- names ---- */
@@ -56,7 +76,7 @@ static const char *mark_of(const struct folding *f, const struct module *m, cons
 /* One of the functions that "a->b" names. */
 static void put_part(struct buf *out, const char *part, size_t n, bool java, const char *mark)
 {
-    if (out->len && out->data[out->len - 1])
+    if (out->len)
         buf_putc(out, ';');
     if (java && n && *part == 'L' && memchr(part, '/', n)) {
         part++;
@@ -116,72 +136,157 @@ static void put_function(const struct folding *f, uint32_t func, bool java, stru
     }
 }
 
-static const char *name_of(struct folding *f, uint32_t func, bool java)
+/* What was made, as a name that stands behind a separator. */
+static struct name keep_made(struct folding *f, const char *separator)
 {
-    uint32_t *at = &f->name_of[2 * (size_t)func + java];
-    if (!*at) {
-        *at = (uint32_t)f->names.len + 1;
-        put_function(f, func, java, &f->names);
-        buf_putc(&f->names, '\0');
+    bool created;
+    uint64_t hash = map_hash_bytes(f->made.data, f->made.len, *separator);
+    uint64_t at = *map_at(&f->places, hash, f->names.len + 1, &created);
+    if (created) {
+        buf_puts(&f->names, separator);
+        buf_add(&f->names, f->made.data, f->made.len);
+        buf_putc(&f->names, '\0'); /* two names never have one place */
     }
-    return f->names.data + *at - 1;
+    return (struct name){ (uint32_t)at, (uint32_t)(f->made.len ? strlen(separator) + f->made.len : 0) };
 }
 
-/* "comm", "comm-pid" or "comm-pid/tid", with '_' for blanks. True: it is a Java VM's. */
-static bool put_thread(struct folding *f, const struct view_group_info *g)
+static struct name name_of(struct folding *f, uint32_t func, bool java)
 {
-    struct buf *out = &f->texts;
-    size_t start = out->len;
+    struct name *name = &f->name_of[2 * (size_t)func + java];
+    if (!name->at) {
+        buf_clear(&f->made);
+        put_function(f, func, java, &f->made);
+        *name = keep_made(f, ";");
+    }
+    return *name;
+}
+
+/* "comm", "comm-pid" or "comm-pid/tid", with '_' for blanks. */
+static void put_thread(const struct folding *f, const struct view_group_info *g, struct buf *out)
+{
     const char *tid = f->o->pid || f->o->tid ? strrchr(g->label, '/') : NULL;
     put_clean(out, g->label, tid ? (size_t)(tid - g->label) : strlen(g->label));
-    for (char *p = out->data + start; p < out->data + out->len; p++)
+    for (char *p = out->data; p < out->data + out->len; p++)
         *p = *p == ' ' ? '_' : *p;
     if (f->o->pid || f->o->tid)
         buf_printf(out, "-%u", g->pid);
     if (f->o->tid && tid)
         buf_puts(out, tid);
-    return out->len - start >= 4 && !memcmp(out->data + start, "java", 4);
+}
+
+static struct thread thread_of(struct folding *f, uint32_t group)
+{
+    struct thread *t = &f->thread_of[group];
+    if (!t->name.at) {
+        buf_clear(&f->made);
+        put_thread(f, &f->v->groups[group], &f->made);
+        t->java = f->made.len >= 4 && !memcmp(f->made.data, "java", 4);
+        t->name = keep_made(f, "");
+    }
+    return *t;
 }
 
 /* ---- lines ---- */
 
+static void add_line(struct folding *f, struct thread t, const struct name *path, uint32_t n)
+{
+    static const char end[KEY_BYTES]; /* so that a key never reaches into the next text */
+    MEM_GROW(f->lines, f->cap, f->n_lines + 1);
+    f->lines[f->n_lines++] = (struct line){ .start = f->texts.len };
+    buf_add(&f->texts, f->names.data + t.name.at - 1, t.name.n);
+    while (n--)
+        buf_add(&f->texts, f->names.data + path[n].at - 1, path[n].n);
+    buf_add(&f->texts, end, sizeof end);
+}
+
+/* Many come from other leaf addresses of one stack of functions. */
 static void fold_entry(struct folding *f, const struct result_entry *en)
 {
-    uint32_t path[FRAMES_MAX], n = 0;
-    for (uint32_t node = en->node; node && n < FRAMES_MAX; node = f->v->result.parent[node])
-        path[n++] = f->v->frame_func[f->v->result.frame[node]];
-    bool java = put_thread(f, &f->v->groups[en->group]);
-    while (n) {
-        const char *name = name_of(f, path[--n], java);
-        if (!*name)
-            continue;
-        buf_putc(&f->texts, ';');
-        buf_puts(&f->texts, name);
+    struct thread t = thread_of(f, en->group);
+    struct name path[FRAMES_MAX];
+    uint32_t n = 0;
+    uint64_t hash = t.name.at;
+    bool created;
+    for (uint32_t node = en->node; node && n < FRAMES_MAX; node = f->v->result.parent[node]) {
+        path[n] = name_of(f, f->v->frame_func[f->v->result.frame[node]], t.java);
+        hash = path[n].n ? map_mix(hash + path[n].at) : hash;
+        n++;
     }
-    buf_putc(&f->texts, '\0');
+    uint64_t at = *map_at(&f->line_of, hash, f->n_lines, &created);
+    if (created)
+        add_line(f, t, path, n);
+    f->lines[at].count += f->o->fold_period ? en->weight : en->count;
 }
 
-struct line {
-    const char *text;
-    uint64_t start, count; /* start: in the buffer of all texts */
+struct part { /* of the lines: those that have all before depth in common */
+    uint32_t first, n, depth;
 };
 
-static int by_text(const void *a, const void *b)
+static int by_key(const void *a, const void *b)
 {
-    return strcmp(((const struct line *)a)->text, ((const struct line *)b)->text);
+    uint64_t x = ((const struct line *)a)->key, y = ((const struct line *)b)->key;
+    return x < y ? -1 : x > y;
 }
 
-/* Equal texts come from different leaf addresses: sorted, they are neighbours and are summed. */
-static void put_lines(struct line *lines, uint32_t n, struct buf *out)
+/* Sets the keys of a part. False: they are all the same. */
+static bool keys_differ(struct folding *f, struct part p)
 {
-    qsort(lines, n, sizeof *lines, by_text);
-    for (uint32_t i = 0; i < n;) {
+    bool differ = false;
+    struct line *lines = f->lines + p.first;
+    for (uint32_t i = 0; i < p.n; i++) {
+        memcpy(&lines[i].key, f->texts.data + lines[i].start + p.depth, KEY_BYTES);
+        lines[i].key = be64toh(lines[i].key);
+        differ |= lines[i].key != lines[0].key;
+    }
+    return differ;
+}
+
+/* By text, as strcmp has it. Stacks begin alike over hundreds of bytes: those are looked at once per line, not once per
+ * comparison. */
+static void sort_lines(struct folding *f)
+{
+    struct part *parts = NULL;
+    size_t n_parts = 0, cap = 0;
+    MEM_GROW(parts, cap, 1);
+    parts[n_parts++] = (struct part){ .n = (uint32_t)f->n_lines };
+    while (n_parts) {
+        struct part p = parts[--n_parts];
+        if (keys_differ(f, p))
+            qsort(f->lines + p.first, p.n, sizeof *f->lines, by_key);
+        for (uint32_t i = p.first, first; i < p.first + p.n;) {
+            for (first = i; i < p.first + p.n && f->lines[i].key == f->lines[first].key; i++)
+                ;
+            if (i - first < 2 || !(f->lines[first].key & 0xff)) /* one, or their common end */
+                continue;
+            MEM_GROW(parts, cap, n_parts + 1);
+            parts[n_parts++] = (struct part){ first, i - first, p.depth + KEY_BYTES };
+        }
+    }
+    mem_free(parts);
+}
+
+static void put_count(struct buf *out, uint64_t count)
+{
+    char digits[24], *p = digits + sizeof digits;
+    *--p = '\n';
+    do
+        *--p = (char)('0' + count % 10);
+    while (count /= 10);
+    *--p = ' ';
+    buf_add(out, p, (size_t)(digits + sizeof digits - p));
+}
+
+/* Equal texts come from "a;b" as one name and as two: sorted, they are neighbours and are summed. */
+static void put_lines(const struct folding *f, struct buf *out)
+{
+    for (size_t i = 0; i < f->n_lines;) {
+        const char *text = f->texts.data + f->lines[i].start;
         uint64_t count = 0;
-        uint32_t first = i;
-        for (; i < n && !strcmp(lines[first].text, lines[i].text); i++)
-            count += lines[i].count;
-        buf_puts(out, lines[first].text);
-        buf_printf(out, " %llu\n", (unsigned long long)count);
+        do
+            count += f->lines[i++].count;
+        while (i < f->n_lines && !strcmp(text, f->texts.data + f->lines[i].start));
+        buf_puts(out, text);
+        put_count(out, count);
     }
 }
 
@@ -191,25 +296,24 @@ static void folded_text(struct session *s, const struct view_query *q, const str
     (void)s;
     (void)q;
     struct folding f = { .v = v, .o = o };
-    uint32_t n = v->result.n_entries;
-    struct line *lines = mem_array(n + 1, sizeof *lines);
     f.frame_of = mem_array(v->n_funcs + 1, sizeof *f.frame_of);
     f.name_of = mem_array(2 * ((size_t)v->n_funcs + 1), sizeof *f.name_of);
+    f.thread_of = mem_array(v->n_groups + 1, sizeof *f.thread_of);
     for (uint32_t i = 1; i < v->result.n_frames; i++)
         f.frame_of[v->frame_func[i]] = i;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct result_entry *en = &v->result.entries[i];
-        lines[i] = (struct line){ .start = f.texts.len, .count = o->fold_period ? en->weight : en->count };
-        fold_entry(&f, en);
-    }
-    for (uint32_t i = 0; i < n; i++)
-        lines[i].text = f.texts.data + lines[i].start;
-    put_lines(lines, n, out);
+    for (uint32_t i = 0; i < v->result.n_entries; i++)
+        fold_entry(&f, &v->result.entries[i]);
+    sort_lines(&f);
+    put_lines(&f, out);
     buf_done(&f.texts);
     buf_done(&f.names);
+    buf_done(&f.made);
+    map_done(&f.places);
+    map_done(&f.line_of);
     mem_free(f.frame_of);
     mem_free(f.name_of);
-    mem_free(lines);
+    mem_free(f.thread_of);
+    mem_free(f.lines);
 }
 
 const struct exporter export_folded = {

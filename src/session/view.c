@@ -511,7 +511,7 @@ static void view_scan(struct session *s, const struct view_query *q, struct view
     v->weight_is_time = s->n_events && event_is_clock(&s->events[s->current_event].event);
 }
 
-static void ask(struct session *s, const struct view_query *q, struct view *v, struct session_samples *samples)
+static void scan_anew(struct session *s, const struct view_query *q, struct view *v, struct session_samples *samples)
 {
     trim_names(s);
     view_start(v);
@@ -519,6 +519,20 @@ static void ask(struct session *s, const struct view_query *q, struct view *v, s
     pthread_mutex_lock(&s->lock);
     view_scan(s, q, v, samples);
     pthread_mutex_unlock(&s->lock);
+}
+
+void session_query_names(struct session *s, const struct view_query *q, struct view *v)
+{
+    if (s->bundle) /* it brought them */
+        return;
+    scan_anew(s, q, v, NULL);
+    for (size_t i = 0; i < v->memory->n_modules; i++)
+        symbolizer_request(s->symbolizer, v->memory->modules[i].module);
+}
+
+static void ask(struct session *s, const struct view_query *q, struct view *v, struct session_samples *samples)
+{
+    scan_anew(s, q, v, samples);
     if (q->group == VIEW_GROUP_CPU)
         group_cpus(v);
     name_frames(s, v);

@@ -68,8 +68,22 @@ static void put(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint6
                                                               .chain_n = caller ? 3 : 2 });
 }
 
+static void put_none(struct perfdata_writer *w)
+{
+    (void)w;
+}
+
 /* "zeta": 3 in leaf below caller, 2 in caller; "a;b": 1 in leaf. */
-static void open_file(bool samples)
+static void put_few(struct perfdata_writer *w)
+{
+    for (uint64_t i = 0; i < 3; i++)
+        put(w, 10 + i, 100, LEAF + i, CALLER + 5);
+    for (uint64_t i = 0; i < 2; i++)
+        put(w, 20 + i, 100, CALLER + i, 0);
+    put(w, 30, 200, LEAF, 0);
+}
+
+static void open_file_of(void (*put_samples)(struct perfdata_writer *w))
 {
     struct perf_event_attr clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1,
                                      .sample_freq = 99 };
@@ -80,17 +94,17 @@ static void open_file(bool samples)
     perfdata_write_comm(w, 1, 200, 200, "a;b", false);
     map_self(w, 100);
     map_self(w, 200);
-    for (uint64_t i = 0; samples && i < 3; i++)
-        put(w, 10 + i, 100, LEAF + i, CALLER + 5);
-    for (uint64_t i = 0; samples && i < 2; i++)
-        put(w, 20 + i, 100, CALLER + i, 0);
-    if (samples)
-        put(w, 30, 200, LEAF, 0);
+    put_samples(w);
     assert_true(perfdata_writer_commit(w, NULL, &error));
     cfg.input = path;
     session = session_open(&cfg, &error);
     assert_non_null(session);
     session_wait(session, 60 * NS_PER_SEC, NULL);
+}
+
+static void open_file(bool samples)
+{
+    open_file_of(samples ? put_few : put_none);
 }
 
 static const struct export_options options;
@@ -129,6 +143,40 @@ static char *folded_with(struct export_options o)
     export_query(session, &query, &view);
     export_folded.text(session, &query, &view, &o, &text);
     return buf_take(&text);
+}
+
+/* Up to 40 frames of two functions each: nearly all of a line is what others begin with, too. */
+static void put_recursions(struct perfdata_writer *w)
+{
+    uint64_t chain[42] = { PERF_CONTEXT_USER }, random = 1;
+    for (uint64_t i = 0; i < 3000; i++) {
+        uint32_t n = 1;
+        do {
+            random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+            chain[n++] = (random >> 40 & 1 ? LEAF : CALLER) + 5 + (random >> 33 & 3);
+        } while (n < 41 && random >> 60);
+        perfdata_write_sample(w, &(struct perfdata_write_sample){ .time_ns = 10 + i, .ip = chain[1], .period = 1,
+                                                                  .pid = 100, .tid = 100, .chain = chain, .chain_n = n,
+                                                                  .misc = PERF_RECORD_MISC_USER });
+    }
+}
+
+static void folded_stacks_that_begin_alike_are_sorted_and_each_is_there_once(void **state)
+{
+    (void)state;
+    open_file_of(put_recursions);
+    char *text = exported(&export_folded), *rest = NULL, *before = NULL, *count;
+    unsigned long sum = 0, lines = 0;
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest), lines++) {
+        assert_non_null(count = strrchr(line, ' '));
+        *count = '\0';
+        sum += strtoul(count + 1, NULL, 10);
+        assert_true(!before || strcmp(before, line) < 0);
+        before = line;
+    }
+    assert_int_equal(sum, 3000);
+    assert_true(lines > 500);
+    free(text);
 }
 
 static void folded_stacks_can_tell_processes_and_threads(void **state)
@@ -333,6 +381,7 @@ int main(int argc, char **argv)
 #define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         WITH_SETUP(folded_stacks_are_summed_and_sorted),
+        WITH_SETUP(folded_stacks_that_begin_alike_are_sorted_and_each_is_there_once),
         WITH_SETUP(folded_stacks_can_tell_processes_and_threads),
         WITH_SETUP(zooms_hold_in_what_is_written),
         WITH_SETUP(the_report_has_the_functions_by_their_self_share),
