@@ -35,6 +35,7 @@ struct place_slot {
 
 /* The stacks of callers that were seen lately. */
 #define CALLERS_CACHE_SLOTS 4096
+#define FILE_CACHE_SHIFT    2 /* both over a file: so many times twice as large, as there all is asked for at once */
 struct callers_slot {
     uint64_t hash; /* of the owner and the addresses; 0: empty */
     uint32_t stack;
@@ -54,9 +55,11 @@ struct user_table { /* of a module */
     uint32_t generation; /* of the symbolizer when it was asked */
     uint8_t state;
 };
-struct user_row { /* what a frame's table says of it; rows NULL: it was not asked yet */
+struct user_row { /* what a frame's table says of it */
+    uint64_t offset; /* in its module */
     const struct unwind_rows *rows;
     const struct unwind_entry *entry;
+    bool known; /* it was asked; without rows then: its module has none */
 };
 struct user_aside { /* a sample whose stack is not whole yet */
     uint64_t number; /* in the history */
@@ -141,7 +144,9 @@ struct session {
     struct history *history;
     struct symbolizer *symbolizer; /* has its own lock */
     struct place_slot *places;
-    struct callers_slot callers[CALLERS_CACHE_SLOTS];
+    struct callers_slot *callers;
+    unsigned cache_shift;        /* of both: SLOTS << this */
+    bool caches_hold;            /* something was put in since they were last emptied */
     struct user_stacks user;
     struct jit_names jit;
     struct jit_frames jit_frames;

@@ -13,8 +13,18 @@ struct unwind_memory { /* a dump of memory from base on */
     uint64_t base;
     bool swap;
 };
-/* False: not in the dump. */
-bool unwind_memory_word(const struct unwind_memory *m, uint64_t addr, uint64_t *value);
+/* False: not in the dump. Inline: a walk asks for two words a frame, and files have millions of them. */
+static inline bool unwind_memory_word(const struct unwind_memory *m, uint64_t addr, uint64_t *value)
+{
+    uint64_t at = addr - m->base;
+
+    if (m->size < sizeof *value || at > m->size - sizeof *value)
+        return false;
+    memcpy(value, m->bytes + at, sizeof *value);
+    if (m->swap)
+        *value = bswap_64(*value);
+    return true;
+}
 /* False: not known. Any number may be asked for. */
 bool unwind_regs_value(const struct unwind_regs *regs, uint64_t reg, uint64_t *value);
 

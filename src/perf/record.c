@@ -33,10 +33,7 @@ void record_layout_of(const struct perf_event_attr *attr, bool swap, struct reco
 
 static unsigned count_bits(uint64_t bits)
 {
-    unsigned n = 0;
-    for (; bits; bits &= bits - 1)
-        n++;
-    return n;
+    return (unsigned)__builtin_popcountll(bits);
 }
 
 static size_t id_bytes(const struct record_layout *l, uint32_t type)

@@ -28,7 +28,8 @@ struct entry {
 uint32_t collector_frame(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel, bool *known)
 {
     uint32_t version = kernel ? 0 : o->version, image = kernel ? 0 : o->image;
-    struct place_slot *slot = &s->places[map_mix(addr ^ (uint64_t)image << 48) & (PLACE_CACHE_SLOTS - 1)];
+    size_t mask = ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) - 1;
+    struct place_slot *slot = &s->places[map_mix(addr ^ (uint64_t)image << 48) & mask];
     *known = true;
     if (slot->frame && slot->addr == addr && slot->image == image && slot->version == version)
         return slot->frame;
@@ -41,6 +42,7 @@ uint32_t collector_frame(struct session *s, const struct frame_owner *o, uint64_
                                  .image = image,
                                  .version = version,
                                  .frame = stacks_frame(s->stacks, place.module, place.offset) };
+    s->caches_hold = true;
     return slot->frame;
 }
 
@@ -134,6 +136,12 @@ static uint64_t callers_hash(const struct frame_owner *o, const struct entry *en
     return map_mix(h) | 1; /* 0 is an empty slot */
 }
 
+static struct callers_slot *callers_slot(struct session *s, uint64_t hash)
+{
+    s->caches_hold = true;
+    return &s->callers[hash >> 32 & (((size_t)CALLERS_CACHE_SLOTS << s->cache_shift) - 1)];
+}
+
 /* Hot paths come again and again with another leaf address: their callers are looked up as a whole. Two chains with one
  * 64-bit hash are less likely than a flipped bit in memory. */
 static uint32_t callers_of(struct session *s, const struct frame_owner *o, const struct entry *entries, uint32_t n,
@@ -142,7 +150,7 @@ static uint32_t callers_of(struct session *s, const struct frame_owner *o, const
     if (n < 2)
         return *broken = false, 0;
     uint64_t hash = callers_hash(o, entries, n);
-    struct callers_slot *slot = &s->callers[hash >> 32 & (CALLERS_CACHE_SLOTS - 1)];
+    struct callers_slot *slot = callers_slot(s, hash);
     if (slot->hash != hash) {
         slot->stack = callers_stack(s, o, entries, n, &slot->broken);
         slot->hash = hash;
@@ -190,7 +198,7 @@ static uint32_t stack_of_frames(struct session *s, const uint32_t *frames, uint3
     uint64_t hash = ~UINT64_C(0);
     for (uint32_t i = 1; i < n; i++)
         hash = map_mix(hash + frames[i]);
-    struct callers_slot *slot = &s->callers[hash >> 32 & (CALLERS_CACHE_SLOTS - 1)];
+    struct callers_slot *slot = callers_slot(s, hash);
     if (slot->hash != (hash | 1)) {
         uint32_t stack = 0;
         for (uint32_t i = n; i-- > 1;)
@@ -260,8 +268,11 @@ bool collector_unwind_again(struct session *s, const struct user_aside *aside, b
 
 void collector_forget_places(struct session *s)
 {
-    memset(s->places, 0, PLACE_CACHE_SLOTS * sizeof *s->places);
-    memset(s->callers, 0, sizeof s->callers);
+    if (!s->caches_hold)
+        return;
+    memset(s->places, 0, ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) * sizeof *s->places);
+    memset(s->callers, 0, ((size_t)CALLERS_CACHE_SLOTS << s->cache_shift) * sizeof *s->callers);
+    s->caches_hold = false;
 }
 
 static uint8_t sample_flags_of(const struct record *r, uint32_t pid)

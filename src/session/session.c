@@ -111,7 +111,9 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
     s->stacks = stacks_new();
     s->history = history_new();
     s->user.arch = unwind_arch_native();
-    s->places = mem_array(PLACE_CACHE_SLOTS, sizeof *s->places);
+    s->cache_shift = cfg->input ? FILE_CACHE_SHIFT : 0;
+    s->places = mem_array((size_t)PLACE_CACHE_SLOTS << s->cache_shift, sizeof *s->places);
+    s->callers = mem_array((size_t)CALLERS_CACHE_SLOTS << s->cache_shift, sizeof *s->callers);
     s->budget_bytes = cfg->input ? FILE_BUDGET_BYTES : cfg->history_bytes;
     s->world_floor_bytes = world_bytes(s->world);
     box_init(&s->box);
@@ -180,6 +182,7 @@ void session_close(struct session *s)
     jit_done(s);
     box_done(&s->box);
     mem_free(s->places);
+    mem_free(s->callers);
     mem_free(s->thread_scope);
     scope_done(&s->cfg.scope);
     scope_done(&s->running_scope);

@@ -94,7 +94,7 @@ static void wait_for(struct walk *w, struct unwind_place *out, uint32_t module)
         w->awaits = module;
 }
 
-/* The same frames come again and again: what their tables say is kept with their numbers. */
+/* The same frames come again and again: what their tables say, be it nothing, is kept with their numbers. */
 static void keep_row(struct user_stacks *u, struct unwind_place *place)
 {
     if (place->frame >= u->rows_cap) {
@@ -102,8 +102,9 @@ static void keep_row(struct user_stacks *u, struct unwind_place *place)
         MEM_GROW(u->rows, u->rows_cap, place->frame + 1);
         memset(u->rows + old, 0, (u->rows_cap - old) * sizeof *u->rows);
     }
-    place->entry = unwind_rows_entry(place->rows, place->offset);
-    u->rows[place->frame] = (struct user_row){ place->rows, place->entry };
+    if (place->rows)
+        place->entry = unwind_rows_entry(place->rows, place->offset);
+    u->rows[place->frame] = (struct user_row){ place->offset, place->rows, place->entry, true };
 }
 
 static bool find_place(void *ctx, uint64_t addr, struct unwind_place *out)
@@ -114,10 +115,9 @@ static bool find_place(void *ctx, uint64_t addr, struct unwind_place *out)
     uint32_t frame = collector_frame(s, w->owner, addr, false, &known);
     if (!known)
         return false;
-    if (frame < s->user.rows_cap && s->user.rows[frame].rows) {
+    if (frame < s->user.rows_cap && s->user.rows[frame].known) {
         const struct user_row *row = &s->user.rows[frame];
-        *out = (struct unwind_place){ .offset = stacks_frame_offsets(s->stacks)[frame], .frame = frame,
-                                      .rows = row->rows, .entry = row->entry };
+        *out = (struct unwind_place){ .offset = row->offset, .frame = frame, .rows = row->rows, .entry = row->entry };
         return true;
     }
     uint32_t module = stacks_frame_modules(s->stacks)[frame];
@@ -133,7 +133,7 @@ static bool find_place(void *ctx, uint64_t addr, struct unwind_place *out)
     out->rows = t->rows;
     if (t->state == ROWS_PENDING)
         wait_for(w, out, module);
-    else if (t->rows)
+    else
         keep_row(&s->user, out);
     return true;
 }

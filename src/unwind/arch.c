@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/cursor.h"
-
 #define ARM64_VA    48 /* bits of an address of user space; wider ones must be asked for page by page */
 #define ARM64_UPPER (1ull << 55) /* tells the two halves of the address space apart, never signed */
 
@@ -81,19 +79,18 @@ bool unwind_arch_take_regs(enum unwind_arch a, const void *regs, uint64_t mask, 
                            struct unwind_regs *out)
 {
     const struct unwind_abi *abi = unwind_arch_abi(a);
-    struct cursor c = cursor_of(regs, (size_t)__builtin_popcountll(mask) * 8, swap);
+    const char *at = regs;
 
     *out = (struct unwind_regs){ 0 };
     if (!abi)
         return false;
-    for (int perf_reg = 0; mask; mask >>= 1, perf_reg++) {
-        if (!(mask & 1))
-            continue;
-        int reg = dwarf_of(a, perf_reg);
-        uint64_t value = cursor_u64(&c);
+    for (; mask; mask &= mask - 1, at += sizeof(uint64_t)) {
+        int reg = dwarf_of(a, __builtin_ctzll(mask));
+        uint64_t value;
         if (reg < 0)
             continue;
-        out->r[reg] = value;
+        memcpy(&value, at, sizeof value);
+        out->r[reg] = swap ? __builtin_bswap64(value) : value;
         out->known |= 1ull << reg;
     }
     out->pc = unwind_arch_strip(a, out->r[abi->pc]);

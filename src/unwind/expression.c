@@ -20,18 +20,6 @@ struct machine {
     bool bad;
 };
 
-bool unwind_memory_word(const struct unwind_memory *m, uint64_t addr, uint64_t *value)
-{
-    uint64_t at = addr - m->base;
-
-    if (m->size < sizeof *value || at > m->size - sizeof *value)
-        return false;
-    memcpy(value, m->bytes + at, sizeof *value);
-    if (m->swap)
-        *value = bswap_64(*value);
-    return true;
-}
-
 bool unwind_regs_value(const struct unwind_regs *regs, uint64_t reg, uint64_t *value)
 {
     if (reg >= UNWIND_REGS_MAX || !(regs->known >> reg & 1))

@@ -36,6 +36,7 @@ static inline int set_up(void **state)
     s->stacks = stacks_new();
     s->history = history_new();
     s->places = mem_array(PLACE_CACHE_SLOTS, sizeof *s->places);
+    s->callers = mem_array(CALLERS_CACHE_SLOTS, sizeof *s->callers);
     s->budget_bytes = BUDGET;
     s->world_floor_bytes = world_bytes(s->world);
     s->n_events = 1;
@@ -51,6 +52,7 @@ static inline int tear_down(void **state)
     stacks_free(s->stacks);
     history_free(s->history);
     mem_free(s->places);
+    mem_free(s->callers);
     mem_free(s->thread_scope);
     pthread_mutex_destroy(&s->lock);
     mem_free(s);
