@@ -70,6 +70,8 @@ void options_help(struct buf *out); /* --help */
 bool document_generate(const char *format, struct buf *out, struct error *e);
 /* batch.c */
 int batch_run(struct session *s, const struct options *o, struct error *e);
+/* batch_counters.c: frames of the counters view, without a session */
+int batch_counters(const struct options *o, struct error *e);
 /* servers.c: NULL or yes: those of the environment or the system; no: none. */
 bool options_set_debuginfod(struct options *o, const char *value, struct error *e);
 /* config.c */

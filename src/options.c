@@ -130,6 +130,17 @@ static bool set_group(struct options *o, const char *value, struct error *e)
     return word >= 0;
 }
 
+/* The words are in the order of what they mean. */
+static bool set_counters(struct options *o, enum option_id id, const char *value, struct error *e)
+{
+    int word = options_word_of(id, value, e);
+    if (word >= 0 && id == OPTION_DETAIL)
+        o->ui.counters_detail = (unsigned)word + 1;
+    else if (word >= 0)
+        o->ui.counters_by = (enum count_by)word;
+    return word >= 0;
+}
+
 static bool set_window(struct options *o, const char *value, struct error *e)
 {
     double seconds = 0;
@@ -198,6 +209,9 @@ bool options_set(struct options *o, enum option_id id, const char *value, struct
     case OPTION_VIEW:
         o->ui.view = value;
         return true;
+    case OPTION_DETAIL:
+    case OPTION_SPLIT:
+        return set_counters(o, id, value, e);
     case OPTION_GROUP_BY:
         return set_group(o, value, e);
     case OPTION_WINDOW:

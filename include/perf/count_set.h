@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The inside of a count_set, shared by count.c (reading) and count_open.c only. */
+/* The inside of a count_set, shared by the files src/perf/count*.c only. */
 #ifndef FLAMETOP_PERF_COUNT_SET_H
 #define FLAMETOP_PERF_COUNT_SET_H
 
 #include "perf/count.h"
 #include "perf/cpus.h"
+#include "perf/topdown.h"
+#include "perf/topology.h"
 
-/* One group of events on one slot is read with one read(2). */
+/* Events of one group on one slot are read with one read(2), so that their ratios are of the same time. */
 enum count_group {
+    COUNT_GROUP_NONE, /* not opened */
     COUNT_GROUP_SOFTWARE,
     COUNT_GROUP_CYCLES,
     COUNT_GROUP_FRONTEND,
@@ -15,42 +18,115 @@ enum count_group {
     COUNT_GROUP_BRANCHES,
     COUNT_GROUP_L1,
     COUNT_GROUP_LLC,
+    COUNT_GROUP_L1I,
+    COUNT_GROUP_DTLB,
+    COUNT_GROUP_ITLB,
+    COUNT_GROUP_PREFETCH,
+    COUNT_GROUP_TOPDOWN,
+    COUNT_GROUP_MSR,
+    COUNT_GROUP_ENERGY, /* each event by itself */
+    COUNT_GROUP_MEMORY,
     COUNT_GROUPS,
 };
+struct count_def {
+    const char *name;
+    enum count_group group;
+    unsigned detail; /* opened from so many -d on */
+    enum {
+        COUNT_ALWAYS = 1,      /* a row even where it is not supported */
+        COUNT_KERNEL_ONLY = 2, /* happens in the kernel: counted in user space it would be a false zero */
+        COUNT_ANY_MODE = 4,    /* counts what happens, not where the CPU spends its time: -K and -U do not change it */
+        COUNT_CORE = 8,        /* by the counters of the core: a source per kind of CPU */
+        COUNT_SOCKET = 16,     /* by counters of whole sockets */
+    } flags;
+};
+extern const struct count_def count_defs[COUNT_EVENTS];
+#define COUNT_DETAIL_MAX 3
+#define COUNT_HEATS_MAX  16
 
-/* One CPU, or one task. */
+/* How a PMU counts the events. */
+struct count_source {
+    bool have;
+    struct perf_event_attr attr;
+    double scale; /* from its counts to values */
+};
+#define COUNT_CORES_MAX 4 /* kinds of CPUs in a machine */
+struct count_core {
+    struct cpus cpus; /* n is 0: all */
+    struct topdown topdown;
+    struct count_source sources[COUNT_EVENTS];
+};
+/* PMUs of sockets; one per memory controller. */
+struct count_uncore {
+    struct cpus cpus; /* one of each socket, as a rule */
+    struct count_source sources[COUNT_EVENTS];
+};
+
+/* One CPU, one task, one cgroup on one CPU, or one PMU of a socket. */
 struct count_slot {
-    pid_t pid; /* -1: all tasks */
-    int cpu;   /* -1: all CPUs */
+    enum count_slot_kind { SLOT_CPU, SLOT_TASK, SLOT_CGROUP, SLOT_SOCKET } kind;
+    pid_t pid;       /* task, or descriptor of the cgroup while the slots are opened; -1: all tasks */
+    int cpu;         /* -1: all CPUs */
+    struct topology_cpu at;
+    uint32_t owner;  /* process; number of the cgroup */
+    uint32_t source; /* into cores, or uncores */
+    bool main;       /* not only another kind of CPUs of the task before */
     int fds[COUNT_EVENTS];
-    uint64_t value[COUNT_EVENTS]; /* as last read */
-    uint64_t enabled_ns[COUNT_GROUPS], running_ns[COUNT_GROUPS];
-    uint64_t enabled_now[COUNT_GROUPS], running_now[COUNT_GROUPS]; /* of the interval */
-    struct count_value now[COUNT_EVENTS];                          /* of the interval */
+    uint8_t leader[COUNT_EVENTS];            /* the event with which it is read */
+    struct count_raw last[COUNT_EVENTS], diff[COUNT_EVENTS]; /* as last read; of the interval */
+    struct count_value now[COUNT_EVENTS]; /* of the interval */
 };
 
 struct count_set {
     struct scope scope;
+    struct count_options how;
     bool tasks; /* the slots are tasks, not CPUs */
-    struct count_slot *slots;
-    uint32_t n_slots;
+    struct count_source sources[COUNT_EVENTS]; /* those that are not COUNT_CORE or COUNT_SOCKET */
+    struct count_core cores[COUNT_CORES_MAX];
+    uint32_t n_cores;
+    struct count_uncore *uncores;
+    uint32_t n_uncores;
+    size_t cap_uncores;
+    struct count_slot *slots; /* CPUs first */
+    uint32_t n_slots, n_cpus;
     size_t cap_slots;
+    char **cgroups; /* of SLOT_CGROUP, by owner */
+    uint32_t n_cgroups;
+    size_t cap_cgroups;
     uint32_t fds_open;
     struct cpus online; /* when the slots were made */
     bool user_only;     /* the kernel refused its own part */
+    bool alone[COUNT_EVENTS]; /* the PMU did not take it into its group */
     char note[320];
     struct error why[COUNT_EVENTS];
     enum count_event rows[COUNT_EVENTS];
     uint32_t n_rows;
+    struct topology_heat heats[COUNT_HEATS_MAX];
+    uint32_t n_heats;
     struct count_value total[COUNT_EVENTS];
     uint64_t read_ns, interval_ns;
 };
 
 const char *count_event_name(const struct count_set *c, enum count_event event);
-enum count_group count_group_of(enum count_event event);
+/* Which PMUs there are, and how they count. */
+void count_sources_find(struct count_set *c);
+void count_sources_done(struct count_set *c);
+const struct count_source *count_source_of(const struct count_set *c, const struct count_slot *slot,
+                                           enum count_event event);
+struct count_slot *count_slot_add(struct count_set *c, enum count_slot_kind kind, pid_t pid, int cpu, uint32_t source);
+/* The kind of a CPU, into cores. */
+uint32_t count_core_of(const struct count_set *c, uint32_t cpu);
+/* Adds slots, and descriptors of cgroups in their pid; count_cgroups_close closes these. */
+void count_cgroups_add(struct count_set *c);
+void count_cgroups_close(struct count_set *c);
+void count_cgroups_done(struct count_set *c);
 /* Makes and opens the slots of c->scope, and closes them. */
 bool count_slots_open(struct count_set *c, struct error *e);
 void count_slots_close(struct count_set *c);
 bool count_is_open(const struct count_set *c, enum count_event event); /* on any slot */
+/* Sums these slots. */
+void count_sum(const struct count_set *c, const uint32_t *slots, uint32_t n, struct count_value values[COUNT_EVENTS]);
+/* Makes COUNT_SLOTS … of what a slot's core counted. */
+void count_topdown(const struct count_set *c, struct count_slot *slot);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 
 struct pmu {
@@ -32,6 +33,9 @@ bool pmu_has_core(void); /* false: no hardware counters here (most VMs) */
 bool pmu_each(bool (*fn)(void *ctx, const struct pmu *pmu), void *ctx);
 bool pmu_each_alias(const struct pmu *pmu, bool (*fn)(void *ctx, const char *name, const char *terms),
                     void *ctx);
+
+/* A file of the PMU's folder ("caps/slots", "events/energy-pkg.scale"), without the blanks at its end. False: none. */
+bool pmu_read_file(const struct pmu *pmu, const char *file, struct buf *text);
 
 /* For tests: another folder in the place of /sys/bus/event_source/devices; NULL: that one again. */
 void pmu_set_root(const char *dir);

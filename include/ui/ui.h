@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "perf/count.h"
 #include "session/session.h"
 #include "ui/action.h"
 
@@ -35,6 +36,8 @@ struct ui_config {
     double delay_s;     /* between redraws; 0: 1 */
     uint64_t window_ns; /* 0: since start */
     enum view_group group;
+    unsigned counters_detail; /* as in struct count_options */
+    enum count_by counters_by;
     bool no_inlines; /* as in struct view_query */
     const struct key_binding *keys; /* from the config */
     size_t n_keys;

@@ -58,7 +58,7 @@ static void add_counters(struct bundle_plan *p, struct session *s)
 {
     struct error e = { 0 };
     struct buf out = { 0 };
-    struct count_set *c = count_open(session_running_scope(s), &e);
+    struct count_set *c = count_open(session_running_scope(s), NULL, &e);
     if (!c)
         return;
     nanosleep(&(struct timespec){ .tv_sec = COUNT_MS / 1000 }, NULL);

@@ -20,6 +20,17 @@ struct count_value count_scale(uint64_t value, uint64_t enabled_ns, uint64_t run
     return (struct count_value){ COUNT_OK, (double)value / running, running };
 }
 
+struct count_value count_merge(const struct count_raw *kinds, size_t n)
+{
+    struct count_raw sum = { 0 };
+    for (size_t i = 0; i < n; i++) {
+        sum.value += kinds[i].value;
+        sum.running_ns += kinds[i].running_ns;
+        sum.enabled_ns = kinds[i].enabled_ns > sum.enabled_ns ? kinds[i].enabled_ns : sum.enabled_ns;
+    }
+    return count_scale(sum.value, sum.enabled_ns, sum.running_ns);
+}
+
 static uint64_t since(uint64_t now, uint64_t before)
 {
     return now > before ? now - before : 0;
@@ -30,104 +41,194 @@ struct group_read {
     uint64_t nr, enabled_ns, running_ns, values[COUNT_EVENTS];
 };
 
-static int group_members(const struct count_slot *slot, enum count_group group, enum count_event *members)
+static int group_members(const struct count_slot *slot, int leader, int *members)
 {
     int n = 0;
     for (int i = 0; i < COUNT_EVENTS; i++)
-        if (count_group_of(i) == group && slot->fds[i] >= 0)
+        if (slot->fds[i] >= 0 && slot->leader[i] == leader)
             members[n++] = i;
     return n;
 }
 
 /* Takes over what was read; the interval is the difference to what was there. */
-static void take_group(struct count_slot *slot, enum count_group group, const enum count_event *members,
-                       const struct group_read *in)
+static void take_group(struct count_slot *slot, const int *members, const struct group_read *in)
 {
-    uint64_t enabled = since(in->enabled_ns, slot->enabled_ns[group]);
-    uint64_t running = since(in->running_ns, slot->running_ns[group]);
-    slot->enabled_ns[group] = in->enabled_ns;
-    slot->running_ns[group] = in->running_ns;
-    slot->enabled_now[group] = enabled;
-    slot->running_now[group] = running;
     for (uint64_t i = 0; i < in->nr; i++) {
-        enum count_event event = members[i];
-        slot->now[event] = count_scale(since(in->values[i], slot->value[event]), enabled, running);
-        slot->value[event] = in->values[i];
+        struct count_raw *last = &slot->last[members[i]];
+        struct count_raw now = { in->values[i], in->enabled_ns, in->running_ns };
+        slot->diff[members[i]] = (struct count_raw){ since(now.value, last->value),
+                                                     since(now.enabled_ns, last->enabled_ns),
+                                                     since(now.running_ns, last->running_ns) };
+        *last = now;
     }
 }
 
 /* A group that does not answer keeps what it had: its next interval is longer. The kernel says ECHILD while
  * a child that inherited the group comes or goes, and nothing of a CPU that is off. */
-static int read_group(struct count_slot *slot, enum count_group group)
+static int read_group(const struct count_set *c, struct count_slot *slot, int leader)
 {
-    enum count_event members[COUNT_EVENTS];
+    int members[COUNT_EVENTS];
     struct group_read in;
-    int n = group_members(slot, group, members);
-    if (!n)
-        return 0;
-    for (int i = 0; i < n; i++)
-        slot->now[members[i]] = (struct count_value){ COUNT_NOT_COUNTED, 0, 0 };
-    slot->enabled_now[group] = slot->running_now[group] = 0;
-    ssize_t size = read(slot->fds[members[0]], &in, sizeof in);
-    if (size < (ssize_t)(3 * sizeof in.nr) || in.nr != (uint64_t)n)
-        return -1;
-    take_group(slot, group, members, &in);
-    return 1;
+    int n = group_members(slot, leader, members);
+    ssize_t size = read(slot->fds[leader], &in, sizeof in);
+    bool good = size >= (ssize_t)(3 * sizeof in.nr) && in.nr == (uint64_t)n;
+    if (good)
+        take_group(slot, members, &in);
+    for (int i = 0; i < n; i++) {
+        struct count_value *now = &slot->now[members[i]];
+        if (!good)
+            slot->diff[members[i]] = (struct count_raw){ 0 };
+        *now = good ? count_merge(&slot->diff[members[i]], 1) : (struct count_value){ COUNT_NOT_COUNTED, 0, 0 };
+        now->value *= count_source_of(c, slot, members[i])->scale;
+    }
+    return good ? 1 : -1;
 }
 
-/* The sum over all slots; it ran for the share of the time that it was enabled anywhere. */
-static void sum_up(struct count_set *c, enum count_event event)
+/* One task, and its counters of each kind of CPU: together they are what it did. */
+static void merge_kinds(struct count_set *c, uint32_t first)
 {
-    enum count_group group = count_group_of(event);
-    double value = 0;
-    uint64_t enabled = 0, running = 0;
-    bool open = false, counted = false;
-    for (uint32_t i = 0; i < c->n_slots; i++) {
-        const struct count_slot *slot = &c->slots[i];
-        if (slot->fds[event] < 0)
+    uint32_t n = 1;
+    while (first + n < c->n_slots && !c->slots[first + n].main)
+        n++;
+    for (int event = 0; n > 1 && event < COUNT_EVENTS; event++) {
+        struct count_raw kinds[COUNT_CORES_MAX];
+        size_t open = 0;
+        struct count_slot *main = &c->slots[first];
+        for (uint32_t i = 0; i < n && open < COUNT_CORES_MAX; i++)
+            if (c->slots[first + i].fds[event] >= 0)
+                kinds[open++] = c->slots[first + i].diff[event];
+        if (open < 2)
             continue;
-        open = true;
-        counted |= slot->now[event].state == COUNT_OK;
-        value += slot->now[event].value;
-        enabled += slot->enabled_now[group];
-        running += slot->running_now[group];
+        struct count_value all = count_merge(kinds, open);
+        for (uint32_t i = 0; i < n; i++)
+            c->slots[first + i].now[event] = (struct count_value){ all.state, 0, all.running };
+        main->now[event] = all;
     }
-    struct count_value *total = &c->total[event];
-    *total = count_scale(0, enabled, running);
-    total->state = !open ? COUNT_NOT_SUPPORTED : counted ? COUNT_OK : COUNT_NOT_COUNTED;
-    total->value = value;
-    total->running = open ? total->running : 0;
+}
+
+struct sum {
+    double value;
+    uint64_t enabled, running;
+    bool open, counted;
+};
+
+static void add_up(struct sum *sum, const struct count_slot *slot, int event)
+{
+    bool derived = count_defs[event].group == COUNT_GROUP_NONE;
+    int times = derived ? COUNT_TOPDOWN_0 : event; /* those of what it is made of */
+    if (slot->fds[times] < 0 || (derived && slot->now[event].state == COUNT_NOT_SUPPORTED))
+        return;
+    sum->open = true;
+    sum->counted |= slot->now[event].state == COUNT_OK;
+    sum->value += slot->now[event].value;
+    /* Of a task whose kinds were merged the first one's enabled time holds for all. */
+    sum->enabled += slot->main ? slot->diff[times].enabled_ns : 0;
+    sum->running += slot->diff[times].running_ns;
+}
+
+static struct count_value sum_value(const struct sum *sum)
+{
+    struct count_value out = count_scale(0, sum->enabled, sum->running);
+    out.state = !sum->open ? COUNT_NOT_SUPPORTED : sum->counted ? COUNT_OK : COUNT_NOT_COUNTED;
+    out.value = sum->value;
+    out.running = sum->open ? out.running : 0;
+    return out;
+}
+
+void count_sum(const struct count_set *c, const uint32_t *slots, uint32_t n, struct count_value values[COUNT_EVENTS])
+{
+    for (int event = 0; event < COUNT_EVENTS; event++) {
+        struct sum sum = { 0 };
+        for (uint32_t i = 0; event != COUNT_TEMPERATURE && i < n; i++)
+            add_up(&sum, &c->slots[slots[i]], event);
+        values[event] = sum_value(&sum);
+    }
+}
+
+/* Of the whole scope; cgroups are only parts. */
+static void sum_all(struct count_set *c)
+{
+    uint32_t *slots = mem_array(c->n_slots + 1, sizeof *slots), n = 0;
+    for (uint32_t i = 0; i < c->n_slots; i++)
+        if (c->slots[i].kind != SLOT_CGROUP)
+            slots[n++] = i;
+    count_sum(c, slots, n, c->total);
+    mem_free(slots);
+}
+
+static void read_slots(struct count_set *c, int *good, int *bad)
+{
+    for (uint32_t i = 0; i < c->n_slots; i++) {
+        struct count_slot *slot = &c->slots[i];
+        for (int event = 0; event < COUNT_EVENTS; event++) {
+            if (slot->fds[event] < 0 || slot->leader[event] != event)
+                continue;
+            int n = read_group(c, slot, event);
+            *good += n > 0;
+            *bad += n < 0;
+        }
+        count_topdown(c, slot);
+    }
+    for (uint32_t i = 0; c->tasks && c->n_cores > 1 && i < c->n_slots; i++)
+        if (c->slots[i].main)
+            merge_kinds(c, i);
+}
+
+static void take_temperature(struct count_set *c)
+{
+    struct count_value *total = &c->total[COUNT_TEMPERATURE];
+    c->n_heats = c->tasks || c->scope.kind == SCOPE_CGROUP ? 0 : topology_heats(c->heats, COUNT_HEATS_MAX);
+    *total = (struct count_value){ c->n_heats ? COUNT_OK : COUNT_NOT_SUPPORTED, 0, c->n_heats ? 1 : 0 };
+    for (uint32_t i = 0; i < c->n_heats; i++)
+        total->value = c->heats[i].celsius > total->value ? c->heats[i].celsius : total->value;
+}
+
+static bool ever_counted(const struct count_set *c, int event)
+{
+    for (uint32_t i = 0; i < c->n_slots; i++)
+        if (c->slots[i].last[event].value)
+            return true;
+    return false;
+}
+
+/* What few machines have is a row only where it counts, as stalled cycles in perf stat. Hypervisors show meters of
+ * energy that stand still. */
+static void choose_rows(struct count_set *c)
+{
+    c->n_rows = 0;
+    for (int i = 0; i < COUNT_TOPDOWN_0; i++) {
+        bool there = count_defs[i].flags & COUNT_ALWAYS || c->total[i].state != COUNT_NOT_SUPPORTED;
+        if (count_defs[i].detail <= c->how.detail && there &&
+            (count_defs[i].group != COUNT_GROUP_ENERGY || ever_counted(c, i)))
+            c->rows[c->n_rows++] = i;
+    }
 }
 
 static bool read_all(struct count_set *c)
 {
     int good = 0, bad = 0;
-    for (uint32_t i = 0; i < c->n_slots; i++)
-        for (int group = 0; group < COUNT_GROUPS; group++) {
-            int n = read_group(&c->slots[i], group);
-            good += n > 0;
-            bad += n < 0;
-        }
+    read_slots(c, &good, &bad);
     uint64_t now = clock_now_ns();
     c->interval_ns = since(now, c->read_ns);
     c->read_ns = now;
-    for (int i = 0; i < COUNT_EVENTS; i++)
-        sum_up(c, i);
+    sum_all(c);
+    take_temperature(c);
+    choose_rows(c);
     return good || !bad;
 }
 
-static struct count_value fresh(bool open)
-{
-    return (struct count_value){ open ? COUNT_OK : COUNT_NOT_SUPPORTED, 0, open };
-}
-
+/* The counters are there, and nothing has passed yet. */
 static void forget_interval(struct count_set *c)
 {
     for (uint32_t i = 0; i < c->n_slots; i++)
-        for (int event = 0; event < COUNT_EVENTS; event++)
-            c->slots[i].now[event] = fresh(c->slots[i].fds[event] >= 0);
-    for (int event = 0; event < COUNT_EVENTS; event++)
-        c->total[event] = fresh(count_is_open(c, event));
+        for (int event = 0; event < COUNT_EVENTS; event++) {
+            c->slots[i].diff[event] = (struct count_raw){ 0 };
+            if (c->slots[i].now[event].state != COUNT_NOT_SUPPORTED)
+                c->slots[i].now[event] = (struct count_value){ COUNT_OK, 0, 1 };
+        }
+    sum_all(c);
+    take_temperature(c);
+    choose_rows(c);
     c->interval_ns = 0;
 }
 
@@ -146,27 +247,18 @@ static void write_note(struct count_set *c)
         c->note[len - 2] = '\0';
 }
 
-/* Stalled cycles are rows only where they count, as in perf stat. */
-static void choose_rows(struct count_set *c)
-{
-    for (int i = 0; i < COUNT_EVENTS; i++) {
-        bool optional = i == COUNT_STALLED_FRONTEND || i == COUNT_STALLED_BACKEND;
-        if (!optional || count_is_open(c, i))
-            c->rows[c->n_rows++] = i;
-    }
-}
-
-struct count_set *count_open(const struct scope *scope, struct error *e)
+struct count_set *count_open(const struct scope *scope, const struct count_options *how, struct error *e)
 {
     struct count_set *c = mem_zalloc(sizeof *c);
     scope_init(&c->scope);
     scope_copy(&c->scope, scope);
+    c->how = how ? *how : (struct count_options){ 0 };
+    c->how.detail = c->how.detail < 1 ? 1 : c->how.detail;
     c->tasks = scope->kind == SCOPE_PIDS || scope->kind == SCOPE_TIDS;
     if (!count_slots_open(c, e)) {
         count_close(c);
         return NULL;
     }
-    choose_rows(c);
     write_note(c);
     read_all(c);
     forget_interval(c);
@@ -241,7 +333,7 @@ const char *count_why_not(const struct count_set *c, uint32_t row)
 
 uint32_t count_cpus(const struct count_set *c)
 {
-    return c->tasks ? 0 : c->n_slots;
+    return c->n_cpus;
 }
 
 uint32_t count_cpu_number(const struct count_set *c, uint32_t i)
@@ -259,6 +351,16 @@ struct count_value count_total(const struct count_set *c, uint32_t row)
     return c->total[c->rows[row]];
 }
 
+const struct count_value *count_totals(const struct count_set *c)
+{
+    return c->total;
+}
+
+bool count_in_group(const struct count_set *c, uint32_t row)
+{
+    return !c->alone[c->rows[row]];
+}
+
 struct count_value count_on_cpu(const struct count_set *c, uint32_t row, uint32_t i)
 {
     return c->slots[i].now[c->rows[row]];
@@ -270,4 +372,9 @@ int count_find(const struct count_set *c, const char *name)
         if (!strcmp(count_name(c, row), name))
             return (int)row;
     return -1;
+}
+
+bool count_metric(const struct count_set *c, uint32_t row, struct count_metric *out)
+{
+    return count_metric_of(c->total, c->interval_ns, c->rows[row], out);
 }

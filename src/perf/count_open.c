@@ -17,57 +17,29 @@
 
 #define SLOTS_MAX 16384
 
-static const struct {
-    const char *name;
-    enum count_group group;
-    /* Happens in the kernel only: counted in user space it would be a false zero. */
-    bool kernel_only;
-    /* Counts what happens, not where the CPU spends its time: -K and -U do not change it. */
-    bool any_mode;
-} events[COUNT_EVENTS] = {
-    [COUNT_CLOCK] = { "cpu-clock", COUNT_GROUP_SOFTWARE, false, true },
-    [COUNT_CONTEXT_SWITCHES] = { "context-switches", COUNT_GROUP_SOFTWARE, true, true },
-    [COUNT_CPU_MIGRATIONS] = { "cpu-migrations", COUNT_GROUP_SOFTWARE, true, true },
-    [COUNT_PAGE_FAULTS] = { "page-faults", COUNT_GROUP_SOFTWARE, false, true },
-    [COUNT_CYCLES] = { "cycles", COUNT_GROUP_CYCLES, false, false },
-    [COUNT_STALLED_FRONTEND] = { "stalled-cycles-frontend", COUNT_GROUP_FRONTEND, false, false },
-    [COUNT_STALLED_BACKEND] = { "stalled-cycles-backend", COUNT_GROUP_BACKEND, false, false },
-    [COUNT_INSTRUCTIONS] = { "instructions", COUNT_GROUP_CYCLES, false, false },
-    [COUNT_BRANCHES] = { "branches", COUNT_GROUP_BRANCHES, false, false },
-    [COUNT_BRANCH_MISSES] = { "branch-misses", COUNT_GROUP_BRANCHES, false, false },
-    [COUNT_L1_LOADS] = { "L1-dcache-loads", COUNT_GROUP_L1, false, false },
-    [COUNT_L1_MISSES] = { "L1-dcache-load-misses", COUNT_GROUP_L1, false, false },
-    [COUNT_LLC_LOADS] = { "LLC-loads", COUNT_GROUP_LLC, false, false },
-    [COUNT_LLC_MISSES] = { "LLC-load-misses", COUNT_GROUP_LLC, false, false },
-};
-
-const char *count_event_name(const struct count_set *c, enum count_event event)
-{
-    return event == COUNT_CLOCK && c->tasks ? "task-clock" : events[event].name;
-}
-
-enum count_group count_group_of(enum count_event event)
-{
-    return events[event].group;
-}
-
 bool count_is_open(const struct count_set *c, enum count_event event)
 {
     for (uint32_t i = 0; i < c->n_slots; i++)
-        if (c->slots[i].fds[event] >= 0)
+        if (c->slots[i].fds[event] >= 0 && c->slots[i].kind != SLOT_CGROUP)
             return true;
     return false;
 }
 
-static void add_slot(struct count_set *c, pid_t pid, int cpu)
+/* ---- slots ---- */
+
+struct count_slot *count_slot_add(struct count_set *c, enum count_slot_kind kind, pid_t pid, int cpu, uint32_t source)
 {
     if (c->n_slots >= SLOTS_MAX)
-        return;
+        return NULL;
     MEM_GROW(c->slots, c->cap_slots, c->n_slots + 1);
     struct count_slot *slot = &c->slots[c->n_slots++];
-    *slot = (struct count_slot){ .pid = pid, .cpu = cpu };
+    memset(slot, 0, sizeof *slot);
+    *slot = (struct count_slot){ .kind = kind, .pid = pid, .cpu = cpu, .source = source, .main = true };
+    if (cpu >= 0)
+        slot->at = topology_of((uint32_t)cpu);
     for (int i = 0; i < COUNT_EVENTS; i++)
         slot->fds[i] = -1;
+    return slot;
 }
 
 static bool add_cpus(struct count_set *c, struct error *e)
@@ -75,8 +47,28 @@ static bool add_cpus(struct count_set *c, struct error *e)
     const struct scope *s = &c->scope;
     for (uint32_t cpu = 0; cpu < c->online.n; cpu++)
         if (cpus_has(&c->online, cpu) && (!s->cpus || (cpu < s->n_cpus && s->cpus[cpu])))
-            add_slot(c, -1, (int)cpu);
+            count_slot_add(c, SLOT_CPU, -1, (int)cpu, count_core_of(c, cpu));
+    c->n_cpus = c->n_slots;
     return c->n_slots || error_set(e, ERROR_MISSING, "counters: none of the chosen CPUs is online");
+}
+
+static void add_sockets(struct count_set *c)
+{
+    for (uint32_t i = 0; i < c->n_uncores; i++)
+        for (uint32_t cpu = 0; cpu < c->uncores[i].cpus.n; cpu++)
+            if (cpus_has(&c->uncores[i].cpus, cpu) && cpus_has(&c->online, cpu))
+                count_slot_add(c, SLOT_SOCKET, -1, (int)cpu, i);
+}
+
+static void add_task(struct count_set *c, uint32_t process, pid_t tid)
+{
+    for (uint32_t core = 0; core < c->n_cores; core++) {
+        struct count_slot *slot = count_slot_add(c, SLOT_TASK, tid, -1, core);
+        if (!slot)
+            return;
+        slot->owner = process;
+        slot->main = core == 0;
+    }
 }
 
 static void add_threads(struct count_set *c, uint32_t pid)
@@ -86,7 +78,7 @@ static void add_threads(struct count_set *c, uint32_t pid)
     snprintf(path, sizeof path, "/proc/%u/task", pid);
     namelist_add_dir(&tids, path, true, NULL);
     for (size_t i = 0; i < tids.n; i++)
-        add_slot(c, atoi(tids.items[i]), -1);
+        add_task(c, pid, atoi(tids.items[i]));
     namelist_done(&tids);
 }
 
@@ -96,9 +88,24 @@ static bool add_tasks(struct count_set *c, struct error *e)
         if (c->scope.kind == SCOPE_PIDS)
             add_threads(c, c->scope.ids[i]);
         else
-            add_slot(c, (pid_t)c->scope.ids[i], -1);
+            add_task(c, scope_process_of(c->scope.ids[i]), (pid_t)c->scope.ids[i]);
     return c->n_slots || error_set(e, ERROR_MISSING, "counters: no task of the target lives any more");
 }
+
+static bool add_slots(struct count_set *c, struct error *e)
+{
+    cpus_read("online", &c->online);
+    if (c->tasks)
+        return add_tasks(c, e);
+    if (!add_cpus(c, e))
+        return false;
+    add_sockets(c);
+    if (c->how.cgroups)
+        count_cgroups_add(c);
+    return true;
+}
+
+/* ---- counters ---- */
 
 /* How many descriptors we may take and leave the rest of the program its own. */
 static uint32_t descriptor_budget(void)
@@ -114,129 +121,169 @@ static uint32_t descriptor_budget(void)
     return left < INT32_MAX ? (uint32_t)left : INT32_MAX;
 }
 
-static void attr_of(const struct count_set *c, enum count_event event, struct perf_event_attr *attr)
+/* What a slot is there for. */
+static bool wants(const struct count_set *c, const struct count_slot *slot, enum count_event event)
 {
-    struct event ev;
-    event_parse(count_event_name(c, event), &ev, NULL);
-    *attr = ev.attr;
+    const struct count_def *def = &count_defs[event];
+    if (def->group == COUNT_GROUP_NONE || def->detail > c->how.detail)
+        return false;
+    if (slot->kind == SLOT_SOCKET || def->flags & COUNT_SOCKET)
+        return slot->kind == SLOT_SOCKET && def->flags & COUNT_SOCKET && count_source_of(c, slot, event)->have;
+    if (slot->kind == SLOT_CGROUP && def->group != COUNT_GROUP_SOFTWARE && def->group != COUNT_GROUP_CYCLES)
+        return false;
+    if (!slot->main && !(def->flags & COUNT_CORE))
+        return false;
+    return count_source_of(c, slot, event)->have;
+}
+
+static void attr_of(const struct count_set *c, const struct count_slot *slot, enum count_event event,
+                    struct perf_event_attr *attr)
+{
+    unsigned flags = count_defs[event].flags;
+    *attr = count_source_of(c, slot, event)->attr;
     attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_GROUP;
     attr->inherit = c->tasks;
-    if (!events[event].any_mode) {
+    if (!(flags & COUNT_ANY_MODE)) {
         attr->exclude_kernel = attr->exclude_hv = c->scope.no_kernel;
         attr->exclude_user = c->scope.no_user;
     }
-    if (c->user_only && !events[event].kernel_only)
+    if (c->user_only && (flags & COUNT_ALWAYS || flags & COUNT_CORE) && !(flags & COUNT_KERNEL_ONLY))
         attr->exclude_kernel = attr->exclude_hv = 1;
 }
 
 static int leader_of(const struct count_slot *slot, enum count_group group)
 {
     for (int i = 0; i < COUNT_EVENTS; i++)
-        if (events[i].group == group && slot->fds[i] >= 0)
-            return slot->fds[i];
+        if (count_defs[i].group == group && slot->fds[i] >= 0)
+            return i;
     return -1;
 }
 
+/* The kernels of mixed Arm CPUs that do not know about the upper half of a config find the CPU's PMU by themselves. */
+static int open_on(struct perf_event_attr *attr, const struct count_slot *slot, int leader_fd)
+{
+    unsigned long flags = slot->kind != SLOT_TASK && slot->pid >= 0 ? PERF_FLAG_PID_CGROUP : 0;
+    int fd = event_open_fd(attr, slot->pid, slot->cpu, leader_fd, flags);
+    bool plain = attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;
+    if (fd >= 0 || slot->cpu < 0 || !plain || !(attr->config >> 32) || (errno != EINVAL && errno != ENOENT))
+        return fd;
+    attr->config &= UINT32_MAX;
+    return event_open_fd(attr, slot->pid, slot->cpu, leader_fd, flags);
+}
+
 /* Opens one counter; where the kernel keeps its own part to itself, counts user space from then on. */
-static int open_counter(struct count_set *c, const struct count_slot *slot, enum count_event event,
-                        int cgroup_fd)
+static int open_counter(struct count_set *c, const struct count_slot *slot, enum count_event event, int leader_fd)
 {
     struct perf_event_attr attr;
-    unsigned long flags = cgroup_fd >= 0 ? PERF_FLAG_PID_CGROUP : 0;
-    pid_t target = cgroup_fd >= 0 ? cgroup_fd : slot->pid;
-    int leader = leader_of(slot, events[event].group);
-    attr_of(c, event, &attr);
-    attr.disabled = leader < 0;
-    int fd = event_open_fd(&attr, target, slot->cpu, leader, flags);
+    unsigned flags = count_defs[event].flags;
+    attr_of(c, slot, event, &attr);
+    attr.disabled = leader_fd < 0;
+    int fd = open_on(&attr, slot, leader_fd);
     if (fd >= 0 || (errno != EACCES && errno != EPERM) || attr.exclude_kernel || attr.exclude_user ||
-        events[event].kernel_only)
+        flags & COUNT_KERNEL_ONLY || !(flags & (COUNT_ALWAYS | COUNT_CORE)))
         return fd;
     attr.exclude_kernel = attr.exclude_hv = 1;
-    fd = event_open_fd(&attr, target, slot->cpu, leader, flags);
+    fd = open_on(&attr, slot, leader_fd);
     c->user_only |= fd >= 0;
     return fd;
 }
 
-static void say_why(struct count_set *c, enum count_event event, int errnum)
+static void say_why(struct count_set *c, const struct count_slot *slot, enum count_event event, int errnum)
 {
     struct perf_event_attr attr;
-    attr_of(c, event, &attr);
+    attr_of(c, slot, event, &attr);
     (c->tasks ? event_explain : event_explain_on_cpu)(count_event_name(c, event), &attr, errnum,
                                                       &c->why[event]);
 }
 
-/* The leader is started when its siblings are there: a sibling that joins a group that already runs under a
- * clock does not count until the group is scheduled anew. */
-static void open_group_on(struct count_set *c, struct count_slot *slot, enum count_group group, int cgroup_fd)
+/* A group of more events than the PMU has counters for is refused as a whole (EINVAL): then its event counts by itself. */
+static void open_member(struct count_set *c, struct count_slot *slot, enum count_event event)
 {
-    for (int i = 0; i < COUNT_EVENTS; i++) {
-        if (events[i].group != group)
-            continue;
-        slot->fds[i] = open_counter(c, slot, i, cgroup_fd);
-        if (slot->fds[i] >= 0)
-            c->fds_open++;
-        else if (!*c->why[i].text)
-            say_why(c, i, errno);
+    enum count_group group = count_defs[event].group;
+    int leader = group == COUNT_GROUP_ENERGY ? -1 : leader_of(slot, group);
+    slot->fds[event] = open_counter(c, slot, event, leader < 0 ? -1 : slot->fds[leader]);
+    slot->leader[event] = (uint8_t)(leader < 0 ? (int)event : leader);
+    if (slot->fds[event] < 0 && leader >= 0 && errno == EINVAL) {
+        slot->fds[event] = open_counter(c, slot, event, -1);
+        slot->leader[event] = (uint8_t)event;
+        c->alone[event] |= slot->fds[event] >= 0;
     }
-    int leader = leader_of(slot, group);
-    if (leader >= 0)
-        ioctl(leader, PERF_EVENT_IOC_ENABLE, 0);
+    if (slot->fds[event] >= 0)
+        c->fds_open++;
+    else if (!*c->why[event].text)
+        say_why(c, slot, event, errno);
 }
 
-static void open_group(struct count_set *c, enum count_group group, int cgroup_fd)
+/* The leader is started when its siblings are there: a sibling that joins a group that already runs under a
+ * clock does not count until the group is scheduled anew. */
+static void open_group_on(struct count_set *c, struct count_slot *slot, enum count_group group)
+{
+    for (int i = 0; i < COUNT_EVENTS; i++)
+        if (count_defs[i].group == group && wants(c, slot, i))
+            open_member(c, slot, i);
+    for (int i = 0; i < COUNT_EVENTS; i++)
+        if (count_defs[i].group == group && slot->fds[i] >= 0 && slot->leader[i] == i)
+            ioctl(slot->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+}
+
+static void open_group(struct count_set *c, enum count_group group)
 {
     for (uint32_t i = 0; i < c->n_slots; i++)
-        open_group_on(c, &c->slots[i], group, cgroup_fd);
+        open_group_on(c, &c->slots[i], group);
 }
 
 static bool group_fits(struct count_set *c, enum count_group group, uint32_t budget)
 {
-    uint32_t members = 0;
-    for (int i = 0; i < COUNT_EVENTS; i++)
-        members += events[i].group == group;
-    if ((uint64_t)c->fds_open + (uint64_t)c->n_slots * members <= budget)
+    uint64_t members = 0;
+    for (uint32_t i = 0; i < c->n_slots; i++)
+        for (int event = 0; event < COUNT_EVENTS; event++)
+            members += count_defs[event].group == group && wants(c, &c->slots[i], event);
+    if (c->fds_open + members <= budget)
         return true;
     for (int i = 0; i < COUNT_EVENTS; i++)
-        if (events[i].group == group)
+        if (count_defs[i].group == group)
             error_set(&c->why[i], ERROR_LIMIT,
                       "%s: %u counters would take more open files than are left; raise the limit (ulimit -n)",
-                      count_event_name(c, i), c->n_slots * members);
+                      count_event_name(c, i), (unsigned)members);
     return false;
 }
 
-static bool open_cgroup(const struct scope *scope, int *fd, struct error *e)
+static bool open_cgroup(struct count_set *c, struct error *e)
 {
     char path[PATH_MAX];
     bool v2;
-    *fd = -1;
-    if (scope->kind != SCOPE_CGROUP)
+    if (c->scope.kind != SCOPE_CGROUP)
         return true;
-    if (!scope_cgroup_root(path, sizeof path - sizeof scope->cgroup, &v2, e))
+    if (!scope_cgroup_root(path, sizeof path - sizeof c->scope.cgroup, &v2, e))
         return false;
-    strcat(path, scope->cgroup);
-    *fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return *fd >= 0 || error_sys(e, errno, "counters: cannot open the cgroup %s", path);
+    strcat(path, c->scope.cgroup);
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return error_sys(e, errno, "counters: cannot open the cgroup %s", path);
+    for (uint32_t i = 0; i < c->n_cpus; i++)
+        c->slots[i].pid = fd;
+    return true;
 }
 
-static bool add_slots(struct count_set *c, struct error *e)
+static void open_all(struct count_set *c)
 {
-    cpus_read("online", &c->online);
-    return c->tasks ? add_tasks(c, e) : add_cpus(c, e);
+    uint32_t budget = descriptor_budget();
+    for (int group = COUNT_GROUP_NONE + 1; group < COUNT_GROUPS; group++)
+        if (group_fits(c, group, budget))
+            open_group(c, group);
 }
 
 bool count_slots_open(struct count_set *c, struct error *e)
 {
-    int cgroup_fd;
-    if (!open_cgroup(&c->scope, &cgroup_fd, e))
-        return false;
-    bool ok = add_slots(c, e);
-    uint32_t budget = descriptor_budget();
     memset(c->why, 0, sizeof c->why);
-    for (int group = 0; ok && group < COUNT_GROUPS; group++)
-        if (group_fits(c, group, budget))
-            open_group(c, group, cgroup_fd);
-    if (cgroup_fd >= 0)
-        close(cgroup_fd);
+    memset(c->alone, 0, sizeof c->alone);
+    count_sources_find(c);
+    bool ok = add_slots(c, e) && open_cgroup(c, e);
+    if (ok)
+        open_all(c);
+    if (c->scope.kind == SCOPE_CGROUP && c->n_cpus && c->slots[0].pid >= 0)
+        close(c->slots[0].pid);
+    count_cgroups_close(c);
     return ok;
 }
 
@@ -248,7 +295,9 @@ void count_slots_close(struct count_set *c)
                 close(c->slots[i].fds[event]);
     mem_free(c->slots);
     cpus_done(&c->online);
+    count_cgroups_done(c);
+    count_sources_done(c);
     c->slots = NULL;
-    c->n_slots = c->fds_open = 0;
+    c->n_slots = c->n_cpus = c->fds_open = 0;
     c->cap_slots = 0;
 }

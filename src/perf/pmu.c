@@ -41,6 +41,11 @@ static bool read_text(const char *pmu, const char *file, struct buf *b)
     return true;
 }
 
+bool pmu_read_file(const struct pmu *pmu, const char *file, struct buf *text)
+{
+    return read_text(pmu->name, file, text);
+}
+
 static uint64_t cpu_mask(const char *list)
 {
     struct cpus cpus;

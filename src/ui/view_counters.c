@@ -1,230 +1,103 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The counters view: what `perf stat -a -d` prints, live, per interval, with its history and per CPU. It
- * counts only while it is looked at. */
+/* The counters view: what `perf stat -a -d` prints, live, per interval, with its history, and by CPU, core, socket,
+ * cgroup, process or thread. It counts only while it is looked at. */
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
-#include "base/text.h"
-#include "perf/count.h"
-#include "session/box.h"
+#include "session/counters.h"
 #include "ui/app.h"
-#include "ui/bars.h"
+#include "ui/counters_draw.h"
 #include "ui/list.h"
 #include "ui/view.h"
 
-#define TREND 60 /* intervals kept per row */
+#define SHORTEST_NS (100 * NS_PER_MS) /* an interval of less says more of the moment than of the machine */
+#define DETAIL_MAX  3
 
 struct counters_view {
-    struct count_set *set;
-    struct error why_not;                /* when set is NULL */
-    char opened_for[160];                /* the scope that set counts */
-    uint32_t trend[COUNT_EVENTS][TREND]; /* per second, scaled down to fit; the newest is last */
-    double rates[COUNT_EVENTS][TREND];
-    uint32_t n_trend;
-    struct box_cpus cpus;
-    bool per_cpu, first_read_done;
-    struct list list; /* scrolls the CPUs when there are many */
+    struct counters counters;
+    struct error why_not; /* when nothing is counted */
+    char opened_for[160]; /* the scope that is counted */
+    uint64_t read_ns;
+    bool parts;
+    struct list list; /* through both tables */
 };
 
 static void *counters_create(struct app *a)
 {
-    struct counters_view *c = mem_zalloc(sizeof *c);
-    (void)a;
-    c->per_cpu = true;
-    return c;
+    struct counters_view *v = mem_zalloc(sizeof *v);
+    v->parts = true;
+    v->counters.how.detail = a->cfg->counters_detail ? a->cfg->counters_detail : 1;
+    v->counters.by = a->cfg->counters_by;
+    return v;
 }
 
-static void counters_close(struct counters_view *c)
+static void counters_destroy(void *state)
 {
-    if (c->set)
-        count_close(c->set);
-    c->set = NULL;
-    c->n_trend = 0;
-    c->first_read_done = false;
-    c->opened_for[0] = '\0';
+    struct counters_view *v = state;
+    counters_done(&v->counters);
+    mem_free(v);
 }
 
-static void counters_destroy(void *v)
+/* Leaving the view stops the counting: a counter that nobody reads costs a little with each event. What is frozen
+ * stays to be looked at again. */
+static void counters_hide(void *state, struct app *a)
 {
-    struct counters_view *c = v;
-    counters_close(c);
-    box_cpus_done(&c->cpus);
-    mem_free(c);
+    struct counters_view *v = state;
+    if (!a->status.frozen)
+        counters_stop(&v->counters);
 }
 
-/* Leaving the view stops the counting: a counter that nobody reads costs a little at every context switch. */
-static void counters_hide(void *v, struct app *a)
+static uint64_t line_key(const void *ctx, uint32_t line)
 {
-    (void)a;
-    counters_close(v);
+    const struct counters_view *v = ctx;
+    const struct counters *c = &v->counters;
+    uint32_t lines = c->set ? counters_lines(c) : 0;
+    if (line < lines)
+        return (uint64_t)count_event_of(c->set, counters_line_row(c, line)) + 1;
+    return line - lines < c->n_parts ? (UINT64_C(1) << 63 | (uint64_t)c->by << 48) ^ c->parts[line - lines].part.key : 0;
 }
 
-static uint64_t row_key(const void *ctx, uint32_t row)
+static void update_list(struct counters_view *v)
 {
-    (void)ctx;
-    return row + 1;
+    const struct counters *c = &v->counters;
+    list_update(&v->list, c->set ? counters_lines(c) + (v->parts ? c->n_parts : 0) : 0, line_key, v);
 }
 
-static void counters_open(struct counters_view *c, struct app *a)
+static void open_for(struct counters_view *v, struct app *a)
 {
     char wanted[160];
     snprintf(wanted, sizeof wanted, "%s %d %d", a->status.scope, a->status.no_kernel, a->status.no_user);
-    if (!strcmp(wanted, c->opened_for))
+    bool same = !strcmp(wanted, v->opened_for);
+    if (same && v->counters.set)
         return;
-    counters_close(c);
-    error_clear(&c->why_not);
-    snprintf(c->opened_for, sizeof c->opened_for, "%s", wanted);
-    c->set = count_open(session_running_scope(a->session), &c->why_not);
+    if (!same)
+        counters_forget(&v->counters);
+    error_clear(&v->why_not);
+    snprintf(v->opened_for, sizeof v->opened_for, "%s", wanted);
+    counters_open(&v->counters, session_running_scope(a->session), &v->why_not);
+    v->read_ns = clock_now_ns();
 }
 
-/* Sparklines want whole numbers: each rate as thousandths of the row's largest. */
-static void push_trend(struct counters_view *c)
+static void counters_update(void *state, struct app *a)
 {
-    double seconds = count_interval_ns(c->set) / 1e9;
-    uint32_t keep = c->n_trend < TREND ? c->n_trend : TREND - 1;
-    for (uint32_t row = 0; row < count_rows(c->set) && row < COUNT_EVENTS; row++) {
-        struct count_value v = count_total(c->set, row);
-        memmove(c->rates[row], c->rates[row] + (c->n_trend - keep), keep * sizeof c->rates[row][0]);
-        c->rates[row][keep] = v.state == COUNT_OK && seconds > 0 ? v.value / seconds : 0;
-        double peak = 0;
-        for (uint32_t i = 0; i <= keep; i++)
-            peak = c->rates[row][i] > peak ? c->rates[row][i] : peak;
-        for (uint32_t i = 0; i <= keep; i++)
-            c->trend[row][i] = peak > 0 ? (uint32_t)(1000 * c->rates[row][i] / peak) : 0;
-    }
-    c->n_trend = keep + 1;
-}
-
-static void counters_update(void *v, struct app *a)
-{
-    struct counters_view *c = v;
+    struct counters_view *v = state;
     if (a->status.file || a->status.frozen)
         return;
-    counters_open(c, a);
-    box_cpus_look(&c->cpus);
-    if (!c->set || !count_read(c->set, &c->why_not))
-        return;
-    if (c->first_read_done)
-        push_trend(c);
-    c->first_read_done = true;
-    list_update(&c->list, count_cpus(c->set), row_key, NULL);
-}
-
-/* ---- drawing ---- */
-
-static void format_rate(const struct counters_view *c, uint32_t row, char *dst, size_t cap)
-{
-    struct count_value v = count_total(c->set, row);
-    double seconds = count_interval_ns(c->set) / 1e9;
-    char number[32];
-    if (v.state == COUNT_NOT_SUPPORTED)
-        snprintf(dst, cap, "<not supported>");
-    else if (v.state == COUNT_NOT_COUNTED)
-        snprintf(dst, cap, "<not counted>");
-    else if (count_event_of(c->set, row) == COUNT_CLOCK)
-        snprintf(dst, cap, "%.1f ms", seconds > 0 ? v.value / 1e6 / seconds : 0);
-    else
-        snprintf(dst, cap, "%s", text_si(number, sizeof number, seconds > 0 ? v.value / seconds : 0));
-}
-
-static bool without_pmu(const struct counters_view *c)
-{
-    int row = count_find(c->set, "cycles");
-    return row >= 0 && count_total(c->set, (uint32_t)row).state == COUNT_NOT_SUPPORTED;
-}
-
-/* A line below the table says once what would be the same in each row. */
-static const char *why_not(const struct counters_view *c, uint32_t row)
-{
-    const char *why = count_why_not(c->set, row);
-    if (count_total(c->set, row).state == COUNT_NOT_SUPPORTED && without_pmu(c))
-        return "";
-    return why ? why : "never scheduled: too many events at a time";
-}
-
-/* perf's "/sec" are seconds of the time that CPUs (or tasks) were watched for, not of the clock on the
- * wall. */
-static void draw_metric(const struct counters_view *c, struct area area, int y, uint32_t row)
-{
-    struct count_metric metric;
-    if (!count_metric(c->set, row, &metric))
-        return;
-    const char *per = strstr(metric.unit, "/sec");
-    if (per)
-        draw_printf(area, y, 49, STYLE_NORMAL, "%s %.*s%sper CPU second", metric.value,
-                    (int)(per - metric.unit), metric.unit, per > metric.unit ? " " : "");
-    else
-        draw_printf(area, y, 49, STYLE_NORMAL, "%s %s", metric.value, metric.unit);
-}
-
-static void draw_row(const struct counters_view *c, struct area area, int y, uint32_t row)
-{
-    char rate[40], spark[TREND * 4 + 1];
-    struct count_value v = count_total(c->set, row);
-    bool counted = v.state == COUNT_OK;
-    format_rate(c, row, rate, sizeof rate);
-    draw_elided(area, y, 0, 25, counted ? STYLE_NORMAL : STYLE_DIM, count_name(c->set, row), false);
-    draw_right(area, y, 25, 16, counted ? STYLE_NAME : STYLE_DIM, rate);
-    if (!counted) {
-        draw_elided(area, y, 49, area.cols - 49, STYLE_DIM, why_not(c, row), false);
-        return;
+    open_for(v, a);
+    uint64_t now = clock_now_ns();
+    if (v->counters.set && now - v->read_ns >= SHORTEST_NS) {
+        v->read_ns = now;
+        if (!counters_read(&v->counters, &v->why_not))
+            counters_stop(&v->counters);
     }
-    draw_printf(area, y, 41, STYLE_NORMAL, "%6.0f", 100 * v.running);
-    draw_metric(c, area_sub(area, 0, 0, -1, area.cols >= 84 ? 74 : area.cols), y, row);
-    int columns = area.cols - 76;
-    if (columns >= 8) {
-        bar_spark_fit(spark, sizeof spark, c->trend[row], c->n_trend,
-                      columns < TREND ? (size_t)columns : TREND, term_glyphs());
-        draw_text(area, y, 75, STYLE_SPARK, spark);
-    }
+    update_list(v);
 }
 
-static void draw_cpu(const struct counters_view *c, struct area area, int y, int col, uint32_t i)
+static void draw_nothing(const struct counters_view *v, const struct app *a, struct area area)
 {
-    uint32_t number = count_cpu_number(c->set, i);
-    const struct box_cpu *use = box_cpus_find(&c->cpus, number);
-    double busy = use ? use->busy_percent : -1, ipc;
-    char bar[128];
-    draw_printf(area, y, col, STYLE_LABEL, "%4u", number);
-    if (busy < 0) {
-        draw_text(area, y, col + 5, STYLE_DIM, "...");
-        return;
-    }
-    bar_horizontal(bar, sizeof bar, busy / 100, 16, term_glyphs());
-    draw_text(area, y, col + 5, app_share_style(busy), bar);
-    draw_printf(area, y, col + 22, STYLE_NORMAL, "%3.0f%%", busy);
-    if (count_ipc(c->set, (int)i, &ipc))
-        draw_printf(area, y, col + 27, STYLE_NORMAL, "IPC %.2f", ipc);
-}
-
-#define CPU_COLUMNS 38
-static void draw_cpus(struct counters_view *c, struct area area)
-{
-    uint32_t n = count_cpus(c->set);
-    int across = area.cols / CPU_COLUMNS > 0 ? area.cols / CPU_COLUMNS : 1;
-    if (!n || area.rows < 2)
-        return;
-    int rows = area.rows - 1;
-    uint32_t lines = (n + (uint32_t)across - 1) / (uint32_t)across;
-    uint32_t first = lines > (uint32_t)rows ? c->list.cursor / (uint32_t)across : 0;
-    if (first + (uint32_t)rows > lines)
-        first = lines > (uint32_t)rows ? lines - (uint32_t)rows : 0;
-    double ipc;
-    draw_fill(area, 0, 0, -1, STYLE_TABLE_HEAD);
-    draw_printf(area, 0, 0, STYLE_TABLE_HEAD, " CPU  BUSY%s%s", count_ipc(c->set, 0, &ipc) ? ", IPC" : "",
-                lines > (uint32_t)rows ? "   (more: arrows)" : "");
-    for (uint32_t i = first * (uint32_t)across; i < n; i++) {
-        int y = 1 + (int)(i / (uint32_t)across - first);
-        if (y > rows)
-            break;
-        draw_cpu(c, area, y, (int)(i % (uint32_t)across) * CPU_COLUMNS, i);
-    }
-}
-
-static void draw_nothing(const struct counters_view *c, const struct app *a, struct area area)
-{
-    char text[sizeof c->why_not.text], key[16];
+    char text[sizeof v->why_not.text], key[16];
     struct area in = area_sub(area, 1, 2, -1, area.cols - 4);
     (void)snprintf(text, sizeof text, "counting ...");
     if (a->status.file)
@@ -235,50 +108,85 @@ static void draw_nothing(const struct counters_view *c, const struct app *a, str
     else if (a->status.frozen)
         (void)snprintf(text, sizeof text, "Frozen before anything was counted here: %s thaws.",
                        keymap_first(a->keymap, ACTION_FREEZE, key));
-    else if (*c->why_not.text)
-        (void)snprintf(text, sizeof text, "%s", c->why_not.text);
+    else if (*v->why_not.text)
+        (void)snprintf(text, sizeof text, "%s", v->why_not.text);
     (void)draw_wrapped(in, 0, STYLE_DIM, text);
 }
 
-static void counters_draw(void *v, struct app *a, struct area area)
+static void draw(void *state, struct app *a, struct area area)
 {
-    struct counters_view *c = v;
-    int y = 0;
-    if (a->status.file || !c->set || !c->first_read_done) {
-        draw_nothing(c, a, area);
+    struct counters_view *v = state;
+    char key[16];
+    if (a->status.file || !v->counters.set || (a->status.frozen && !v->counters.counted)) {
+        draw_nothing(v, a, area);
         return;
     }
-    draw_fill(area, y, 0, -1, STYLE_TABLE_HEAD);
-    draw_printf(area, y, 0, STYLE_TABLE_HEAD, "%-25s%16s%6s  %-26s%s", "EVENT", "COUNT/s", "RUN%", "METRIC",
-                area.cols >= 84 ? "TREND" : "");
-    for (uint32_t row = 0; row < count_rows(c->set) && row < COUNT_EVENTS; row++)
-        draw_row(c, area, ++y, row);
-    const char *note = count_scope_note(c->set);
-    if (note)
-        draw_elided(area, ++y, 0, area.cols, STYLE_DEGRADED, note, false);
-    if (without_pmu(c))
-        y += draw_wrapped(area, y + 1, STYLE_DIM,
-                          "no hardware counters: a hypervisor has to give the guest a virtual PMU (KVM: -cpu "
-                          "host,pmu=on)");
-    if (c->per_cpu)
-        draw_cpus(c, area_sub(area, y + 2, 0, area.rows - y - 2, -1));
+    counters_draw(&v->counters, &v->list, v->parts, keymap_first(a->keymap, ACTION_GROUP, key), area);
 }
 
-static unsigned counters_act(void *v, struct app *a, enum action action)
+/* What stands still is not opened anew: it would be gone. */
+static bool is_still(const struct counters_view *v, struct app *a, unsigned *flags)
 {
-    struct counters_view *c = v;
-    (void)a;
-    if (action == ACTION_COUNTERS_CPUS) {
-        c->per_cpu = !c->per_cpu;
+    char key[16];
+    bool still = a->status.frozen || a->status.file || a->held || !v->counters.set;
+    if (still)
+        *flags = app_message(a, "nothing is counted now%s%s%s", a->status.frozen && !a->held ? ": " : "",
+                             a->status.frozen && !a->held ? keymap_first(a->keymap, ACTION_FREEZE, key) : "",
+                             a->status.frozen && !a->held ? " thaws" : "");
+    return still;
+}
+
+static unsigned set_detail(struct counters_view *v, struct app *a, int step)
+{
+    static const char *const words[] = { "", "-d", "-d -d", "-d -d -d" };
+    struct counters *c = &v->counters;
+    unsigned wanted = c->how.detail + (unsigned)step, flags;
+    if (is_still(v, a, &flags))
+        return flags;
+    if (wanted < 1 || wanted > DETAIL_MAX)
+        return app_message(a, "these are the %s events: those of perf stat %s", step > 0 ? "most" : "fewest",
+                           words[c->how.detail]);
+    c->how.detail = wanted;
+    v->opened_for[0] = '\0';
+    counters_stop(c);
+    return APP_QUERY | app_message(a, "events as of perf stat %s", words[wanted]);
+}
+
+static unsigned next_split(struct counters_view *v, struct app *a)
+{
+    unsigned flags;
+    if (is_still(v, a, &flags))
+        return flags;
+    if (!counters_next_split(&v->counters, session_running_scope(a->session), &v->why_not))
+        counters_stop(&v->counters);
+    v->parts = true;
+    v->read_ns = clock_now_ns();
+    return APP_QUERY;
+}
+
+static unsigned counters_act(void *state, struct app *a, enum action action)
+{
+    struct counters_view *v = state;
+    switch (action) {
+    case ACTION_COUNTERS_CPUS:
+        v->parts = !v->parts;
+        update_list(v);
         return APP_REDRAW;
+    case ACTION_COUNTERS_MORE:
+        return set_detail(v, a, 1);
+    case ACTION_COUNTERS_FEWER:
+        return set_detail(v, a, -1);
+    case ACTION_GROUP:
+        return next_split(v, a);
+    default:
+        return list_act(&v->list, action, line_key, v) ? APP_REDRAW : APP_IGNORED;
     }
-    return list_act(&c->list, action, row_key, NULL) ? APP_REDRAW : APP_IGNORED;
 }
 
-static void counters_describe(void *v, struct app *a, char *dst, size_t cap)
+static void counters_describe(void *state, struct app *a, char *dst, size_t cap)
 {
-    (void)v;
-    snprintf(dst, cap, "per second, last %.3g s", a->delay_s);
+    const struct counters_view *v = state;
+    snprintf(dst, cap, "per second, last %.3g s, by %s", a->delay_s, count_by_names[v->counters.by]);
 }
 
 const struct view_ops view_counters_ops = {
@@ -286,7 +194,8 @@ const struct view_ops view_counters_ops = {
     .title = "Counters",
     .intro = "What perf stat -a -d prints, for the present scope: events per second since the last redraw. "
              "RUN% is the "
-             "share of the time for which an event had a hardware counter; counts are scaled up by it.",
+             "share of the time for which an event had a hardware counter; counts are scaled up by it. What the row under "
+             "the cursor says of itself stands below the table. The lower table divides the sum.",
     .number = 4,
     .scope = SCOPE_KEYS_COUNTERS,
     .no_query = true,
@@ -294,7 +203,7 @@ const struct view_ops view_counters_ops = {
     .destroy = counters_destroy,
     .hide = counters_hide,
     .update = counters_update,
-    .draw = counters_draw,
+    .draw = draw,
     .act = counters_act,
     .describe = counters_describe,
 };

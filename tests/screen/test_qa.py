@@ -122,7 +122,7 @@ def dead_keys():
         s.wait(r"Y does nothing here: F1 lists the keys")
         s.send("4")
         s.wait(r"context-switches")
-        s.send("b")
+        s.send("d")
         s.wait(r"Counters are of all that is sampled")
         assert "last 60s" not in s.text()
 

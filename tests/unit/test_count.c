@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "perf/count.h"
 #include "perf/pmu.h"
 
@@ -64,7 +65,7 @@ static void metrics_have_perf_stats_numbers_and_words(void **state)
         { COUNT_CPU_MIGRATIONS, "2.500", "/sec" },
         { COUNT_PAGE_FAULTS, "1.500", "M/sec" },
         { COUNT_CYCLES, "3.000", "GHz" },
-        { COUNT_INSTRUCTIONS, "1.41", "IPC" },
+        { COUNT_INSTRUCTIONS, "1.41", "IPC, 0.18 stalled/insn" },
         { COUNT_STALLED_FRONTEND, "10.00%", "frontend cycles idle" },
         { COUNT_STALLED_BACKEND, "25.00%", "backend cycles idle" },
         { COUNT_BRANCHES, "1.000", "G/sec" },
@@ -98,6 +99,84 @@ static void metrics_have_perf_stats_numbers_and_words(void **state)
     }
 }
 
+static void further_metrics_are_those_of_perf_stat_and_its_metric_groups(void **state)
+{
+    static const struct {
+        enum count_event event;
+        const char *value, *unit;
+    } rows[] = {
+        { COUNT_INSTRUCTIONS, "2.00", "IPC" },
+        { COUNT_L1I_MISSES, "10.00%", "of all L1-icache accesses" },
+        { COUNT_DTLB_MISSES, "0.50%", "of all dTLB accesses" },
+        { COUNT_ITLB_MISSES, "200.00%", "of all iTLB accesses" },
+        { COUNT_PREFETCH_MISSES, "25.00%", "of all prefetches" },
+        { COUNT_RETIRING, "40.00%", "retiring" },
+        { COUNT_BAD_SPECULATION, "10.00%", "bad speculation" },
+        { COUNT_FRONTEND_BOUND, "20.00%", "frontend bound" },
+        { COUNT_BACKEND_BOUND, "30.00%", "backend bound" },
+        { COUNT_TSC, "2.000", "GHz nominal" },
+        { COUNT_APERF, "1.50", "of the nominal clock (turbo)" },
+        { COUNT_MPERF, "50.00%", "not halted" },
+        { COUNT_ENERGY_PKG, "50.00", "W" },
+        { COUNT_MEMORY_READS, "12.500", "GB/s" },
+    };
+    struct count_value v[COUNT_EVENTS] = {
+        [COUNT_CLOCK] = ok(1e9),           [COUNT_CYCLES] = ok(1e9),        [COUNT_INSTRUCTIONS] = ok(2e9),
+        [COUNT_L1I_LOADS] = ok(100),       [COUNT_L1I_MISSES] = ok(10),     [COUNT_DTLB_LOADS] = ok(1000),
+        [COUNT_DTLB_MISSES] = ok(5),       [COUNT_ITLB_LOADS] = ok(5),      [COUNT_ITLB_MISSES] = ok(10),
+        [COUNT_PREFETCHES] = ok(4),        [COUNT_PREFETCH_MISSES] = ok(1), [COUNT_SLOTS] = ok(1000),
+        [COUNT_RETIRING] = ok(400),        [COUNT_BAD_SPECULATION] = ok(100), [COUNT_FRONTEND_BOUND] = ok(200),
+        [COUNT_BACKEND_BOUND] = ok(300),   [COUNT_TSC] = ok(2e9),           [COUNT_APERF] = ok(1.5e9),
+        [COUNT_MPERF] = ok(1e9),           [COUNT_ENERGY_PKG] = ok(100),    [COUNT_MEMORY_READS] = ok(25e9),
+        [COUNT_STALLED_FRONTEND] = { COUNT_NOT_SUPPORTED, 0, 0 },
+        [COUNT_STALLED_BACKEND] = { COUNT_NOT_SUPPORTED, 0, 0 },
+        [COUNT_TEMPERATURE] = ok(54),
+    };
+    struct count_metric m;
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_true(count_metric_of(v, 2000000000, rows[i].event, &m));
+        assert_string_equal(m.value, rows[i].value);
+        assert_string_equal(m.unit, rows[i].unit);
+    }
+    assert_false(count_metric_of(v, 2000000000, COUNT_TEMPERATURE, &m));
+}
+
+/* A task ran a quarter of the time on one kind of CPU and three quarters on the other: nothing is to be scaled up. */
+static void counts_of_a_task_on_two_kinds_of_cpus_add_up(void **state)
+{
+    (void)state;
+    const struct count_raw whole[] = { { 100, 1000, 250 }, { 600, 1000, 750 } };
+    struct count_value v = count_merge(whole, 2);
+    assert_true(v.state == COUNT_OK && v.value == 700 && v.running == 1);
+    const struct count_raw shared[] = { { 100, 1000, 125 }, { 600, 1000, 375 } }; /* half of it without a counter */
+    v = count_merge(shared, 2);
+    assert_true(v.value == 1400 && v.running == 0.5);
+    const struct count_raw never[] = { { 0, 1000, 0 }, { 0, 1000, 0 } };
+    assert_int_equal(count_merge(never, 2).state, COUNT_NOT_COUNTED);
+}
+
+static void counts_are_written_with_their_units(void **state)
+{
+    static const struct {
+        enum count_event event;
+        struct count_value v;
+        const char *text;
+    } rows[] = {
+        { COUNT_CLOCK, { COUNT_OK, 4e9, 1 }, "2000.0 ms" },
+        { COUNT_CYCLES, { COUNT_OK, 6e9, 1 }, "3 G" },
+        { COUNT_ENERGY_RAM, { COUNT_OK, 5, 1 }, "2.50 J" },
+        { COUNT_MEMORY_WRITES, { COUNT_OK, 5e9, 1 }, "2.5 GB" },
+        { COUNT_TEMPERATURE, { COUNT_OK, 54, 1 }, "54 C" },
+        { COUNT_CYCLES, { COUNT_NOT_SUPPORTED, 0, 0 }, "<not supported>" },
+        { COUNT_CYCLES, { COUNT_NOT_COUNTED, 0, 0 }, "<not counted>" },
+    };
+    char text[40];
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        assert_string_equal(count_text(text, sizeof text, rows[i].event, &rows[i].v, 2), rows[i].text);
+}
+
 static void metrics_are_absent_where_a_part_is(void **state)
 {
     (void)state;
@@ -114,7 +193,7 @@ static void metrics_are_absent_where_a_part_is(void **state)
 static struct count_set *open_or_skip(const struct scope *scope)
 {
     struct error e = { 0 };
-    struct count_set *c = count_open(scope, &e);
+    struct count_set *c = count_open(scope, NULL, &e);
     if (!c)
         fail_msg("%s", e.text);
     if (count_total(c, 0).state == COUNT_NOT_SUPPORTED) {
@@ -323,6 +402,74 @@ static void the_clock_of_all_cpus_is_their_number_times_the_interval(void **stat
     count_close(c);
 }
 
+static void the_parts_add_up_to_the_whole(void **state)
+{
+    (void)state;
+    static const enum count_by kinds[] = { COUNT_BY_CPU, COUNT_BY_CORE, COUNT_BY_SOCKET };
+    struct scope scope;
+    scope_init(&scope);
+    struct count_set *c = open_or_skip(&scope);
+    assert_false(count_can_split(c, COUNT_BY_PROCESS));
+    assert_false(count_can_split(c, COUNT_BY_CGROUP));
+    touch_pages(NULL);
+    assert_true(count_read(c, NULL));
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        uint32_t n;
+        struct count_part *parts = count_split(c, kinds[i], &n);
+        double faults = 0;
+        assert_true(n >= 1 && count_can_split(c, kinds[i]));
+        for (uint32_t p = 0; p < n; p++) {
+            bool any = false;
+            for (uint32_t cpu = 0; cpu < count_cpus(c); cpu++)
+                any |= count_part_has_cpu(c, kinds[i], &parts[p], cpu);
+            assert_true(any && *parts[p].name);
+            faults += parts[p].values[COUNT_PAGE_FAULTS].value;
+        }
+        assert_true(faults == total_of(c, "page-faults").value);
+        assert_true(faults >= PAGES);
+        mem_free(parts);
+    }
+    count_close(c);
+}
+
+static void a_process_and_its_threads_are_parts(void **state)
+{
+    (void)state;
+    uint32_t n;
+    struct count_set *c = open_self_or_skip();
+    assert_true(count_read(c, NULL));
+    touch_pages(NULL);
+    assert_true(count_read(c, NULL));
+    assert_false(count_can_split(c, COUNT_BY_CPU));
+    for (int by = COUNT_BY_PROCESS; by <= COUNT_BY_THREAD; by++) {
+        struct count_part *parts = count_split(c, by, &n);
+        assert_int_equal(n, 1);
+        assert_int_equal(parts[0].number, getpid());
+        assert_non_null(strstr(parts[0].name, "test_count"));
+        assert_true(parts[0].values[COUNT_PAGE_FAULTS].value >= PAGES);
+        mem_free(parts);
+    }
+    count_close(c);
+}
+
+static void more_detail_is_more_rows(void **state)
+{
+    (void)state;
+    struct scope scope;
+    uint32_t rows[3];
+    scope_init(&scope);
+    for (unsigned detail = 1; detail <= 3; detail++) {
+        struct count_set *c = count_open(&scope, &(struct count_options){ .detail = detail }, NULL);
+        assert_non_null(c);
+        rows[detail - 1] = count_rows(c);
+        assert_int_equal(count_find(c, "iTLB-load-misses") >= 0, detail >= 2);
+        assert_int_equal(count_find(c, "L1-dcache-prefetches") >= 0, detail >= 3);
+        count_close(c);
+    }
+    assert_int_equal(rows[1], rows[0] + 6);
+    assert_int_equal(rows[2], rows[1] + 2);
+}
+
 static void rows_are_those_of_perf_stat(void **state)
 {
     static const char *const names[] = {
@@ -334,7 +481,7 @@ static void rows_are_those_of_perf_stat(void **state)
     struct scope scope;
     struct error e = { 0 };
     scope_init(&scope);
-    struct count_set *c = count_open(&scope, &e);
+    struct count_set *c = count_open(&scope, NULL, &e);
     assert_non_null(c);
     int last = -1;
     for (size_t i = 0; i < COUNT(names); i++) {
@@ -365,7 +512,7 @@ static void rows_without_hardware_counters_are_not_supported(void **state)
     int row = count_find(c, "cycles");
     assert_int_equal(count_total(c, (uint32_t)row).state, COUNT_NOT_SUPPORTED);
     assert_non_null(strstr(count_why_not(c, (uint32_t)row), "no hardware counters"));
-    assert_false(count_ipc(c, -1, &ipc));
+    assert_false(count_ratio(count_totals(c), COUNT_INSTRUCTIONS, COUNT_CYCLES, &ipc));
     assert_int_equal(count_find(c, "stalled-cycles-frontend"), -1);
     count_close(c);
 }
@@ -386,7 +533,7 @@ static void hardware_counters_count_where_there_are_any(void **state)
         ;
     assert_true(count_read(c, NULL));
     assert_true(count_total(c, (uint32_t)row).value > 1e7);
-    assert_true(count_ipc(c, -1, &ipc) && ipc > 0.01 && ipc < 20);
+    assert_true(count_ratio(count_totals(c), COUNT_INSTRUCTIONS, COUNT_CYCLES, &ipc) && ipc > 0.01 && ipc < 20);
     count_close(c);
 }
 
@@ -431,7 +578,7 @@ static void a_low_limit_of_descriptors_is_left_to_others(void **state)
     low = old;
     low.rlim_cur = 16;
     setrlimit(RLIMIT_NOFILE, &low);
-    struct count_set *c = count_open(&scope, &e);
+    struct count_set *c = count_open(&scope, NULL, &e);
     int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     setrlimit(RLIMIT_NOFILE, &old);
     assert_non_null(c);
@@ -458,7 +605,7 @@ static void a_target_that_is_gone_is_said_so(void **state)
     assert_true(scope_set_pids(&scope, text, false, &e));
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    assert_null(count_open(&scope, &e));
+    assert_null(count_open(&scope, NULL, &e));
     assert_int_equal(e.class, ERROR_MISSING);
     scope_done(&scope);
 }
@@ -470,7 +617,7 @@ static void counters_of_one_user_say_that_they_count_all(void **state)
     struct error e = { 0 };
     scope_init(&scope);
     scope.kind = SCOPE_USER;
-    struct count_set *c = count_open(&scope, &e);
+    struct count_set *c = count_open(&scope, NULL, &e);
     assert_non_null(c);
     assert_non_null(strstr(count_scope_note(c), "all users"));
     count_close(c);
@@ -498,7 +645,7 @@ static void a_cgroup_is_counted_per_cpu(void **state)
     assert_true(count_total(c, 0).value > 0);
     count_close(c);
     strcpy(scope.cgroup, "/there-is-no-such-cgroup");
-    assert_null(count_open(&scope, &e));
+    assert_null(count_open(&scope, NULL, &e));
     assert_non_null(strstr(e.text, "there-is-no-such-cgroup"));
 }
 
@@ -518,7 +665,7 @@ static int watch_cpus_go_and_come(void)
         return 77;
     }
     scope_init(&scope);
-    struct count_set *c = count_open(&scope, &e);
+    struct count_set *c = count_open(&scope, NULL, &e);
     uint32_t all = c ? count_cpus(c) : 0;
     bool mounted = !mount(path, ONLINE, NULL, MS_BIND, NULL);
     unlink(path);
@@ -555,6 +702,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_scaled_by_the_share_of_time_that_they_ran),
         cmocka_unit_test(metrics_have_perf_stats_numbers_and_words),
+        cmocka_unit_test(further_metrics_are_those_of_perf_stat_and_its_metric_groups),
+        cmocka_unit_test(counts_of_a_task_on_two_kinds_of_cpus_add_up),
+        cmocka_unit_test(counts_are_written_with_their_units),
+        cmocka_unit_test(the_parts_add_up_to_the_whole),
+        cmocka_unit_test(a_process_and_its_threads_are_parts),
+        cmocka_unit_test(more_detail_is_more_rows),
         cmocka_unit_test(metrics_are_absent_where_a_part_is),
         cmocka_unit_test(page_faults_of_known_work_are_counted),
         cmocka_unit_test(threads_that_start_later_are_counted),

@@ -122,6 +122,8 @@ static void every_option_sets_what_it_says(void **state)
     assert_string_equal(o.ui.sort, "total");
     assert_string_equal(o.ui.view, "flame");
     assert_int_equal(o.ui.group, VIEW_GROUP_COMM_SYMBOL);
+    ASSERT_PARSES("--detail 3 --split socket");
+    assert_true(o.ui.counters_detail == 3 && o.ui.counters_by == COUNT_BY_SOCKET);
     ASSERT_PARSES("--window 0 --idle --theme mono --no-color --no-unicode --mouse");
     assert_true(!o.ui.window_ns && o.window_named && o.ui.show_idle && o.ui.no_color && o.ui.no_unicode && o.ui.mouse);
     assert_string_equal(o.ui.theme, "mono");
@@ -196,6 +198,8 @@ static void what_is_wrong_is_named(void **state)
         { "--call-graph fp,8K", "only dwarf takes a size" },
         { "--call-graph dwarfdwarfdwarfdwarfdwarfdwarf", "one of auto" },
         { "--group-by comm,symbl", "did you mean comm,symbol?" },
+        { "--detail 4", "one of 1|2|3 is needed" },
+        { "--split cor", "did you mean core?" },
         { "--window x", "--window x: seconds" },
         { "-e no-such-event", "no-such-event" },
         { "-u no-such-user", "no-such-user" },

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* -b --view counters: counts as text, as perf stat -I prints them. Nothing is sampled meanwhile. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "options.h"
+#include "perf/targets.h"
+#include "session/counters.h"
+
+static volatile sig_atomic_t stop_signal;
+
+static void on_signal(int sig)
+{
+    stop_signal = sig;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction sa = { .sa_handler = on_signal };
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i], &sa, NULL);
+}
+
+/* Until that time of the monotonic clock, or a signal. */
+static void sleep_until(uint64_t ns)
+{
+    while (!stop_signal) {
+        uint64_t now = clock_now_ns(), left = now < ns ? ns - now : 0;
+        /* A signal between the look and the sleep is noticed soon. */
+        struct timespec t = { 0, (long)(left < 200 * NS_PER_MS ? left : 200 * NS_PER_MS) };
+        if (!left)
+            return;
+        nanosleep(&t, NULL);
+    }
+}
+
+static void end_line(struct buf *out)
+{
+    while (out->len && out->data[out->len - 1] == ' ')
+        out->data[--out->len] = '\0';
+    buf_putc(out, '\n');
+}
+
+static void print_event(const struct counters *c, uint32_t row, struct buf *out)
+{
+    struct count_value v = count_total(c->set, row);
+    enum count_event event = count_event_of(c->set, row);
+    struct count_metric metric;
+    char count[40] = "", rate[40], why[512];
+    bool fine = event >= COUNT_ENERGY_CORES;
+    if (v.state == COUNT_OK)
+        (void)snprintf(count, sizeof count, fine ? "%.2f" : "%.0f", v.value);
+    count_text(rate, sizeof rate, event, &v, (double)count_interval_ns(c->set) / NS_PER_SEC);
+    buf_printf(out, "%-26s %18s %16s ", count_name(c->set, row), count, rate);
+    if (v.state == COUNT_OK)
+        buf_printf(out, "%5.1f  ", 100 * v.running);
+    if (count_metric(c->set, row, &metric))
+        buf_printf(out, "%s %s", metric.value, metric.unit);
+    if (v.state == COUNT_NOT_COUNTED) {
+        counters_explain(c, row, why, sizeof why);
+        buf_printf(out, "       %s", strstr(why, ">: ") ? strstr(why, ">: ") + 3 : why);
+    } else if (v.state != COUNT_OK && !counters_without_pmu(c)) {
+        buf_printf(out, "       %s", count_why_not(c->set, row) ? count_why_not(c->set, row) : "");
+    }
+    end_line(out);
+}
+
+static void print_part(const struct counters *c, const struct counters_part *p, struct buf *out)
+{
+    bool task = c->by == COUNT_BY_PROCESS || c->by == COUNT_BY_THREAD;
+    char name[128], text[32];
+    if (task)
+        (void)snprintf(name, sizeof name, "%u %s", p->part.number, p->part.name);
+    else
+        (void)snprintf(name, sizeof name, "%s", p->part.name);
+    buf_printf(out, "%-26s ", name);
+    if (p->busy_percent >= 0)
+        buf_printf(out, "%6.1f", p->busy_percent);
+    else
+        buf_printf(out, "%6s", "");
+    for (uint32_t i = 0; i < count_columns_n; i++) {
+        if (!counters_has_column(c, i))
+            continue;
+        (void)count_column_text(i, p->part.values, count_interval_ns(c->set), text, sizeof text);
+        buf_printf(out, " %*s", count_columns[i].width, text);
+    }
+    end_line(out);
+}
+
+static void print_parts(const struct counters *c, struct buf *out)
+{
+    buf_printf(out, "\n%-26s %6s", count_by_names[c->by], "BUSY%");
+    for (uint32_t i = 0; i < count_columns_n; i++)
+        if (counters_has_column(c, i))
+            buf_printf(out, " %*s", count_columns[i].width, count_columns[i].title);
+    end_line(out);
+    for (uint32_t i = 0; i < c->n_parts; i++)
+        print_part(c, &c->parts[i], out);
+}
+
+static bool print_frame(const struct counters *c, const struct scope *scope, struct error *e)
+{
+    struct buf out = { 0 };
+    struct tm tm;
+    char when[32], whom[600];
+    time_t now = time(NULL);
+    strftime(when, sizeof when, "%F %T", localtime_r(&now, &tm));
+    scope_describe(scope, whom, sizeof whom);
+    buf_printf(&out, "flametop counters  %s  %s  %.3f s\n", when, whom, (double)count_interval_ns(c->set) / NS_PER_SEC);
+    if (count_scope_note(c->set))
+        buf_printf(&out, "%s\n", count_scope_note(c->set));
+    buf_printf(&out, "%-26s %18s %16s %5s  %s\n", "EVENT", "COUNT", "COUNT/s", "RUN%", "METRIC");
+    for (uint32_t row = 0; row < count_rows(c->set); row++)
+        print_event(c, row, &out);
+    if (counters_without_pmu(c))
+        buf_printf(&out, "%s\n", counters_pmu_hint);
+    print_parts(c, &out);
+    buf_putc(&out, '\n');
+    bool ok = file_write_all(STDOUT_FILENO, buf_str(&out), out.len, e);
+    buf_done(&out);
+    return ok;
+}
+
+static bool count(struct counters *c, const struct options *o, struct error *e)
+{
+    struct targets targets;
+    uint64_t start = clock_now_ns(), delay = (uint64_t)((o->ui.delay_s > 0 ? o->ui.delay_s : 1) * NS_PER_SEC), next = start;
+    uint64_t end = o->duration_s > 0 ? start + (uint64_t)(o->duration_s * NS_PER_SEC) : UINT64_MAX;
+    bool ok = true, last = false;
+    targets_init(&targets, &o->session.scope, false);
+    for (uint64_t i = 0; ok && !last && (!o->iterations || i < o->iterations); i++) {
+        next = next + delay < end ? next + delay : end;
+        sleep_until(next);
+        last = stop_signal || clock_now_ns() >= end || !targets_alive(&targets);
+        ok = counters_read(c, e) && (!c->counted || print_frame(c, &o->session.scope, e));
+    }
+    targets_done(&targets);
+    return ok;
+}
+
+int batch_counters(const struct options *o, struct error *e)
+{
+    struct counters c = { .how.detail = o->ui.counters_detail, .by = o->ui.counters_by };
+    if (o->session.command || o->session.input) {
+        error_set(e, ERROR_ARGUMENT, o->session.input ? "counters are of a running machine: a perf.data holds samples only"
+                                                      : "-b --view counters counts what runs already: give -p PID instead of "
+                                                        "a command");
+        return 1;
+    }
+    catch_signals();
+    bool ok = counters_open(&c, &o->session.scope, e);
+    if (ok && c.by != o->ui.counters_by && o->ui.counters_by)
+        fprintf(stderr, "flametop: there is no %s to divide the sum by here\n", count_by_names[o->ui.counters_by]);
+    if (ok && count_total(c.set, 0).state == COUNT_NOT_SUPPORTED)
+        ok = error_set(e, ERROR_SYSTEM, "nothing can be counted: %s", count_why_not(c.set, 0));
+    ok = ok && count(&c, o, e);
+    counters_done(&c);
+    return ok ? 0 : 1;
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "ui/counters_draw.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "ui/app.h"
+#include "ui/bars.h"
+
+#define NAME_COLS   25
+#define METRIC_AT   49
+#define METRIC_COLS 27
+#define TREND_AT    (METRIC_AT + METRIC_COLS)
+#define TREND_MIN   8 /* narrower says nothing */
+#define BAR_COLS    10
+
+static bool is_core(const struct counters *c, uint32_t row)
+{
+    enum count_event event = count_event_of(c->set, row);
+    return event >= COUNT_CYCLES && event <= COUNT_PREFETCH_MISSES;
+}
+
+static uint32_t core_rows(const struct counters *c)
+{
+    uint32_t n = 0;
+    for (uint32_t row = 0; row < count_rows(c->set); row++)
+        n += is_core(c, row);
+    return n;
+}
+
+uint32_t counters_lines(const struct counters *c)
+{
+    uint32_t many = counters_without_pmu(c) ? core_rows(c) : 0;
+    return count_rows(c->set) - (many ? many - 1 : 0);
+}
+
+bool counters_line_is_many(const struct counters *c, uint32_t line)
+{
+    return counters_without_pmu(c) && is_core(c, counters_line_row(c, line));
+}
+
+uint32_t counters_line_row(const struct counters *c, uint32_t line)
+{
+    bool many = counters_without_pmu(c), met = false;
+    for (uint32_t row = 0; row < count_rows(c->set); row++) {
+        bool more = many && met && is_core(c, row);
+        met |= is_core(c, row);
+        if (!more && line-- == 0)
+            return row;
+    }
+    return 0;
+}
+
+/* ---- events ---- */
+
+static void draw_many(const struct counters *c, struct area area, int y)
+{
+    char names[256] = "";
+    size_t n = 0;
+    for (uint32_t row = 0; row < count_rows(c->set) && n < sizeof names; row++)
+        if (is_core(c, row))
+            n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", count_name(c->set, row));
+    draw_right(area, y, NAME_COLS, 16, STYLE_DIM, "<not supported>");
+    draw_elided(area, y, 0, NAME_COLS, STYLE_DIM, names, false);
+    draw_printf(area, y, METRIC_AT, STYLE_DIM, "%u hardware events", core_rows(c));
+}
+
+/* perf's "/sec" are seconds of the time that CPUs (or tasks) were watched for, not of the clock on the
+ * wall. */
+static void draw_metric(const struct counters *c, struct area area, int y, uint32_t row)
+{
+    struct count_metric metric;
+    if (!count_metric(c->set, row, &metric))
+        return;
+    char *per = strstr(metric.unit, "/sec");
+    if (per)
+        (void)snprintf(per, sizeof metric.unit - (size_t)(per - metric.unit), "%sper CPU second",
+                       per > metric.unit ? " " : "");
+    char text[128];
+    (void)snprintf(text, sizeof text, "%s %s", metric.value, metric.unit);
+    draw_elided(area, y, METRIC_AT, METRIC_COLS - 1, STYLE_NORMAL, text, false);
+}
+
+/* The ratio where there is one, as that is what people look for; else the rate. */
+static void trend_of(const struct counters *c, enum count_event event, uint32_t trend[COUNTERS_TREND])
+{
+    double peak = 0;
+    for (uint32_t i = 0; i < c->n_rates; i++)
+        peak = c->rates[event][i] > peak ? c->rates[event][i] : peak;
+    for (uint32_t i = 0; i < c->n_rates; i++)
+        trend[i] = peak > 0 ? (uint32_t)(1000 * c->rates[event][i] / peak) : 0;
+}
+
+static void draw_trend(const uint32_t *trend, uint32_t n, struct area area, int y, int col)
+{
+    char spark[COUNTERS_TREND * 4 + 1];
+    int cols = area.cols - col;
+    if (cols < TREND_MIN)
+        return;
+    bar_spark_fit(spark, sizeof spark, trend, n, cols < COUNTERS_TREND ? (size_t)cols : COUNTERS_TREND, term_glyphs());
+    draw_text(area, y, col, STYLE_SPARK, spark);
+}
+
+static void draw_event(const struct counters *c, struct area area, int y, uint32_t row)
+{
+    char text[40];
+    uint32_t trend[COUNTERS_TREND];
+    struct count_value v = count_total(c->set, row);
+    enum count_event event = count_event_of(c->set, row);
+    bool counted = v.state == COUNT_OK;
+    double seconds = (double)count_interval_ns(c->set) / NS_PER_SEC;
+    draw_elided(area, y, 0, NAME_COLS, counted ? STYLE_NORMAL : STYLE_DIM, count_name(c->set, row), false);
+    if (!c->counted && counted) {
+        draw_right(area, y, NAME_COLS, 16, STYLE_DIM, "...");
+        return;
+    }
+    draw_right(area, y, NAME_COLS, 16, counted ? STYLE_NAME : STYLE_DIM, count_text(text, sizeof text, event, &v, seconds));
+    if (!counted) {
+        const char *why = v.state == COUNT_NOT_COUNTED ? "never had a counter" : count_why_not(c->set, row);
+        draw_elided(area, y, METRIC_AT, area.cols - METRIC_AT, STYLE_DIM, why ? why : "", false);
+        return;
+    }
+    draw_printf(area, y, 41, v.running < 0.9995 ? STYLE_DEGRADED : STYLE_NORMAL, "%6.0f%s", 100 * v.running,
+                count_in_group(c->set, row) ? "" : "~");
+    draw_metric(c, area, y, row);
+    trend_of(c, event, trend);
+    draw_trend(trend, c->n_rates, area, y, TREND_AT);
+}
+
+static void draw_events(const struct counters *c, struct area area, uint32_t top, int rows)
+{
+    draw_fill(area, 0, 0, -1, STYLE_TABLE_HEAD);
+    draw_printf(area, 0, 0, STYLE_TABLE_HEAD, "%-25s%16s%6s  %-26s %s", "EVENT", "COUNT/s", "RUN%", "METRIC",
+                area.cols >= TREND_AT + TREND_MIN ? "TREND" : "");
+    for (int y = 1; y <= rows && top + (uint32_t)y <= counters_lines(c); y++) {
+        uint32_t line = top + (uint32_t)y - 1, row = counters_line_row(c, line);
+        if (counters_line_is_many(c, line))
+            draw_many(c, area, y);
+        else
+            draw_event(c, area, y, row);
+    }
+}
+
+/* What needs a sentence: of the row under the cursor, of the scope, of the machine. Returns its lines. */
+static int draw_notes(const struct counters *c, const struct list *list, struct area area)
+{
+    char text[512];
+    const char *note = count_scope_note(c->set);
+    bool many = list->cursor < counters_lines(c) && counters_line_is_many(c, list->cursor);
+    int y = 0;
+    if (note)
+        y += draw_wrapped(area, y, STYLE_DEGRADED, note);
+    if (list->cursor < counters_lines(c) && c->counted && !many) {
+        counters_explain(c, counters_line_row(c, list->cursor), text, sizeof text);
+        y += draw_wrapped(area, y, STYLE_DIM, text);
+    }
+    if (counters_without_pmu(c))
+        y += draw_wrapped(area, y, STYLE_DIM, counters_pmu_hint);
+    return y;
+}
+
+/* ---- parts ---- */
+
+static int name_cols(const struct counters *c)
+{
+    bool numbered = c->by == COUNT_BY_CPU || c->by == COUNT_BY_SOCKET;
+    return numbered ? 7 : 24;
+}
+
+static void draw_part_name(const struct counters *c, struct area area, int y, const struct counters_part *p)
+{
+    char text[128];
+    bool task = c->by == COUNT_BY_PROCESS || c->by == COUNT_BY_THREAD;
+    if (task)
+        (void)snprintf(text, sizeof text, "%7u %s", p->part.number, p->part.name);
+    else
+        (void)snprintf(text, sizeof text, "%s", p->part.name);
+    if (name_cols(c) < 10)
+        draw_right(area, y, 0, 6, STYLE_LABEL, text);
+    else
+        draw_elided(area, y, 0, name_cols(c) - 1, STYLE_LABEL, text, c->by == COUNT_BY_CGROUP);
+}
+
+static void draw_busy(struct area area, int y, int col, const struct counters_part *p)
+{
+    char bar[64];
+    if (p->busy_percent < 0) {
+        draw_text(area, y, col, STYLE_DIM, "...");
+        return;
+    }
+    bar_horizontal(bar, sizeof bar, p->busy_percent / 100, BAR_COLS, term_glyphs());
+    draw_text(area, y, col, app_share_style(p->busy_percent), bar);
+    draw_printf(area, y, col + BAR_COLS, STYLE_NORMAL, "%5.0f%%", p->busy_percent);
+}
+
+/* The columns that some part has and that fit; with y < 0 their titles. Returns where they end. */
+static int draw_columns(const struct counters *c, struct area area, int y, int col, const struct counters_part *p)
+{
+    for (uint32_t i = 0; i < count_columns_n; i++) {
+        char text[32];
+        int width = count_columns[i].width + 1;
+        if (col + width > area.cols || !counters_has_column(c, i))
+            continue;
+        if (!p)
+            draw_right(area, y, col, width, STYLE_TABLE_HEAD, count_columns[i].title);
+        else if (count_column_text(i, p->part.values, count_interval_ns(c->set), text, sizeof text))
+            draw_right(area, y, col, width, STYLE_NORMAL, text);
+        col += width;
+    }
+    return col;
+}
+
+static void draw_parts(const struct counters *c, struct area area, uint32_t top, const char *split_key)
+{
+    char title[64];
+    int busy = name_cols(c), columns = busy + BAR_COLS + 6;
+    (void)snprintf(title, sizeof title, "%s", count_by_names[c->by]);
+    for (char *s = title; *s; s++)
+        *s = (char)(*s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s);
+    draw_fill(area, 0, 0, -1, STYLE_TABLE_HEAD);
+    if (name_cols(c) < 10)
+        draw_right(area, 0, 0, 6, STYLE_TABLE_HEAD, title);
+    else
+        draw_text(area, 0, 0, STYLE_TABLE_HEAD, title);
+    draw_text(area, 0, busy, STYLE_TABLE_HEAD, "BUSY");
+    int end = draw_columns(c, area, 0, columns, NULL);
+    char hint[48];
+    (void)snprintf(hint, sizeof hint, "%s: by others", split_key);
+    if (end + 3 + text_width(hint) <= area.cols)
+        draw_right(area, 0, end, area.cols - end, STYLE_TABLE_HEAD, hint);
+    for (int y = 1; y < area.rows && top + (uint32_t)y <= c->n_parts; y++) {
+        const struct counters_part *p = &c->parts[top + (uint32_t)y - 1];
+        draw_part_name(c, area, y, p);
+        draw_busy(area, y, busy, p);
+        (void)draw_columns(c, area, y, columns, p);
+        draw_trend(p->trend, p->n_trend, area, y, end + 2);
+    }
+}
+
+/* ---- both ---- */
+
+/* The first of n lines to show on `rows` so that the cursor is among them; a cursor elsewhere leaves the first. */
+static uint32_t top_of(uint32_t n, int rows, int64_t cursor)
+{
+    uint32_t page = rows > 0 ? (uint32_t)rows : 1;
+    uint32_t last = n > page ? n - page : 0;
+    uint32_t top = cursor >= (int64_t)page ? (uint32_t)cursor - page + 1 : 0;
+    return top < last ? top : last;
+}
+
+void counters_draw(const struct counters *c, struct list *list, bool parts, const char *split_key, struct area area)
+{
+    uint32_t lines = counters_lines(c);
+    int notes = draw_notes(c, list, area_sub(area, 0, 0, 0, -1)); /* only counted */
+    int least = parts && c->n_parts ? (c->n_parts < 3 ? (int)c->n_parts : 3) + 1 : 0;
+    int room = area.rows - 1 - notes - least;
+    int rows = (int)lines < room ? (int)lines : room > 1 ? room : 1;
+    bool above = list->cursor < lines;
+    list->page = rows;
+    uint32_t top = top_of(lines, rows, above ? (int64_t)list->cursor : 0);
+    draw_events(c, area, top, rows);
+    if (above)
+        draw_restyle(area_sub(area, 1, 0, rows, -1), (int)(list->cursor - top), STYLE_CURSOR);
+    (void)draw_notes(c, list, area_sub(area, 1 + rows, 0, notes, -1));
+    struct area below = area_sub(area, 1 + rows + notes, 0, -1, -1);
+    if (!least || below.rows < 2)
+        return;
+    uint32_t first = top_of(c->n_parts, below.rows - 1, above ? 0 : (int64_t)(list->cursor - lines));
+    draw_parts(c, below, first, split_key);
+    if (!above && list->cursor - lines < c->n_parts)
+        draw_restyle(below, 1 + (int)(list->cursor - lines - first), STYLE_CURSOR);
+}

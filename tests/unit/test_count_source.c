@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "perf/count_set.h"
+#include "perf/pmu.h"
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* A sysfs of our own. */
+static char folder[64];
+
+static void put(const char *path, const char *text)
+{
+    char command[512];
+    snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s/%s')\" && printf '%s' >'%s/%s'", folder, path, text,
+             folder, path);
+    assert_int_equal(system(command), 0);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/test_count_source.XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    pmu_set_root(folder);
+    topology_set_root(folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[128];
+    pmu_set_root(NULL);
+    topology_set_root(NULL);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+static struct count_set *find(enum scope_kind kind)
+{
+    struct count_set *c = mem_zalloc(sizeof *c);
+    scope_init(&c->scope);
+    c->scope.kind = kind;
+    c->tasks = kind == SCOPE_PIDS;
+    c->how.detail = 3;
+    count_sources_find(c);
+    return c;
+}
+
+static void done(struct count_set *c)
+{
+    count_sources_done(c);
+    scope_done(&c->scope);
+    mem_free(c);
+}
+
+static void put_topdown(const char *pmu, bool slots)
+{
+    static const char *const names[] = { "topdown-retiring", "topdown-bad-spec", "topdown-fe-bound", "topdown-be-bound" };
+    char path[128], terms[64];
+    for (size_t i = 0; i < COUNT(names); i++) {
+        snprintf(path, sizeof path, "%s/events/%s", pmu, names[i]);
+        snprintf(terms, sizeof terms, "event=0x00,umask=0x%zx", 0x80 + i);
+        put(path, terms);
+    }
+    snprintf(path, sizeof path, "%s/events/slots", pmu);
+    if (slots)
+        put(path, "event=0x00,umask=0x4");
+    snprintf(path, sizeof path, "%s/format/event", pmu);
+    put(path, "config:0-7");
+    snprintf(path, sizeof path, "%s/format/umask", pmu);
+    put(path, "config:8-15");
+}
+
+static void a_server_has_its_slots_power_and_memory_controllers(void **state)
+{
+    (void)state;
+    put("cpu/type", "4");
+    put_topdown("cpu", true);
+    put("msr/type", "9");
+    put("msr/format/event", "config:0-63");
+    put("msr/events/tsc", "event=0x00");
+    put("msr/events/aperf", "event=0x01");
+    put("msr/events/mperf", "event=0x02");
+    put("power/type", "21");
+    put("power/cpumask", "0,70");
+    put("power/format/event", "config:0-7");
+    put("power/events/energy-pkg", "event=0x02");
+    put("power/events/energy-pkg.scale", "2.3283064365386962890625e-10");
+    put("power/events/energy-pkg.unit", "Joules");
+    put("uncore_imc_0/type", "30");
+    put("uncore_imc_0/cpumask", "0,70");
+    put("uncore_imc_0/format/event", "config:0-7");
+    put("uncore_imc_0/format/umask", "config:8-15");
+    put("uncore_imc_0/events/cas_count_read", "event=0x04,umask=0x03");
+    put("uncore_imc_0/events/cas_count_read.scale", "6.103515625e-5");
+    put("uncore_imc_0/events/cas_count_read.unit", "MiB");
+    put("uncore_imc_0/events/cas_count_write", "event=0x04,umask=0x0c");
+    put("uncore_imc_0/events/cas_count_write.scale", "6.103515625e-5");
+    put("uncore_imc_0/events/cas_count_write.unit", "MiB");
+    put("uncore_imc_free_running_0/type", "40");
+    put("uncore_imc_free_running_0/events/data_read", "event=0xff,umask=0x10");
+    struct count_set *c = find(SCOPE_ALL);
+    assert_int_equal(c->n_cores, 1);
+    const struct count_core *core = &c->cores[0];
+    assert_int_equal(core->topdown.model, TOPDOWN_METRICS);
+    assert_int_equal(core->sources[COUNT_TOPDOWN_0].attr.config, 0x400);
+    assert_int_equal(core->sources[COUNT_TOPDOWN_1].attr.config, 0x8000);
+    assert_int_equal(core->sources[COUNT_CYCLES].attr.config, PERF_COUNT_HW_CPU_CYCLES);
+    assert_int_equal(c->sources[COUNT_APERF].attr.type, 9);
+    assert_int_equal(c->sources[COUNT_MPERF].attr.config, 2);
+    assert_int_equal(c->n_uncores, 2);
+    const struct count_source *energy = &c->uncores[0].sources[COUNT_ENERGY_PKG];
+    assert_true(energy->have && energy->scale > 2.3e-10 && energy->scale < 2.4e-10);
+    assert_false(c->uncores[0].sources[COUNT_ENERGY_RAM].have);
+    assert_true(cpus_has(&c->uncores[0].cpus, 0) && cpus_has(&c->uncores[0].cpus, 70));
+    const struct count_source *reads = &c->uncores[1].sources[COUNT_MEMORY_READS];
+    assert_int_equal(reads->attr.config, 0x304);
+    assert_true(reads->scale == 64); /* bytes of a cache line */
+    done(c);
+    c = find(SCOPE_PIDS);
+    assert_int_equal(c->n_uncores, 0);
+    done(c);
+}
+
+static void each_kind_of_cpu_has_its_own_counters(void **state)
+{
+    (void)state;
+    put("cpu_core/type", "4");
+    put("cpu_core/cpus", "0-15");
+    put_topdown("cpu_core", true);
+    put("cpu_atom/type", "10");
+    put("cpu_atom/cpus", "16-23");
+    put_topdown("cpu_atom", false);
+    struct count_set *c = find(SCOPE_ALL);
+    assert_int_equal(c->n_cores, 2);
+    uint32_t atom = count_core_of(c, 20), core = count_core_of(c, 3);
+    assert_int_not_equal(atom, core);
+    assert_int_equal(c->cores[atom].sources[COUNT_CYCLES].attr.config, (uint64_t)10 << 32);
+    assert_int_equal(c->cores[core].sources[COUNT_INSTRUCTIONS].attr.config, (uint64_t)4 << 32 | 1);
+    assert_int_equal(c->cores[atom].topdown.model, TOPDOWN_ATOM);
+    assert_int_equal(c->cores[core].topdown.model, TOPDOWN_METRICS);
+    assert_int_equal(c->cores[atom].sources[COUNT_TOPDOWN_0].attr.type, 10);
+    assert_false(c->cores[atom].sources[COUNT_TOPDOWN_4].have);
+    assert_true(c->sources[COUNT_CONTEXT_SWITCHES].have);
+    assert_false(c->sources[COUNT_TSC].have);
+    done(c);
+}
+
+static void arm_tells_how_many_slots_a_cycle_has(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "cpu_cycles", "stall_slot_frontend", "stall_slot_backend", "op_retired", "op_spec" };
+    put("armv8_pmuv3_0/type", "8");
+    put("armv8_pmuv3_0/cpus", "0-3");
+    put("armv8_pmuv3_0/format/event", "config:0-15");
+    for (size_t i = 0; i < COUNT(names); i++) {
+        char path[128];
+        snprintf(path, sizeof path, "armv8_pmuv3_0/events/%s", names[i]);
+        put(path, i ? "event=0x003e" : "event=0x0011");
+    }
+    put("armv8_pmuv3_0/caps/slots", "0x00000000");
+    struct count_set *c = find(SCOPE_ALL);
+    assert_int_equal(c->cores[0].topdown.model, TOPDOWN_NONE); /* 0: this CPU does not say it */
+    assert_false(c->cores[0].sources[COUNT_TOPDOWN_0].have);
+    assert_int_equal(c->cores[0].sources[COUNT_CYCLES].attr.config, PERF_COUNT_HW_CPU_CYCLES);
+    done(c);
+    put("armv8_pmuv3_0/caps/slots", "0x00000005");
+    c = find(SCOPE_ALL);
+    assert_int_equal(c->cores[0].topdown.model, TOPDOWN_ARM);
+    assert_true(c->cores[0].topdown.width == 5);
+    assert_int_equal(c->cores[0].sources[COUNT_TOPDOWN_0].attr.config, 0x11);
+    done(c);
+}
+
+static void memory_controllers_of_amd_count_cache_lines(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "amd_umc_%d/type", i);
+        put(path, i ? "31" : "30");
+        snprintf(path, sizeof path, "amd_umc_%d/cpumask", i);
+        put(path, "0");
+        snprintf(path, sizeof path, "amd_umc_%d/format/event", i);
+        put(path, "config:0-7");
+        snprintf(path, sizeof path, "amd_umc_%d/format/rdwrmask", i);
+        put(path, "config:8-9");
+    }
+    struct count_set *c = find(SCOPE_ALL);
+    assert_int_equal(c->n_uncores, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(c->uncores[i].sources[COUNT_MEMORY_READS].attr.config, 0x10a);
+        assert_int_equal(c->uncores[i].sources[COUNT_MEMORY_WRITES].attr.config, 0x20a);
+        assert_true(c->uncores[i].sources[COUNT_MEMORY_WRITES].scale == 64);
+    }
+    done(c);
+}
+
+static void a_machine_without_pmus_still_has_the_software_half(void **state)
+{
+    (void)state;
+    struct count_set *c = find(SCOPE_ALL);
+    assert_int_equal(c->n_cores, 1);
+    assert_true(c->cores[0].sources[COUNT_CYCLES].have); /* to be tried, so that the refusal can be told */
+    assert_int_equal(c->n_uncores, 0);
+    assert_true(c->sources[COUNT_CLOCK].have);
+    done(c);
+}
+
+static void near(double got, double wanted)
+{
+    if (got < wanted - 1e-6 || got > wanted + 1e-6)
+        fail_msg("%g is not %g", got, wanted);
+}
+
+static void each_model_tells_what_became_of_the_slots(void **state)
+{
+    (void)state;
+    static const struct {
+        struct topdown how;
+        double in[TOPDOWN_INPUTS];
+        struct topdown_slots out;
+    } rows[] = {
+        { { TOPDOWN_METRICS, 0, { 0 } }, { 999, 40, 10, 20, 30 }, { 100, 40, 10, 20, 30 } },
+        { { TOPDOWN_ATOM, 0, { 0 } }, { 40, 10, 20, 30, 0 }, { 100, 40, 10, 20, 30 } },
+        /* total, issued, retired, fetch bubbles, recovery bubbles */
+        { { TOPDOWN_BUBBLES, 0, { 0 } }, { 1000, 500, 400, 250, 50 }, { 1000, 400, 150, 250, 200 } },
+        /* cycles, retired, dispatched, frontend, backend: the rest went to the other thread */
+        { { TOPDOWN_AMD, 6, { 0 } }, { 100, 200, 260, 90, 150 }, { 600, 200, 60, 90, 150 } },
+        /* cycles, stalled front, stalled back, retired, speculated */
+        { { TOPDOWN_ARM, 8, { 0 } }, { 100, 200, 100, 300, 400 }, { 800, 375, 125, 200, 100 } },
+        /* counted at slightly different times: never below nothing */
+        { { TOPDOWN_AMD, 6, { 0 } }, { 100, 270, 260, 90, 150 }, { 600, 270, 0, 90, 150 } },
+        { { TOPDOWN_ARM, 8, { 0 } }, { 100, 500, 400, 10, 5 }, { 800, 0, 0, 500, 400 } },
+        { { TOPDOWN_NONE, 0, { 0 } }, { 1, 2, 3, 4, 5 }, { 0, 0, 0, 0, 0 } },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct topdown_slots got;
+        topdown_make(&rows[i].how, rows[i].in, &got);
+        near(got.all, rows[i].out.all);
+        near(got.retiring, rows[i].out.retiring);
+        near(got.bad_speculation, rows[i].out.bad_speculation);
+        near(got.frontend, rows[i].out.frontend);
+        near(got.backend, rows[i].out.backend);
+    }
+}
+
+static void only_amd_cores_that_have_the_events_are_asked_for_them(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cpuinfo;
+        double width;
+    } rows[] = {
+        { "vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: AMD EPYC 9654\n", 6 },
+        { "vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 1\nmodel name\t: AMD EPYC 7763\n", 0 },
+        { "vendor_id\t: AuthenticAMD\ncpu family\t: 26\nmodel\t\t: 2\nmodel name\t: AMD EPYC 9755\n", 8 },
+        { "vendor_id\t: GenuineIntel\ncpu family\t: 25\nmodel\t\t: 17\n", 0 },
+        { "", 0 },
+        { "AuthenticAMD cpu family", 0 },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        assert_true(topdown_amd_width(rows[i].cpuinfo) == rows[i].width);
+}
+
+static void cores_and_sockets_come_from_sysfs(void **state)
+{
+    (void)state;
+    put("devices/system/cpu/cpu3/topology/core_id", "1");
+    put("devices/system/cpu/cpu3/topology/physical_package_id", "1");
+    struct topology_cpu known = topology_of(3), unknown = topology_of(9);
+    assert_true(known.core == 1 && known.socket == 1);
+    assert_true(unknown.core == 9 && unknown.socket == 0);
+}
+
+static void only_sensors_of_packages_are_read(void **state)
+{
+    (void)state;
+    struct topology_heat heats[4];
+    assert_int_equal(topology_heats(heats, 4), 0);
+    put("class/hwmon/hwmon0/name", "nvme");
+    put("class/hwmon/hwmon0/temp1_input", "99000");
+    put("class/hwmon/hwmon1/name", "coretemp");
+    put("class/hwmon/hwmon1/temp1_input", "71000");
+    put("class/hwmon/hwmon1/temp1_label", "Package id 1");
+    put("class/hwmon/hwmon1/temp2_input", "88000");
+    put("class/hwmon/hwmon1/temp2_label", "Core 0");
+    put("class/hwmon/hwmon2/name", "k10temp");
+    put("class/hwmon/hwmon2/temp1_input", "54500");
+    put("class/hwmon/hwmon2/temp1_label", "Tctl");
+    assert_int_equal(topology_heats(heats, 4), 2);
+    assert_int_equal(heats[0].socket, 1);
+    near(heats[0].celsius, 71);
+    near(heats[1].celsius, 54.5);
+    assert_int_equal(topology_heats(heats, 1), 1);
+}
+
+int main(void)
+{
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(a_server_has_its_slots_power_and_memory_controllers),
+        IN_FOLDER(each_kind_of_cpu_has_its_own_counters),
+        IN_FOLDER(arm_tells_how_many_slots_a_cycle_has),
+        IN_FOLDER(memory_controllers_of_amd_count_cache_lines),
+        IN_FOLDER(a_machine_without_pmus_still_has_the_software_half),
+        cmocka_unit_test(each_model_tells_what_became_of_the_slots),
+        cmocka_unit_test(only_amd_cores_that_have_the_events_are_asked_for_them),
+        IN_FOLDER(cores_and_sockets_come_from_sysfs),
+        IN_FOLDER(only_sensors_of_packages_are_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
