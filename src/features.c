@@ -56,6 +56,11 @@ static const struct feature features[] = {
 #else
     { "debuginfod", "debug files from servers, with --debuginfod", false },
 #endif
+#ifdef HAVE_CAPSTONE
+    { "capstone", "instructions of annotated functions", true },
+#else
+    { "capstone", "instructions of annotated functions", false },
+#endif
 #ifdef HAVE_LZMA
     { "lzma", "mini-debug-info, perf.data packed by xz", true },
 #else

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "symbols/table.h"
 
@@ -25,5 +26,8 @@ bool jitdump_is_one(int fd);
 /* Adds the code at its addresses, for TABLE_REPLACED: what was loaded, and what was moved, where it is now. A record at
  * the end that is not all there is still being written. Sets TABLE_CUT where damage or a limit ends it. */
 bool jitdump_read(int fd, struct table_builder *b, struct error *e);
+/* Adds to out the code that was loaded, or moved, to this address last, at most `size` bytes of it; *machine: EM_…. */
+bool jitdump_find_code(int fd, uint64_t address, uint64_t size, struct buf *out, uint16_t *machine, bool *swapped,
+                       struct error *e);
 
 #endif

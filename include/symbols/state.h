@@ -51,7 +51,7 @@ struct unwind_table { /* one or more modules' */
 
 enum progress { PROGRESS_UNASKED, PROGRESS_WAITING, PROGRESS_READY, PROGRESS_FAILED };
 /* What the resolver does for a module, most urgent first: of all that waits, the lower kind is taken. */
-enum task_kind { TASK_UNWIND, TASK_NAMES, TASK_LINES, TASK_PACKAGE, TASK_KINDS };
+enum task_kind { TASK_UNWIND, TASK_NAMES, TASK_CODE, TASK_LINES, TASK_PACKAGE, TASK_KINDS };
 struct task {
     struct mod *mod;
     enum progress progress;
@@ -67,6 +67,7 @@ struct mod { /* what is known of a module */
     struct unwind_table *unwind; /* NULL: none (yet) */
     uint8_t id[20], id_size;     /* build-id as read from the file; 0: not known */
     struct linecache *lines;     /* NULL: never asked for */
+    struct codecache *code;      /* NULL: never asked for */
     char *package;               /* with its debug symbols; NULL: not known */
     uint64_t name_hash;
     const struct given_module *given; /* NULL: none */
@@ -177,6 +178,8 @@ struct outcome {
     struct symbol_table *table;  /* TASK_NAMES; NULL: none, or unchanged */
     struct unwind_table *unwind; /* TASK_UNWIND; NULL: none */
     struct lines_answer *lines;  /* TASK_LINES; NULL: none */
+    struct code *code;           /* TASK_CODE; NULL: none */
+    struct source *source;       /* the same; NULL: none */
     bool unchanged, retry;
     bool of_now; /* a JIT's names, as they are now */
     bool kept;   /* the kernel's table is one of an earlier start */

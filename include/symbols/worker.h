@@ -22,6 +22,7 @@ enum worker_kind {       /* fds; payload → what comes back */
     WORKER_UNWIND,       /* the file → unwind rows, or none; its debug link, a NUL, and why there are none */
     WORKER_UNWIND_DEBUG, /* the file, its debug file → unwind rows of both */
     WORKER_LINES,        /* up to 4 files; struct lines_ask → source lines (symbols/linesformat.h) */
+    WORKER_CODE,         /* what has the code; struct code_ask → its instructions (symbols/codeformat.h) */
 };
 #define WORKER_FDS_MAX     4
 #define WORKER_MESSAGE_MAX 61440 /* below any sane socket buffer */

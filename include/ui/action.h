@@ -26,6 +26,7 @@ enum action_scope {
     SCOPE_KEYS_CALLGRAPH,
     SCOPE_KEYS_FLAME,
     SCOPE_KEYS_COUNTERS,
+    SCOPE_KEYS_ANNOTATE,
     SCOPE_KEYS_DOCTOR,
     SCOPE_KEYS_TIME,
     SCOPE_KEYS_STRIP,  /* the time strip, while it has the keys */

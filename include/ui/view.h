@@ -37,6 +37,7 @@ struct view_ops {
 };
 
 extern const struct view_ops view_functions_ops, view_callgraph_ops, view_flame_ops, view_counters_ops, view_doctor_ops, view_time_ops;
+extern const struct view_ops view_annotate_ops;
 extern const struct view_ops *const view_table[];
 extern const uint32_t view_table_n;
 

@@ -32,10 +32,17 @@ struct window {
     uint8_t bytes[WINDOW_BYTES];
 };
 
+/* Code that is looked for: the latest that has its beginning. */
+struct search {
+    uint64_t address, at, n; /* at: in the file, of n bytes from the address on; n 0: not found */
+};
+
 struct dump {
     struct window w;
     uint64_t size; /* of the file */
     bool swap;
+    uint16_t machine;
+    struct search *search; /* NULL: names are wanted */
     struct map loads; /* code index → place of its latest load record */
     struct table_builder *b;
 };
@@ -44,6 +51,7 @@ struct load {
     uint64_t address, size, index;
     const char *name; /* in the window */
     size_t name_n;
+    uint64_t code_at, code_n; /* in the file, and what the record has room for */
 };
 
 static bool fill(struct window *w, uint64_t at)
@@ -88,12 +96,26 @@ static bool read_load(struct dump *d, uint64_t at, uint32_t size, struct load *o
     out->index = cursor_u64(&c);
     out->name = (const char *)bytes + LOAD_BYTES;
     out->name_n = strnlen(out->name, room);
+    out->code_at = at + LOAD_BYTES + out->name_n + 1;
+    out->code_n = out->name_n < room ? size - LOAD_BYTES - out->name_n - 1 : 0;
     return true;
+}
+
+static void look_at(struct search *s, uint64_t start, uint64_t size, const struct load *l)
+{
+    uint64_t into = s->address - start, n = size < l->code_n ? size : l->code_n;
+
+    if (into < size)
+        *s = (struct search){ s->address, l->code_at + into, into < n ? n - into : 0 };
 }
 
 static void add(struct dump *d, uint64_t start, uint64_t size, const struct load *l)
 {
-    if (size && start + size > start)
+    if (!size || start + size <= start)
+        return;
+    if (d->search)
+        look_at(d->search, start, size, l);
+    else
         table_add(d->b, start, size, UINT64_MAX, l->name, l->name_n, TABLE_GLOBAL);
 }
 
@@ -147,6 +169,7 @@ static bool read_header(struct dump *d, uint64_t *first)
     if ((magic != MAGIC && !d->swap) || cursor_u32(&c) != DUMP_VERSION)
         return false;
     *first = cursor_u32(&c);
+    d->machine = (uint16_t)cursor_u32(&c);
     return *first >= HEADER_BYTES;
 }
 
@@ -162,7 +185,8 @@ static void read_records(struct dump *d, uint64_t at)
         if (!bytes || size > d->size - at)
             return; /* it is being written, or was made shorter */
         if (size < PREFIX_BYTES || ++records > RECORDS_MAX) {
-            d->b->header.flags |= TABLE_CUT;
+            if (d->b)
+                d->b->header.flags |= TABLE_CUT;
             return;
         }
         if (id == CODE_LOAD)
@@ -196,4 +220,31 @@ bool jitdump_read(int fd, struct table_builder *b, struct error *e)
     b->header.flags |= TABLE_FULL;
     map_done(&d.loads);
     return true;
+}
+
+bool jitdump_find_code(int fd, uint64_t address, uint64_t size, struct buf *out, uint16_t *machine, bool *swapped,
+                       struct error *e)
+{
+    struct search found = { .address = address };
+    struct dump d = { .w = { .fd = fd }, .search = &found };
+    struct stat st;
+    uint64_t first = 0, done, n;
+    const uint8_t *bytes;
+
+    if (fstat(fd, &st))
+        return error_sys(e, errno, "cannot read it");
+    d.size = (uint64_t)st.st_size;
+    if (read_header(&d, &first) && first <= d.size)
+        read_records(&d, first);
+    map_done(&d.loads);
+    n = found.n < size ? found.n : size;
+    for (done = 0; done < n; done += bytes ? WINDOW_BYTES : n) {
+        size_t part = n - done < WINDOW_BYTES ? (size_t)(n - done) : WINDOW_BYTES;
+        bytes = bytes_at(&d, found.at + done, part);
+        if (bytes)
+            buf_add(out, bytes, part);
+    }
+    *machine = d.machine;
+    *swapped = d.swap;
+    return out->len || error_set(e, ERROR_MISSING, "the jitdump has no code there");
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "symbols/codeformat.h"
 #include "symbols/demangle.h"
 #include "symbols/elf.h"
 #include "symbols/jitdump.h"
@@ -217,6 +218,16 @@ static bool do_lines(const struct job *q, struct job_reply *reply, struct error 
     return ok;
 }
 
+static bool do_code(const struct job *q, struct job_reply *reply, struct error *e)
+{
+    struct buf blob = { 0 };
+    bool ok = code_serve(q->payload, q->head.payload_n, q->fds, q->n_fds, &blob, e) &&
+              job_reply_blob(reply, blob.data, blob.len, e);
+
+    buf_done(&blob);
+    return ok;
+}
+
 bool job_do(const struct job *q, struct job_reply *reply, struct error *e)
 {
     static const struct {
@@ -232,6 +243,7 @@ bool job_do(const struct job *q, struct job_reply *reply, struct error *e)
         [WORKER_UNWIND_DEBUG] = { do_unwind, 2, 0 },
         [WORKER_LINES] = { do_lines, 0, WORKER_FDS_MAX },
         [WORKER_VMLINUX] = { do_vmlinux, 1, 0 },
+        [WORKER_CODE] = { do_code, 1, 0 },
     };
     uint32_t kind = q->head.kind;
 

@@ -2,6 +2,7 @@
 /* What is known of each module, and the queues of what was asked for: by urgency, then first come, first served. */
 #include <string.h>
 
+#include "symbols/codecache.h"
 #include "symbols/linecache.h"
 
 #define HASH_SEED 0x6d6f64756c65
@@ -13,6 +14,8 @@ bool mods_is_kernel(const struct mod *mod)
 
 static bool can_have(enum module_kind module, enum task_kind task)
 {
+    if (task == TASK_CODE) /* what cannot be had is told with the answer */
+        return true;
     switch (module) {
     case MODULE_FILE:
         return true;
@@ -123,6 +126,7 @@ static void free_mod(struct symbolizer *sy, struct mod *mod)
     tables_drop(sy, mod->table);
     unwinds_drop(sy, mod->unwind);
     linecache_free(sy, mod);
+    codecache_free(mod);
     map_done(&mod->unnamed);
     map_done(&mod->extents);
     mem_free(mod->package);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "symbols/codecache.h"
 #include "symbols/jitdump.h"
 #include "symbols/perfmap.h"
 #include "symbols/state.h"
@@ -82,6 +83,19 @@ static void open_recorded(const struct symbolizer *sy, struct mod *mod, struct s
                   pid, t.uid);
     else
         open_of_process(mod, false, s, e);
+}
+
+int resolve_jit_dump(const struct symbolizer *sy, struct mod *mod)
+{
+    const struct module *m = mod->module;
+    struct error ignored = { 0 };
+    struct sources s = { .n = 0 };
+    struct target t;
+
+    if (m->live || (sy->recorded_ns && is_running(m->pid) && target_read(m->pid, &t, &ignored) &&
+                    t.start_ns <= sy->recorded_ns && (t.uid == 0 || t.uid == geteuid())))
+        add_dump(mod, &s, &ignored);
+    return s.n ? s.fds[0] : -1;
 }
 
 /* What the profile brought itself, as perf maps are written. */

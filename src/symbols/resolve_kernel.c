@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "symbols/codecache.h"
 #include "symbols/debugfile.h"
 #include "symbols/elfid.h"
 #include "symbols/machine.h"
@@ -58,7 +59,7 @@ static int open_by_release(const struct symbolizer *sy, const char *root)
     return fd;
 }
 
-static int open_vmlinux(const struct symbolizer *sy)
+int resolve_vmlinux(const struct symbolizer *sy)
 {
     const char *root = sy->symfs ? sy->symfs : "/";
     int fd = sy->vmlinux_fd >= 0 ? fcntl(sy->vmlinux_fd, F_DUPFD_CLOEXEC, 3) : open_by_build_id(sy, root);
@@ -75,7 +76,7 @@ static bool is_placed(const struct module *kernel)
 static void try_vmlinux(struct symbolizer *sy, const struct module *kernel, struct outcome *out)
 {
     struct symbol_table *t = NULL;
-    int fd = open_vmlinux(sy);
+    int fd = resolve_vmlinux(sy);
 
     if (fd < 0)
         return;

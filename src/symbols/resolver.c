@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "symbols/codecache.h"
 #include "symbols/fetch.h"
 #include "symbols/linecache.h"
 #include "symbols/state.h"
@@ -130,6 +131,12 @@ static void install_lines(struct symbolizer *sy, struct mod *mod, struct outcome
     finish(sy, &mod->tasks[TASK_LINES], linecache_install(sy, mod, out, took_ns), out);
 }
 
+static void install_code(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns)
+{
+    (void)took_ns;
+    finish(sy, &mod->tasks[TASK_CODE], codecache_install(sy, mod, out), out);
+}
+
 static bool have_package(struct symbolizer *sy, struct mod *mod)
 {
     (void)sy;
@@ -193,6 +200,7 @@ static const struct {
     [TASK_UNWIND] = { have_unwind, resolve_unwind, install_unwind },
     [TASK_NAMES] = { have_names, resolve_names, install_names },
     [TASK_PACKAGE] = { have_package, resolve_package, install_package },
+    [TASK_CODE] = { codecache_take, resolve_code, install_code },
     [TASK_LINES] = { linecache_take, resolve_lines, install_lines },
 };
 

@@ -23,6 +23,7 @@ static const char *const scope_titles[SCOPE_KEYS_COUNT] = {
     [SCOPE_KEYS_CALLGRAPH] = "Call graph",
     [SCOPE_KEYS_FLAME] = "Flame",
     [SCOPE_KEYS_COUNTERS] = "Counters",
+    [SCOPE_KEYS_ANNOTATE] = "Annotate",
     [SCOPE_KEYS_DOCTOR] = "Doctor",
     [SCOPE_KEYS_TIME] = "Time",
     [SCOPE_KEYS_STRIP] = "Time strip",

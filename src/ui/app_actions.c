@@ -112,6 +112,11 @@ NUMBERED_VIEW(4)
 NUMBERED_VIEW(8)
 NUMBERED_VIEW(9)
 
+static unsigned view_7(struct app *a)
+{
+    return app_show_view_named(a, view_annotate_ops.name, true);
+}
+
 static unsigned tree(struct app *a)
 {
     bool in_tree = a->views[a->view] == &view_callgraph_ops;
@@ -300,6 +305,7 @@ static unsigned (*const handlers[ACTION_COUNT])(struct app *a) = {
     [ACTION_VIEW_2] = view_2,
     [ACTION_VIEW_3] = view_3,
     [ACTION_VIEW_4] = view_4,
+    [ACTION_VIEW_7] = view_7,
     [ACTION_VIEW_8] = view_8,
     [ACTION_VIEW_9] = view_9,
     [ACTION_RANGE] = strip_open,

@@ -10,6 +10,7 @@ const struct view_ops *const view_table[] = {
     &view_callgraph_ops,
     &view_flame_ops,
     &view_counters_ops,
+    &view_annotate_ops,
     &view_doctor_ops,
     &view_time_ops,
 };

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Gets the code of a function from where it is: the module's file, the kernel's memory or a vmlinux, a jitdump or the
+ * process's memory; and source files. What is foreign goes to the worker as it is. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "symbols/blob.h"
+#include "symbols/codecache.h"
+#include "symbols/safeopen.h"
+
+#if defined(__x86_64__)
+#define OUR_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define OUR_MACHINE EM_AARCH64
+#elif defined(__i386__)
+#define OUR_MACHINE EM_386
+#else
+#define OUR_MACHINE EM_NONE
+#endif
+
+static struct code *take_answer(const struct code_want *want, const struct worker_answer *a, struct error *e)
+{
+    struct code *c = mem_zalloc(sizeof *c);
+
+    *c = (struct code){ .start = want->start, .size = want->size, .blob = a->blob, .blob_size = a->blob_size, .refs = 1 };
+    if (!a->blob) {
+        error_set(e, ERROR_FORMAT, "the symbol worker sent no instructions");
+    } else if (code_view(&c->view, a->blob, a->blob_size, e)) {
+        if (c->view.header.no_disassembler)
+            snprintf(c->trouble, sizeof c->trouble, "%.400s", c->view.strings);
+        return c;
+    }
+    code_put(c);
+    return NULL;
+}
+
+static void ask(struct symbolizer *sy, const struct code_want *want, const struct code_ask *q, int fd,
+                struct outcome *out)
+{
+    struct worker_answer *a = mem_alloc(sizeof *a);
+    struct worker_request r = {
+        .kind = WORKER_CODE, .fds = { fd }, .n_fds = 1, .payload = q, .payload_n = sizeof *q
+    };
+    enum worker_result result;
+
+    error_clear(&out->trouble);
+    result = worker_ask(&sy->worker, &r, a, &out->trouble);
+    out->blame += resolve_blame(&sy->worker, result);
+    out->retry = result == WORKER_DIED || result == WORKER_LATE || result == WORKER_STOPPED;
+    if (result == WORKER_DONE)
+        out->code = take_answer(want, a, &out->trouble);
+    mem_free(a);
+}
+
+static struct code_ask question(const struct code_want *want, enum code_source source)
+{
+    return (struct code_ask){ .start = want->start, .size = want->size, .source = source, .intel = want->intel };
+}
+
+static void note(struct outcome *out, const char *text)
+{
+    if (out->code)
+        snprintf(out->code->note, sizeof out->code->note, "%s", text);
+}
+
+static void ask_bytes(struct symbolizer *sy, const struct code_want *want, const void *bytes, size_t n, uint16_t machine,
+                      struct outcome *out)
+{
+    struct code_ask q = question(want, CODE_MEMORY);
+    int fd = memfd_create("flametop-code", MFD_CLOEXEC);
+
+    q.machine = machine;
+    if (fd < 0 || !file_write_all(fd, bytes, n, NULL))
+        error_set(&out->trouble, ERROR_SYSTEM, "no memory for the code");
+    else
+        ask(sy, want, &q, fd, out);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* ---- files ---- */
+
+static void from_file(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+{
+    const struct code_want *want = &mod->code->batch;
+    struct code_ask q = question(want, CODE_ELF);
+    int fd = resolve_open(sy, mod, out);
+
+    if (fd < 0)
+        return;
+    ask(sy, want, &q, fd, out);
+    close(fd);
+}
+
+/* ---- the kernel ---- */
+
+static void from_vmlinux(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
+{
+    const struct code_want *want = &mod->code->batch;
+    struct code_ask q = question(want, CODE_VMLINUX);
+    struct error before = out->trouble;
+    int fd = resolve_vmlinux(sy);
+
+    if (fd < 0) {
+        error_hint(&out->trouble, "and no vmlinux of this kernel is at hand (--vmlinux FILE names one)");
+        return;
+    }
+    q.reference = mod->code->reference;
+    ask(sy, want, &q, fd, out);
+    close(fd);
+    if (!out->code)
+        out->trouble = before;
+    note(out, "from vmlinux: as it was built, not as the kernel has patched it since");
+}
+
+static void from_kernel(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
+{
+    const struct code_want *want = &mod->code->batch;
+    void *bytes = sy->kernel_ours ? mem_try_array((size_t)want->size, 1) : NULL;
+
+    if (!sy->kernel_ours)
+        error_set(&out->trouble, ERROR_MISSING, "it was recorded on another kernel");
+    if (bytes && kcore_read(NULL, want->start - mod->code->kernel_shift, bytes, (size_t)want->size, &out->trouble))
+        ask_bytes(sy, want, bytes, (size_t)want->size, OUR_MACHINE, out);
+    mem_free(bytes);
+    if (out->code)
+        note(out, "from /proc/kcore: as the kernel runs it now");
+    else if (!out->retry && mod->module->kind == MODULE_KERNEL)
+        from_vmlinux(sy, mod, out);
+}
+
+/* ---- code made at run time ---- */
+
+/* What the process itself is made for: its program tells. */
+static uint16_t machine_of_process(uint32_t pid)
+{
+    char path[40];
+    Elf64_Ehdr head; /* the first fields are those of 32 bits as well */
+    int fd;
+    ssize_t n;
+
+    snprintf(path, sizeof path, "/proc/%u/exe", pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    n = fd >= 0 ? read(fd, &head, sizeof head) : -1;
+    if (fd >= 0)
+        close(fd);
+    return n == sizeof head && !memcmp(head.e_ident, ELFMAG, SELFMAG) ? head.e_machine : OUR_MACHINE;
+}
+
+static void from_process(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
+{
+    const struct code_want *want = &mod->code->batch;
+    uint32_t pid = mod->module->pid;
+    void *bytes = mem_try_array((size_t)want->size, 1);
+    struct iovec to = { bytes, (size_t)want->size }, from = { (void *)(uintptr_t)want->start, (size_t)want->size };
+    ssize_t n = bytes ? process_vm_readv((pid_t)pid, &to, 1, &from, 1, 0) : -1;
+
+    if (n > 0)
+        ask_bytes(sy, want, bytes, (size_t)n, machine_of_process(pid), out);
+    else if (errno == ESRCH)
+        error_set(&out->trouble, ERROR_MISSING, "process %u has ended, and its code with it", pid);
+    else
+        error_sys(&out->trouble, errno, "cannot read the memory of process %u", pid);
+    mem_free(bytes);
+    note(out, "from the process's memory, as it is now");
+}
+
+static void from_jit(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+{
+    const struct code_want *want = &mod->code->batch;
+    struct code_ask q = question(want, CODE_JITDUMP);
+    int fd = mod->code->over ? -1 : resolve_jit_dump(sy, mod);
+
+    if (fd >= 0) {
+        ask(sy, want, &q, fd, out);
+        close(fd);
+        note(out, "from the jitdump");
+    }
+    if (out->code || out->retry)
+        return;
+    error_clear(&out->trouble);
+    if (mod->code->over)
+        error_set(&out->trouble, ERROR_MISSING, "other code has taken its place since it was sampled");
+    else if (!mod->module->live)
+        error_set(&out->trouble, ERROR_MISSING, "code made at run time is known while its process runs, or from its jitdump");
+    else
+        from_process(sy, mod, out);
+}
+
+/* ---- source files ---- */
+
+static int open_source(const struct symbolizer *sy, const struct module *m, const char *path, struct stat *st)
+{
+    char root[40];
+    int fd = safeopen_regular(sy->symfs ? sy->symfs : "/", path, true, st);
+
+    if (fd >= 0 || !m->live || !m->pid)
+        return fd;
+    snprintf(root, sizeof root, "/proc/%u/root", m->pid);
+    return safeopen_regular(root, path, true, st);
+}
+
+/* A text that was changed since is worse than none: its lines would stand at the wrong instructions. */
+static void from_source(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+{
+    const char *path = mod->code->batch.path, *slash = strrchr(path, '/');
+    struct stat st, program;
+    int fd = path[0] == '/' ? open_source(sy, mod->module, path, &st) : -1, of;
+
+    if (fd < 0) {
+        error_set(&out->trouble, ERROR_MISSING, "%.200s is not here", path);
+        return;
+    }
+    of = resolve_open(sy, mod, out);
+    if (of < 0 || fstat(of, &program))
+        error_set(&out->trouble, ERROR_MISSING, "%.200s: the program it belongs to cannot be opened", path);
+    else if (st.st_mtim.tv_sec > program.st_mtim.tv_sec)
+        error_set(&out->trouble, ERROR_MISSING, "%.200s is newer than %.100s: not shown", slash ? slash + 1 : path,
+                  mod->module->name);
+    else if (!(out->source = source_read(fd, &out->trouble)))
+        error_hint(&out->trouble, "%.200s is not shown", path);
+    if (of >= 0)
+        close(of);
+    close(fd);
+}
+
+void resolve_code(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+{
+    if (mod->code->batch.path) {
+        from_source(sy, mod, out);
+        return;
+    }
+    switch (mod->module->kind) {
+    case MODULE_FILE:
+    case MODULE_VDSO:
+        from_file(sy, mod, out);
+        break;
+    case MODULE_KERNEL:
+    case MODULE_KMOD:
+    case MODULE_KSYM:
+        from_kernel(sy, mod, out);
+        break;
+    case MODULE_JIT:
+        from_jit(sy, mod, out);
+        break;
+    default:
+        error_set(&out->trouble, ERROR_MISSING, "there is no code that belongs to it");
+    }
+}

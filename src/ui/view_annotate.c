@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The annotate view: what is under its keys. Drawn by annotate_draw.c. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "ui/annotate_draw.h"
+#include "ui/view.h"
+
+/* For the first picture: code, then its lines, then their texts, which are mostly there by then. */
+#define OPEN_WAIT_NS (60 * NS_PER_MS)
+#define OPEN_WAITS   3
+
+static uint64_t row_key(const void *ctx, uint32_t row)
+{
+    const struct annotate_row *r = &((const struct annotate_view *)ctx)->an.rows[row];
+    return r->offset * 2 + (r->kind != ANNOTATE_SOURCE);
+}
+
+static void *create(struct app *a)
+{
+    (void)a;
+    return mem_zalloc(sizeof(struct annotate_view));
+}
+
+static void forget_back(struct annotate_view *v)
+{
+    while (v->n_back)
+        annotate_place_done(&v->back[--v->n_back].place);
+}
+
+static void destroy(void *view)
+{
+    struct annotate_view *v = view;
+    forget_back(v);
+    annotate_done(&v->an);
+    arrows_done(&v->arrows);
+    mem_free(v);
+}
+
+/* ---- what is shown ---- */
+
+/* In the middle of the screen. */
+static void go(struct annotate_view *v, int64_t row)
+{
+    uint32_t half = v->list.page > 1 ? (uint32_t)v->list.page / 2 : 8;
+    if (row < 0)
+        return;
+    list_go(&v->list, (uint32_t)row, row_key, v);
+    v->list.moved = true;
+    v->list.top = v->list.cursor > half ? v->list.cursor - half : 0;
+}
+
+static void go_where_wanted(struct annotate_view *v)
+{
+    int64_t row = v->wants_offset ? annotate_row_at(&v->an, v->wanted) : annotate_hottest(&v->an, 0);
+    if ((!v->wants_hottest && !v->wants_offset) || v->an.state == SYMBOL_PENDING || row < 0)
+        return;
+    go(v, row);
+    v->wants_hottest = v->wants_offset = false;
+}
+
+/* Rows come in between when source lines are found: what is under the cursor stays where it is on the screen. */
+static void look(struct annotate_view *v, struct app *a)
+{
+    uint32_t above = v->list.cursor - (v->list.top < v->list.cursor ? v->list.top : v->list.cursor);
+    const struct code *before = v->an.code;
+    annotate_update(&v->an, a->session, &a->answer, !v->no_source);
+    if (v->an.code != before && v->an.code)
+        arrows_make(&v->arrows, &v->an.code->view);
+    list_update(&v->list, v->an.n_rows, row_key, v);
+    v->list.top = v->list.cursor > above ? v->list.cursor - above : 0;
+    go_where_wanted(v);
+}
+
+static void open_place(struct annotate_view *v, struct app *a, struct annotate_place *place)
+{
+    annotate_open(&v->an, place, v->intel);
+    v->arrows.n = v->arrows.lanes = 0;
+    v->list = (struct list){ .page = v->list.page };
+    v->rank = 0;
+    v->wants_hottest = true;
+    v->wants_offset = false;
+    look(v, a);
+    for (int i = 0; i < OPEN_WAITS && annotate_is_pending(&v->an); i++) {
+        annotate_wait(a->session, OPEN_WAIT_NS);
+        look(v, a);
+    }
+}
+
+static void update(void *view, struct app *a)
+{
+    struct annotate_view *v = view;
+    struct annotate_place place;
+    annotate_skid(a->session, v->skid, sizeof v->skid);
+    if (v->an.place.module || a->pending_select)
+        look(v, a);
+    else if (annotate_find_hottest(a->session, &a->answer, &place))
+        open_place(v, a, &place);
+}
+
+static unsigned select_function(void *view, struct app *a, const struct ui_selection *sel, bool drill)
+{
+    struct annotate_view *v = view;
+    struct annotate_place place;
+    bool known = v->an.place.module && sel->func_key == v->an.place.key;
+    (void)drill;
+    if (known)
+        return APP_HANDLED;
+    if (sel->func_key && annotate_find(a->session, &a->answer, sel->func_key, &place)) {
+        forget_back(v);
+        open_place(v, a, &place);
+    } else if (!v->an.place.module) {
+        update(v, a);
+    }
+    return APP_REDRAW;
+}
+
+static void selection(void *view, struct app *a, struct ui_selection *out)
+{
+    const struct annotate_view *v = view;
+    (void)a;
+    if (!v->an.place.module)
+        return;
+    out->func_key = v->an.place.key;
+    out->chosen = true;
+    (void)snprintf(out->function, sizeof out->function, "%s", v->an.place.name);
+    text_clean(out->module, sizeof out->module, v->an.place.module->name, strlen(v->an.place.module->name));
+}
+
+/* ---- keys ---- */
+
+static const struct annotate_row *cursor_row(const struct annotate_view *v)
+{
+    return v->list.cursor < v->an.n_rows ? &v->an.rows[v->list.cursor] : NULL;
+}
+
+static void push(struct annotate_view *v)
+{
+    const struct annotate_row *r = cursor_row(v);
+    if (v->n_back == ANNOTATE_BACK_MAX) {
+        annotate_place_done(&v->back[0].place);
+        memmove(v->back, v->back + 1, (ANNOTATE_BACK_MAX - 1) * sizeof *v->back);
+        v->n_back--;
+    }
+    struct annotate_back *b = &v->back[v->n_back++];
+    b->place = v->an.place;
+    module_get(b->place.module);
+    b->offset = r ? r->offset : 0;
+}
+
+static unsigned pop(struct annotate_view *v, struct app *a)
+{
+    struct annotate_back *b = &v->back[--v->n_back];
+    uint64_t offset = b->offset;
+    open_place(v, a, &b->place);
+    v->wanted = offset;
+    v->wants_offset = true;
+    go_where_wanted(v);
+    return APP_REDRAW;
+}
+
+static unsigned follow_call(struct annotate_view *v, struct app *a, uint32_t slot)
+{
+    struct annotate_place place;
+    if (!annotate_callee(&v->an, a->session, &a->answer, slot, &place))
+        return app_message(a, "where this call leads is not known: it goes through a pointer, and no sample was in it");
+    push(v);
+    open_place(v, a, &place);
+    return APP_REDRAW;
+}
+
+static unsigned follow(struct annotate_view *v, struct app *a)
+{
+    const struct annotate_row *r = cursor_row(v);
+    if (!r || r->kind != ANNOTATE_INSN)
+        return app_message(a, "Enter follows calls and jumps: this is neither");
+    const struct code_row *row = &v->an.code->view.rows[r->slot];
+    int64_t to = row->target == CODE_NO_TARGET ? -1 : annotate_row_at(&v->an, row->target);
+    if (row->kind == CODE_JUMP && to >= 0) {
+        go(v, to);
+        return APP_REDRAW;
+    }
+    if (row->kind == CODE_CALL || (row->kind == CODE_JUMP && row->target != CODE_NO_TARGET))
+        return follow_call(v, a, r->slot);
+    return app_message(a, "Enter follows calls and jumps: this is neither");
+}
+
+static unsigned hottest(struct annotate_view *v, struct app *a, int step)
+{
+    uint32_t rank = step < 0 ? (v->rank ? v->rank - 1 : 0) : step ? v->rank + 1 : 0;
+    int64_t row = annotate_hottest(&v->an, rank);
+    if (row < 0)
+        return app_message(a, v->an.n_sampled ? "this is the last instruction that was sampled" :
+                                                "no instruction of it was sampled");
+    v->rank = rank;
+    go(v, row);
+    return app_message(a, "number %u of %u instructions that were sampled", rank + 1, v->an.n_sampled);
+}
+
+static unsigned set_syntax(struct annotate_view *v, struct app *a)
+{
+    struct annotate_place place = v->an.place;
+    const struct annotate_row *r = cursor_row(v);
+    uint64_t offset = r ? r->offset : 0;
+    if (!place.module)
+        return APP_HANDLED;
+    v->intel = !v->intel;
+    module_get(place.module);
+    open_place(v, a, &place);
+    v->wanted = offset;
+    v->wants_offset = true;
+    go_where_wanted(v);
+    return app_message(a, v->intel ? "instructions in Intel's syntax" : "instructions in AT&T's syntax");
+}
+
+static unsigned set_source(struct annotate_view *v, struct app *a)
+{
+    v->no_source = !v->no_source;
+    look(v, a);
+    return app_message(a, v->no_source ? "without source lines" : "with source lines, where they are known");
+}
+
+static unsigned act(void *view, struct app *a, enum action action)
+{
+    struct annotate_view *v = view;
+    if (list_act(&v->list, action, row_key, v)) {
+        v->wants_hottest = v->wants_offset = false;
+        v->list.moved = true;
+        return APP_REDRAW;
+    }
+    switch (action) {
+    case ACTION_DRILL:
+        return follow(v, a);
+    case ACTION_ANNOTATE_HOTTEST:
+        return hottest(v, a, 0);
+    case ACTION_ANNOTATE_COOLER:
+        return hottest(v, a, 1);
+    case ACTION_ANNOTATE_HOTTER:
+        return hottest(v, a, -1);
+    case ACTION_ANNOTATE_SOURCE:
+        return set_source(v, a);
+    case ACTION_ANNOTATE_SYNTAX:
+        return set_syntax(v, a);
+    case ACTION_ANNOTATE_COLUMNS:
+        v->columns = (v->columns + 1) % 3;
+        return APP_REDRAW;
+    case ACTION_ANNOTATE_SHARES:
+        v->of_all = !v->of_all;
+        return app_message(a, v->of_all ? "percent of all samples" : "percent of the function's samples");
+    case ACTION_BACK:
+        return v->n_back && !a->search[0] ? pop(v, a) : (unsigned)APP_IGNORED;
+    case ACTION_UNZOOM:
+        return v->n_back ? pop(v, a) : (unsigned)APP_IGNORED;
+    default:
+        return APP_IGNORED;
+    }
+}
+
+static unsigned click(void *view, struct app *a, int row, int col, bool twice)
+{
+    struct annotate_view *v = view;
+    uint32_t i;
+    (void)col;
+    if (!list_row_at(&v->list, row - v->body_row, &i))
+        return APP_HANDLED;
+    list_go(&v->list, i, row_key, v);
+    v->list.moved = true;
+    return APP_REDRAW | (twice ? follow(v, a) : 0);
+}
+
+/* ---- search ---- */
+
+struct searching {
+    const struct annotate_view *v;
+    struct app *a;
+};
+
+static bool row_matches(const void *ctx, uint32_t row)
+{
+    const struct searching *s = ctx;
+    char text[512];
+    annotate_row_text(s->v, s->a, &s->v->an.rows[row], text, sizeof text);
+    return text_find_nocase(text, s->a->search);
+}
+
+static bool search(void *view, struct app *a, int step)
+{
+    struct annotate_view *v = view;
+    int64_t row = list_search(&v->list, step, row_matches, &(struct searching){ v, a });
+    if (row < 0)
+        return false;
+    list_go(&v->list, (uint32_t)row, row_key, v);
+    v->list.moved = true;
+    return true;
+}
+
+static void describe(void *view, struct app *a, char *dst, size_t cap)
+{
+    const struct annotate_view *v = view;
+    (void)a;
+    (void)snprintf(dst, cap, "percent of %s", v->of_all ? "all" : "the function");
+}
+
+const struct view_ops view_annotate_ops = {
+    .name = "annotate",
+    .title = "Annotate",
+    .intro = "The instructions of a function, with its samples at each: SELF% is the share of samples at the instruction, "
+             "TOTAL% the share with it on their stack (of a call: all that was called there). Enter on a call opens what "
+             "is called, on a jump goes where it leads; Esc goes back. Skid: a sample is where the CPU was when the "
+             "counter's or timer's interrupt got through, which is behind the instruction that was to blame: look one or "
+             "a few above, at what is slow (a division, a load that misses). Code that holds interrupts off shows where "
+             "it lets them in again. Whether the event has skid stands in the second line.",
+    .number = 7,
+    .scope = SCOPE_KEYS_ANNOTATE,
+    .create = create,
+    .destroy = destroy,
+    .update = update,
+    .draw = annotate_draw,
+    .act = act,
+    .click = click,
+    .selection = selection,
+    .select = select_function,
+    .search = search,
+    .describe = describe,
+};

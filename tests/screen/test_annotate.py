@@ -1,0 +1,230 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The annotate view: instructions with their samples, held against perf annotate; what is followed, and what is said
+where there is no code."""
+import atexit
+import os
+import re
+import shutil
+import subprocess
+
+import machine as m
+from ptyscreen import Screen, Skip, run
+
+ROW = re.compile(r"^ *(\d+\.\d\d) (?:.{7}) *([\d,]+) +([0-9a-f]+) ")
+
+
+def need_capstone():
+    if not m.has("capstone"):
+        raise Skip("built without capstone (apt-get install libcapstone-dev)")
+
+
+def program(*flags):
+    return m.build("divide", "-O1", *flags)
+
+
+def started(*args, load=(), flags=(), first="divide", size=(120, 50)):
+    """Over a load of ours, with its first function on the screen."""
+    m.need_events()
+    p = m.start(program(*flags), "36000", *load)
+    atexit.register(lambda: os.path.exists("/tmp/perf-%d.map" % p.pid) and os.unlink("/tmp/perf-%d.map" % p.pid))
+    s = Screen(["-F", "199", "-p", str(p.pid), *args], size=size)
+    s.wait(r"^ *\d+\.\d+ .*\b%s" % first)
+    return s
+
+
+def recorded():
+    """A recording of perf's own, of the load."""
+    m.need_events()
+    m.need_perf()
+    file = m.path("divide.data")
+    if not os.path.exists(file):
+        said = m.perf("record", "-F", "499", "-e", "cpu-clock:u", "-o", file, "--", program(), "3")
+        assert os.path.exists(file), said
+    return file
+
+
+def shown(s):
+    """{address: (share, samples)} of the instructions on the screen that have samples."""
+    rows = (ROW.match(line) for line in s.text().split("\n"))
+    return {int(r.group(3), 16): (float(r.group(1)), int(r.group(2).replace(",", ""))) for r in rows if r}
+
+
+def same_as_perf():
+    """each instruction of a recording has the share that perf annotate gives it"""
+    need_capstone()
+    file = recorded()
+    text, why = m.perf("annotate", "--stdio", "-i", file, "-s", "divide", "divide")
+    wanted = {int(a, 16): float(p) for p, a in re.findall(r"^ +(\d+\.\d+) +: +([0-9a-f]+):", text, re.M)}
+    wanted = {a: p for a, p in wanted.items() if p}
+    if not wanted:
+        raise Skip("perf annotate shows nothing here: " + why.strip()[:200])
+    with Screen(["-i", file], size=(120, 60)) as s:
+        s.wait(r"^ *\d+\.\d+ .*\bdivide")
+        s.send("a")
+        s.wait(r"^divide \(divide\) +[\d,]+ samples: ")
+        s.send("s")
+        s.wait(r"without source lines")
+        s.send("o")
+        s.wait(r"^ *[\d. ]* +%x " % min(wanted))
+        s.send("g")
+        s.until(lambda: shown(s).keys() == wanted.keys(), "has samples where perf has them")
+        for address, (share, _) in shown(s).items():
+            assert abs(share - wanted[address]) <= 0.02, "%x: %s, perf says %s" % (address, share, wanted[address])
+
+
+def same_as_objdump():
+    """the instructions are those that objdump finds, in their places, in both syntaxes"""
+    need_capstone()
+    if not shutil.which("objdump"):
+        raise Skip("objdump is not installed (apt-get install binutils)")
+    file = recorded()
+    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", "--disassemble=divide", program()], check=True,
+                          capture_output=True, text=True).stdout
+    wanted = re.findall(r"^ +([0-9a-f]+):\t(\w+)", text, re.M)
+    assert len(wanted) > 10, text
+    with Screen(["-i", file], size=(120, 80)) as s:
+        s.wait(r"^ *\d+\.\d+ .*\bdivide")
+        s.send("a")
+        s.wait(r"^divide \(divide\) +[\d,]+ samples: ")
+        s.send("s", "o")
+        s.wait(r"^[ \d.,]* %s " % wanted[0][0])
+        for address, name in wanted:
+            assert s.find(r"^[ \d.,]* %s .*\b%s" % (address, name[:3])), "%s: %s\n%s" % (address, name, s.text())
+        if os.uname().machine == "x86_64":
+            s.wait(r"%rax")
+            s.send("v")
+            s.wait(r"Intel's syntax")
+            s.wait_not(r"%rax")
+
+
+def live():
+    """live: the numbers go on, the cursor stays; hottest first, calls are followed and left again"""
+    need_capstone()
+    with started() as s:
+        s.send("a")
+        s.wait(r"^divide \(divide\) +[\d,]+ samples: \d+\.\d% of all self, .* instructions sampled")
+        s.wait(r"^cpu-clock has skid: a timer interrupts") if s.find(r"cpu-clock") else s.wait(r"^\S+ has .*skid")
+        before = s.number(r"^divide \(divide\) +([\d,]+) samples")
+        s.until(lambda: s.number(r"^divide \(divide\) +([\d,]+) samples") > before, "more samples")
+        s.send("z")
+        s.wait(r"frozen: ")
+        s.send("H")
+        s.wait(r"number 1 of \d+ instructions that were sampled")
+        s.send("s")
+        s.wait(r"without source lines")
+        s.send("/", *"leaf", "enter")
+        s.wait(r"search: *leaf")
+        s.send("enter")
+        s.wait(r"^leaf \(divide\) +[\d,]+ samples: ")
+        s.send("backspace")
+        s.wait(r"^divide \(divide\) +[\d,]+ samples: ")
+        s.send("esc", "esc")
+        s.wait(r"SELF%.*FUNCTION")
+
+
+def toggles():
+    """bytes, shares of all, source lines: a key each"""
+    need_capstone()
+    with started() as s:
+        s.send("7")
+        s.wait(r"^divide \(divide\) +[\d,]+ samples: ")
+        s.wait(r"divide\.c:\d+ |\d+ +for \(uint64_t i")
+        s.wait(r"\d+ +sum \+= 0xfffffffffffffff / ")
+        s.wait(r"SELF%.*ADDRESS.*INSTRUCTION")
+        s.send("s")
+        s.wait_not(r"sum \+= 0xfffffffffffffff / ")
+        s.send("o", "o")
+        s.wait(r"^[ \d.,]* [0-9a-f]{4,} .*[0-9a-f]{2} [0-9a-f]{2} [0-9a-f]{2}")
+        s.send("%")
+        s.wait(r"percent of all samples")
+        s.send("?")
+        s.wait(r"Skid: a sample is where the CPU was")
+
+
+def stripped():
+    """a program without symbols: its function begins and ends where the unwind table says"""
+    need_capstone()
+    with started(flags=("-s",), first=r"divide\+0x") as s:
+        s.send("a")
+        s.wait(r"^divide\+0x[0-9a-f]+ \(divide\) +[\d,]+ samples: .* instructions sampled")
+        s.wait(r"\bu?div")
+
+
+def newer_source():
+    """a source file that was changed after the program was compiled is not shown, and that is said"""
+    need_capstone()
+    m.need_events()
+    source, out = m.path("changed.c"), m.path("changed")
+    shutil.copy(os.path.join(m.SOURCE, "tests", "live", "divide.c"), source)
+    subprocess.run(["cc", "-O1", "-g", "-o", out, source], check=True)
+    os.utime(out, (1000000000, 1000000000))
+    os.utime(source, (1000000001, 1000000001))
+    p = m.start(out, "36000")
+    with Screen(["-F", "199", "-p", str(p.pid)], size=(120, 50)) as s:
+        s.wait(r"^ *\d+\.\d+ .*\bdivide")
+        s.send("a")
+        s.wait(r"changed\.c is newer than changed: not shown")
+        s.wait(r"changed\.c:\d+")
+        assert not s.find(r"sum \+= 0xfffffffffffffff / "), s.text()
+
+
+def made_at_run_time():
+    """code of a JIT comes from the memory of its process"""
+    need_capstone()
+    with started(load=("jit",), first="jit_divide") as s:
+        s.send("a")
+        s.wait(r"^jit_divide \(\[JIT\]\) +[\d,]+ samples: .* instructions sampled")
+        s.wait(r"from the process's memory")
+        s.wait(r"\bu?div")
+
+
+def kernel():
+    """a function of the kernel: from its memory or a vmlinux, or its addresses and why there is no more"""
+    m.need_events()
+    m.need_root()
+    p = m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
+    with Screen(["-F", "199", "-p", str(p.pid)], size=(120, 50)) as s:
+        s.send("K")
+        s.wait(r"only: *kernel")
+        s.wait(r"^ *\d+\.\d+ .* \[kernel\] +\w+")
+        s.send("a")
+        s.wait(r"^\S+ \(\[kernel\]\) +[\d,]+ samples: .* (addresses|instructions) sampled")
+        s.wait(r"no instructions: .*(kcore|capstone)|from /proc/kcore|from vmlinux")
+        s.wait(r"^ *\d+\.\d\d .* [0-9a-f]+")
+
+
+def huge():
+    """a function of 8 MB that is hardly code: the part with the samples is shown, and what is none as bytes"""
+    need_capstone()
+    m.need_events()
+    if os.uname().machine != "x86_64":
+        raise Skip("the program is made for x86-64")
+    source, out = m.path("huge.c"), m.path("huge")
+    with open(source, "w", encoding="ascii") as f:
+        f.write('asm(".globl huge; .type huge,@function; huge: jmp 1f; .fill 4194304,1,6; 1: mov $100000000, %ecx;"\n'
+                '    "2: dec %ecx; jnz 2b; ret; .fill 4194304,1,6; .size huge, .-huge");\n'
+                'void huge(void); int main(void) { for (;;) huge(); }\n')
+    subprocess.run(["cc", "-O1", "-o", out, source], check=True)
+    p = m.start(out)
+    with Screen(["-F", "199", "-p", str(p.pid)], size=(120, 50)) as s:
+        s.wait(r"^ *\d+\.\d+ .*\bhuge")
+        s.send("a")
+        s.wait(r"8388\d+ bytes of code: only the part around the hottest is shown")
+        s.wait(r"\bdecl? +%ecx")
+        s.wait(r"\.byte +(0x)?0?6")
+
+
+def no_samples():
+    """nothing was sampled: it says so"""
+    m.need_events()
+    p = m.start("sleep", "36000")
+    with Screen(["-p", str(p.pid), "--view", "annotate"]) as s:
+        s.wait(r"no samples")
+        s.send("H")
+        s.wait(r"no instruction of it was sampled")
+        s.send("enter", "q")
+        s.wait_end()
+
+
+run(same_as_perf, same_as_objdump, live, toggles, stripped, newer_source, made_at_run_time, kernel, huge, no_samples)

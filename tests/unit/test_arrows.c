@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "ui/arrows.h"
+
+#define NOWHERE UINT32_MAX
+
+/* Instructions of one byte; from[i] jumps to to[i]. */
+static void make(struct arrows *a, uint32_t rows, const uint32_t (*jumps)[2], size_t n)
+{
+    struct code_row *code = mem_array(rows, sizeof *code);
+    struct code_view v = { .header = { .n_rows = rows }, .rows = code };
+
+    for (uint32_t i = 0; i < rows; i++)
+        code[i] = (struct code_row){ .offset = i, .size = 1, .target = CODE_NO_TARGET };
+    for (size_t i = 0; i < n; i++) {
+        code[jumps[i][0]].kind = CODE_JUMP;
+        code[jumps[i][0]].target = jumps[i][1];
+    }
+    arrows_make(a, &v);
+    mem_free(code);
+}
+
+/* The picture as it is drawn in ASCII, rows with '\n'. */
+static const char *picture(const struct arrows *a, uint32_t first, uint32_t rows)
+{
+    static struct buf text;
+    uint8_t cells[ARROWS_COLS];
+
+    buf_clear(&text);
+    for (uint32_t row = first; row < first + rows; row++) {
+        int n = arrows_cells(a, row, false, NOWHERE, cells);
+        for (int i = 0; i < n; i++)
+            buf_puts(&text, arrow_text(cells[i], false));
+        buf_putc(&text, '\n');
+    }
+    return buf_str(&text);
+}
+
+static void a_loop_is_an_arrow_upwards(void **state)
+{
+    static const uint32_t jumps[][2] = { { 3, 1 } };
+    struct arrows a = { 0 };
+
+    (void)state;
+    make(&a, 5, jumps, 1);
+    assert_string_equal(picture(&a, 0, 5), "  \n+>\n| \n+-\n  \n");
+    arrows_done(&a);
+}
+
+static void what_is_inside_stands_nearer_to_the_instructions(void **state)
+{
+    static const uint32_t jumps[][2] = { { 0, 4 }, { 2, 1 }, { 5, 6 } };
+    struct arrows a = { 0 };
+
+    (void)state;
+    make(&a, 7, jumps, 3);
+    assert_int_equal(a.lanes, 2);
+    assert_string_equal(picture(&a, 0, 7), "+--\n|+>\n|+-\n|  \n+->\n +-\n +>\n");
+    arrows_done(&a);
+}
+
+static void lines_that_cross_are_drawn_as_crossing(void **state)
+{
+    static const uint32_t jumps[][2] = { { 0, 2 }, { 1, 4 } };
+    struct arrows a = { 0 };
+
+    (void)state;
+    make(&a, 5, jumps, 2);
+    assert_string_equal(picture(&a, 0, 5), " +-\n++-\n|+>\n|  \n+->\n");
+    arrows_done(&a);
+}
+
+static void a_jump_out_of_the_function_or_into_an_instruction_has_none(void **state)
+{
+    struct code_row rows[] = { { .offset = 10, .size = 4, .kind = CODE_JUMP, .target = 12 },
+                               { .offset = 14, .size = 4, .kind = CODE_JUMP, .target = 100 },
+                               { .offset = 18, .size = 4, .kind = CODE_CALL, .target = 10 } };
+    struct code_view v = { .header = { .n_rows = 3 }, .rows = rows };
+    struct arrows a = { 0 };
+    uint8_t cells[ARROWS_COLS];
+
+    (void)state;
+    arrows_make(&a, &v);
+    assert_int_equal(a.n, 0);
+    assert_int_equal(arrows_cells(&a, 0, false, 0, cells), 0);
+    arrows_done(&a);
+}
+
+static void what_has_no_room_shows_under_the_cursor_only(void **state)
+{
+    uint32_t jumps[ARROWS_LANES + 3][2];
+    struct arrows a = { 0 };
+    uint8_t cells[ARROWS_COLS];
+    const uint32_t n = ARROWS_LANES + 3, last = n - 1;
+
+    (void)state;
+    for (uint32_t i = 0; i < n; i++) { /* one within the other */
+        jumps[i][0] = i;
+        jumps[i][1] = 40 - i;
+    }
+    make(&a, 41, (const uint32_t(*)[2])jumps, n);
+    assert_int_equal(a.lanes, ARROWS_LANES);
+    assert_int_equal(arrows_cells(&a, last, false, NOWHERE, cells), ARROWS_COLS);
+    assert_int_not_equal(cells[ARROWS_COLS - 1], 0); /* the innermost */
+    arrows_cells(&a, 0, false, NOWHERE, cells);
+    for (int i = 0; i < ARROWS_COLS; i++)
+        assert_int_equal(cells[i], 0);
+    arrows_cells(&a, 0, false, 0, cells);
+    assert_int_equal(cells[0], ARROW_DOWN | ARROW_RIGHT | ARROW_HERE);
+    arrows_cells(&a, 40, false, 0, cells);
+    assert_int_not_equal(cells[ARROWS_COLS - 1] & ARROW_HEAD, 0);
+    arrows_done(&a);
+}
+
+/* Nothing stands at a source line but what goes past it. */
+static void a_source_line_lies_before_its_instruction(void **state)
+{
+    static const uint32_t jumps[][2] = { { 1, 3 } };
+    struct arrows a = { 0 };
+    uint8_t cells[ARROWS_COLS];
+
+    (void)state;
+    make(&a, 4, jumps, 1);
+    arrows_cells(&a, 1, true, NOWHERE, cells);
+    assert_int_equal(cells[0], 0);
+    arrows_cells(&a, 2, true, NOWHERE, cells);
+    assert_int_equal(cells[0], ARROW_UP | ARROW_DOWN);
+    arrows_cells(&a, 3, true, NOWHERE, cells);
+    assert_int_equal(cells[0], ARROW_UP | ARROW_DOWN);
+    arrows_done(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_loop_is_an_arrow_upwards),
+        cmocka_unit_test(what_is_inside_stands_nearer_to_the_instructions),
+        cmocka_unit_test(lines_that_cross_are_drawn_as_crossing),
+        cmocka_unit_test(a_jump_out_of_the_function_or_into_an_instruction_has_none),
+        cmocka_unit_test(what_has_no_room_shows_under_the_cursor_only),
+        cmocka_unit_test(a_source_line_lies_before_its_instruction),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
