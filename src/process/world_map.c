@@ -141,12 +141,24 @@ static void map_kernel(struct world *w, const char *path, uint64_t start, uint64
 /* simpleperf tells with it what of a JIT's code has symbols (PROT_JIT_SYMFILE_MAP in its thread_tree.h). */
 #define PROT_JIT_SYMFILE 0x4000u
 
+/* ART's interpreter has frames at the bytecode, in files that are only read: simpleperf has them in its chains. */
+static bool holds_bytecode(const char *path)
+{
+    static const char *const endings[] = { ".vdex", ".dex", ".jar", ".apk" };
+    size_t n = path ? strlen(path) : 0;
+
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (n > strlen(endings[i]) && !strcmp(path + n - strlen(endings[i]), endings[i]))
+            return true;
+    return n && strstr(path, "dex extracted in memory from ");
+}
+
 static bool is_code(const struct world *w, const struct record *r)
 {
     uint32_t prot = r->mmap.prot;
 
     return prot & PROT_EXEC || (!prot && !(r->misc & PERF_RECORD_MISC_MMAP_DATA)) ||
-           (!w->live && prot == PROT_JIT_SYMFILE);
+           (!w->live && (prot == PROT_JIT_SYMFILE || holds_bytecode(r->mmap.path)));
 }
 
 void apply_mmap(struct world *w, const struct record *r)
