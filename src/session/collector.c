@@ -61,6 +61,15 @@ static uint32_t branch_entries(const struct record *r, struct entry *out, uint32
     return n;
 }
 
+#define CONTEXT_USER_DEFERRED ((uint64_t)-640) /* PERF_CONTEXT_USER_DEFERRED since Linux 6.18 */
+
+/* Words of user space may look like a context: AT_FDCWD is -100. */
+static bool is_context(uint64_t v)
+{
+    return v == PERF_CONTEXT_USER || v == PERF_CONTEXT_KERNEL || v == PERF_CONTEXT_HV || v == PERF_CONTEXT_GUEST ||
+           v == PERF_CONTEXT_GUEST_KERNEL || v == PERF_CONTEXT_GUEST_USER || v == CONTEXT_USER_DEFERRED;
+}
+
 static uint32_t chain_entries(const struct record *r, bool by_branches, struct entry *out)
 {
     unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
@@ -69,7 +78,7 @@ static uint32_t chain_entries(const struct record *r, bool by_branches, struct e
     bool exact = true;
     for (uint32_t i = 0; i < r->sample.chain_n && n < CHAIN_MAX; i++) {
         uint64_t v = record_u64(r->sample.chain, i, r->swap);
-        if (v >= PERF_CONTEXT_MAX) {
+        if (is_context(v)) {
             kernel = v == PERF_CONTEXT_KERNEL || v == PERF_CONTEXT_HV;
             exact = true;
             continue;

@@ -99,6 +99,26 @@ static void a_chain_into_no_code_is_cut_there(void **state)
     assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
 }
 
+static void what_is_no_context_is_no_code_either(void **state)
+{
+    (void)state;
+    struct record r = record(PERF_RECORD_SAMPLE, 10);
+    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, (uint64_t)-100, TEXT + 0x20 }, 4);
+    assert_string_equal(stack_text(), "16:10 2:0");
+    assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
+}
+
+static void with_whole_chains_what_is_no_code_stays(void **state)
+{
+    (void)state;
+    struct record r = record(PERF_RECORD_SAMPLE, 10);
+    s->cfg.whole_chains = true;
+    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, 0x1234, TEXT + 0x20 }, 4);
+    assert_string_equal(stack_text(), "16:10 1:1233 16:1f");
+    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, 0x5000, 0x6000 }, 3);
+    assert_string_equal(stack_text(), "1:5000 1:5fff");
+}
+
 static void an_address_without_a_mapping_is_unknown_and_not_broken(void **state)
 {
     (void)state;
@@ -211,6 +231,8 @@ int main(void)
         WITH_SETUP(without_a_chain_the_address_is_the_stack),
         WITH_SETUP(the_cpus_record_of_calls_takes_the_place_of_the_callers),
         WITH_SETUP(a_chain_into_no_code_is_cut_there),
+        WITH_SETUP(what_is_no_context_is_no_code_either),
+        WITH_SETUP(with_whole_chains_what_is_no_code_stays),
         WITH_SETUP(an_address_without_a_mapping_is_unknown_and_not_broken),
         WITH_SETUP(a_task_without_a_pid_has_samples),
         WITH_SETUP(the_idle_task_is_marked),
