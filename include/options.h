@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "export/export.h"
 #include "session/session.h"
+#include "ui/preset.h"
 #include "ui/ui.h"
 
 #define OPTIONS_DEFAULT_CALLCHAIN CALLCHAIN_AUTO
@@ -20,7 +21,7 @@ enum option_id {
     OPTION_COUNT_ALL
 };
 
-enum run_mode { RUN_SCREEN, RUN_BATCH, RUN_RECORD, RUN_REPORT, RUN_LIST_EVENTS, RUN_LIST_EXPORTS, RUN_GENERATE,
+enum run_mode { RUN_SCREEN, RUN_BATCH, RUN_RECORD, RUN_REPORT, RUN_LIST_EVENTS, RUN_LIST_EXPORTS, RUN_LIST_PRESETS, RUN_GENERATE,
                 RUN_VERSION, RUN_HELP };
 
 struct options {
@@ -29,6 +30,7 @@ struct options {
     struct ui_config ui;
     struct export_options exports;
     bool window_named;
+    struct preset_list presets; /* read when one is asked for */
     uint64_t iterations; /* 0: without end */
     double duration_s;   /* 0: none */
     char *servers;       /* owned: of debuginfod */

@@ -102,6 +102,18 @@ static int list_exports(void)
     return print_and_free(&out);
 }
 
+static int list_presets(void)
+{
+    struct preset_list presets = { 0 };
+    struct buf out = { 0 };
+    struct error e = { 0 };
+    bool ok = preset_read(&presets, &e);
+    preset_print(&presets, &out);
+    preset_list_done(&presets);
+    int status = print_and_free(&out);
+    return ok ? status : complain(&e, EXIT_USAGE);
+}
+
 /* ---- the screens ---- */
 
 struct screen_exporter {
@@ -262,6 +274,8 @@ static int run(struct options *o)
         return list_events(o->list_glob);
     case RUN_LIST_EXPORTS:
         return list_exports();
+    case RUN_LIST_PRESETS:
+        return list_presets();
     default:
         return run_session(o);
     }

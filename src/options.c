@@ -61,6 +61,24 @@ static bool set_event(struct options *o, const char *value, struct error *e)
     return event_parse_list(value, s->events, SESSION_EVENTS_MAX, &s->n_events, e);
 }
 
+static bool set_preset(struct options *o, const char *value, struct error *e)
+{
+    struct session_config *s = &o->session;
+    struct error why = { 0 };
+    preset_list_done(&o->presets);
+    const struct preset *p = preset_read(&o->presets, e) ? preset_find(&o->presets, value, e) : NULL;
+    uint32_t n = s->event_named ? s->n_events : 0;
+    if (!p || !preset_set_scope(p, &s->scope, e))
+        return false;
+    if (!set_event(o, p->events, &why))
+        return error_set(e, why.class, "%s%s", p->from, why.text);
+    for (; n < s->n_events; n++)
+        s->samplings[n] = p->how;
+    o->ui.view = p->view ? p->view : o->ui.view;
+    o->ui.group = p->group >= 0 ? (enum view_group)p->group : o->ui.group;
+    return true;
+}
+
 static bool set_history(struct options *o, const char *value, struct error *e)
 {
     if (!text_parse_bytes(value, &o->session.history_bytes))
@@ -171,6 +189,8 @@ bool options_set(struct options *o, enum option_id id, const char *value, struct
     switch (id) {
     case OPTION_EVENT:
         return set_event(o, value, e);
+    case OPTION_PRESET:
+        return set_preset(o, value, e);
     case OPTION_FREQ:
         s->freq_named = true;
         return set_number(&s->freq_hz, id, value, 1, FREQ_MAX, e);
@@ -272,6 +292,9 @@ bool options_set(struct options *o, enum option_id id, const char *value, struct
         o->mode = RUN_LIST_EVENTS;
         o->list_glob = value;
         return true;
+    case OPTION_LIST_PRESETS:
+        o->mode = RUN_LIST_PRESETS;
+        return true;
     case OPTION_LIST_EXPORTS:
         o->mode = RUN_LIST_EXPORTS;
         return true;
@@ -358,6 +381,7 @@ static bool is_first(enum option_id id)
     case OPTION_CONFIG:
     case OPTION_LIST_EVENTS:
     case OPTION_LIST_EXPORTS:
+    case OPTION_LIST_PRESETS:
     case OPTION_GENERATE:
     case OPTION_VERSION:
     case OPTION_HELP:
@@ -455,6 +479,8 @@ bool options_parse(struct options *o, int argc, char **argv, struct error *e)
     bool config_events = s->event_named, config_freq = s->freq_named;
     s->event_named = s->freq_named = false;
     bool ok = parse_arguments(o, argc, argv, false, e);
+    if (s->freq_named || s->period) /* named beside a preset */
+        memset(s->samplings, 0, sizeof s->samplings);
     s->event_named |= config_events;
     s->freq_named |= config_freq && !s->period;
     o->ui.keys = o->keys;
@@ -471,6 +497,7 @@ void options_done(struct options *o)
     mem_free(o->strings);
     mem_free(o->keys);
     mem_free(o->servers);
+    preset_list_done(&o->presets);
     scope_done(&o->session.scope);
 }
 

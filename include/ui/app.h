@@ -81,7 +81,7 @@ struct app {
     char typed_before[128]; /* what Esc goes back to, from a line that is typed */
     char output_path[256];
     struct {
-        char name[128];
+        char events[512];
         struct session_sampling choices[3];
     } offer; /* of offer.c: while a person is asked */
     const struct ui_exporter *exporter; /* what goes there; NULL: perf.data */

@@ -52,6 +52,11 @@ static void set_ids(struct scope *s, enum scope_kind kind, uint32_t *ids, uint32
     s->own = s->command = false;
 }
 
+void scope_set_all(struct scope *s)
+{
+    set_ids(s, SCOPE_ALL, NULL, 0);
+}
+
 uint32_t scope_process_of(uint32_t tid)
 {
     char path[64];

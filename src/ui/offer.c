@@ -23,10 +23,10 @@ char *offer_rate_text(char *dst, size_t cap, const struct event *ev, double per_
     return dst;
 }
 
-static unsigned take(struct app *a, const char *name, const struct session_sampling *how)
+static unsigned take(struct app *a, const char *events, const struct session_sampling *how)
 {
     struct error e = { 0 };
-    if (!session_set_event_as(a->session, name, how, &e))
+    if (!session_set_event_as(a->session, events, how, &e))
         return app_error(a, &e);
     session_get_status(a->session, &a->status);
     if (a->status.freq_hz)
@@ -42,7 +42,7 @@ static unsigned take(struct app *a, const char *name, const struct session_sampl
 
 static unsigned take_choice(struct app *a, uint32_t choice)
 {
-    return take(a, a->offer.name, &a->offer.choices[choice]);
+    return take(a, a->offer.events, &a->offer.choices[choice]);
 }
 
 static void describe(const struct app *a, double samples, const char *what, char *dst, size_t cap)
@@ -57,13 +57,13 @@ static void describe(const struct app *a, double samples, const char *what, char
         (void)snprintf(dst, cap, "%-22s %s samples a second: about %.1f%% %s", what, number, percent, about);
 }
 
-static unsigned ask(struct app *a, const struct event *ev, uint64_t period, double per_second)
+static unsigned ask(struct app *a, const char *events, const struct event *ev, uint64_t period, double per_second)
 {
     char what[64], title[200], rate[48], lines[3][160];
     const char *list[3] = { lines[0], lines[1], lines[2] };
     uint64_t offered = period * rate_period_for(per_second / (double)period, a->status.callchain, a->status.cpus);
     uint64_t hz = session_default_freq(a->session);
-    (void)snprintf(a->offer.name, sizeof a->offer.name, "%s", ev->name);
+    (void)snprintf(a->offer.events, sizeof a->offer.events, "%s", events);
     a->offer.choices[0] = (struct session_sampling){ .period = offered };
     a->offer.choices[1] = (struct session_sampling){ .freq_hz = hz };
     a->offer.choices[2] = (struct session_sampling){ .period = period };
@@ -81,22 +81,23 @@ static unsigned ask(struct app *a, const struct event *ev, uint64_t period, doub
     return picker_menu(a, title, list, 3, 0, take_choice);
 }
 
-static unsigned decide(struct app *a, const struct event *ev, const struct session_sampling *how,
+static unsigned decide(struct app *a, const char *events, const struct event *ev, const struct session_sampling *how,
                        const struct rate *rate)
 {
     struct session_sampling runs;
     session_sampling_of(a->session, ev, how, &runs);
     double samples = rate->per_second / (double)(runs.period ? runs.period : 1);
     if (!rate->counted || !rate_is_dear(samples, a->status.callchain, a->status.cpus))
-        return take(a, ev->name, how);
-    return ask(a, ev, runs.period, rate->per_second);
+        return take(a, events, how);
+    return ask(a, events, ev, runs.period, rate->per_second);
 }
 
 /* --- the moment in which it is counted --- */
 
 struct counting {
     struct dialog dialog;
-    struct event event;
+    char events[512];
+    struct event event; /* the first of them */
     struct session_sampling how;
 };
 
@@ -107,7 +108,7 @@ static bool counting_tick(struct dialog *d, struct app *a)
     if (!session_rates_take(a->session, &rate, 1))
         return false;
     dialog_close(a, d);
-    (void)decide(a, &c->event, &c->how, &rate);
+    (void)decide(a, c->events, &c->event, &c->how, &rate);
     return true;
 }
 
@@ -147,7 +148,7 @@ static void counting_destroy(struct dialog *d)
     mem_free(d);
 }
 
-static unsigned count_first(struct app *a, const struct event *ev, const struct session_sampling *how)
+static unsigned count_first(struct app *a, const char *events, const struct event *ev, const struct session_sampling *how)
 {
     static const struct dialog_ops ops = { .key = counting_key,
                                            .draw = counting_draw,
@@ -161,6 +162,7 @@ static unsigned count_first(struct app *a, const struct event *ev, const struct 
     struct counting *c = mem_zalloc(sizeof *c);
     c->dialog.ops = &ops;
     c->event = *ev;
+    (void)snprintf(c->events, sizeof c->events, "%s", events);
     c->how = *how;
     dialog_push(a, &c->dialog);
     return APP_REDRAW;
@@ -170,13 +172,46 @@ unsigned offer_event(struct app *a, const char *name, const struct session_sampl
 {
     static const struct session_sampling as_all = { 0 };
     struct session_sampling runs;
-    struct event ev;
+    struct event list[SESSION_EVENTS_MAX];
+    uint32_t n = 0;
     struct error e = { 0 };
     how = how ? how : &as_all;
-    if (!event_parse(name, &ev, &e))
+    if (!event_parse_list(name, list, SESSION_EVENTS_MAX, &n, &e))
         return app_error(a, &e);
-    session_sampling_of(a->session, &ev, how, &runs);
-    if (runs.freq_hz)
-        return take(a, ev.name, how);
-    return known && known->counted ? decide(a, &ev, how, known) : count_first(a, &ev, how);
+    session_sampling_of(a->session, &list[0], how, &runs);
+    if (runs.freq_hz || strlen(name) >= sizeof a->offer.events)
+        return take(a, name, how);
+    return known && known->counted ? decide(a, name, &list[0], how, known) : count_first(a, name, &list[0], how);
+}
+
+/* What the screen shows changes with the samples only, unless they cannot be had. */
+static bool set_scope(struct app *a, const struct preset *p, struct error *e)
+{
+    struct scope scope;
+    scope_init(&scope);
+    bool ok = scope_copy(&scope, session_scope(a->session)) && preset_set_scope(p, &scope, e) &&
+              session_set_scope(a->session, &scope, e);
+    scope_done(&scope);
+    return ok;
+}
+
+static bool check_events(const struct preset *p, struct error *e)
+{
+    struct event list[SESSION_EVENTS_MAX];
+    uint32_t n = 0;
+    struct error why = { 0 };
+    if (!event_parse_list(p->events, list, SESSION_EVENTS_MAX, &n, &why))
+        return error_set(e, why.class, "%s%s", p->from, why.text);
+    return event_supported(&list[0], e);
+}
+
+unsigned offer_preset(struct app *a, const struct preset *p, const struct rate *known)
+{
+    struct error e = { 0 };
+    if (!check_events(p, &e) || (strcmp(p->scope, "-") && !set_scope(a, p, &e)))
+        return app_error(a, &e);
+    if (p->group >= 0)
+        a->query.group = (enum view_group)p->group;
+    unsigned flags = p->view ? app_show_view_named(a, p->view, false) : APP_REDRAW;
+    return flags | APP_QUERY | offer_event(a, p->events, &p->how, known);
 }

@@ -35,6 +35,7 @@ static const char *const support_marks[] = {
 struct choice {
     uint64_t key;
     const char *name, *help; /* in the arena; help may be NULL */
+    const struct preset *preset; /* NULL: an event by itself */
     uint32_t group;
     uint8_t support; /* enum support */
     struct rate rate;
@@ -48,7 +49,9 @@ struct choice_group {
 
 struct event_picker {
     struct arena strings;
-    struct choice *choices;
+    struct preset_list presets;
+    struct error presets_wrong; /* a file of them */
+    struct choice *choices; /* presets first */
     struct choice_group *groups;
     size_t n, cap, n_groups, groups_cap;
     uint64_t counted[COUNTED_MAX]; /* keys of those whose rates are on their way */
@@ -120,11 +123,39 @@ static bool add_choice(void *ctx, const struct event_row *r)
     return p->n < EVENTS_MAX;
 }
 
+/* Of several events the first one is tried, which is sampled first. */
+static enum support try_preset(const struct preset *preset)
+{
+    struct event list[SESSION_EVENTS_MAX];
+    uint32_t n = 0;
+    struct error e = { 0 };
+    if (!event_parse_list(preset->events, list, SESSION_EVENTS_MAX, &n, &e))
+        return support_after(&e) == SUPPORT_UNKNOWN ? SUPPORT_NO : support_after(&e);
+    return event_supported(&list[0], &e) ? SUPPORT_YES : support_after(&e);
+}
+
+static void add_presets(struct event_picker *p)
+{
+    (void)preset_read(&p->presets, &p->presets_wrong);
+    MEM_GROW(p->groups, p->groups_cap, 1);
+    p->groups[p->n_groups++] = (struct choice_group){ .name = "Presets", .n = (uint32_t)p->presets.n };
+    for (size_t i = 0; i < p->presets.n; i++) {
+        const struct preset *preset = &p->presets.at[i];
+        MEM_GROW(p->choices, p->cap, p->n + 1);
+        p->choices[p->n++] = (struct choice){ .key = map_hash_bytes(preset->name, strlen(preset->name), 7) | 1,
+                                              .name = preset->name,
+                                              .help = preset->help,
+                                              .preset = preset,
+                                              .support = (uint8_t)try_preset(preset) };
+    }
+}
+
 static struct event_picker *look_around(void)
 {
     struct event_picker *p = mem_zalloc(sizeof *p);
     struct event ev;
     struct error e = { 0 };
+    add_presets(p);
     p->try_until_ns = clock_now_ns() + TRY_NS;
     event_each(add_choice, p, &p->no_tracefs);
     if (p->no_tracefs && !event_parse("sched:sched_switch", &ev, &e))
@@ -133,6 +164,17 @@ static struct event_picker *look_around(void)
 }
 
 /* --- as items --- */
+
+/* What is counted and sampled first. */
+static bool parse_choice(const struct choice *c, struct event *ev, struct error *e)
+{
+    struct event list[SESSION_EVENTS_MAX];
+    uint32_t n = 0;
+    if (!event_parse_list(c->preset ? c->preset->events : c->name, list, SESSION_EVENTS_MAX, &n, e))
+        return false;
+    *ev = list[0];
+    return true;
+}
 
 static void add_heading(struct picker *to, const char *name, uint32_t n, uint16_t depth)
 {
@@ -149,7 +191,7 @@ static void add_event(const struct event_picker *p, struct picker *to, const str
     struct event ev;
     int cols = area_screen().cols < COLS ? area_screen().cols : COLS;
     bool dim = c->support == SUPPORT_NO || c->support == SUPPORT_COUNTS_ONLY;
-    if (c->rate.counted && event_parse(c->name, &ev, NULL))
+    if (c->rate.counted && parse_choice(c, &ev, NULL))
         offer_rate_text(rate, sizeof rate, &ev, c->rate.per_second);
     (void)snprintf(line, sizeof line, "%-*s %*s%s%s%s", NAME_COLS - 2 * depth, c->name,
                    p->rates_known ? RATE_COLS : 0, rate, p->rates_known ? "  " : "", support_marks[c->support],
@@ -220,7 +262,9 @@ static unsigned take(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
 {
     const struct choice *c = n ? choice_of(ctx, keys[0]) : NULL;
     session_rates_drop(a->session);
-    return c ? offer_event(a, c->name, NULL, &c->rate) : (unsigned)APP_HANDLED;
+    if (!c)
+        return APP_HANDLED;
+    return c->preset ? offer_preset(a, c->preset, &c->rate) : offer_event(a, c->name, NULL, &c->rate);
 }
 
 /* Those that can be counted, by themselves. */
@@ -235,7 +279,7 @@ static unsigned count_shown(void *ctx, struct app *a, struct picker *shown, enum
     p->n_counted = 0;
     for (uint32_t i = 0; i < n; i++) {
         const struct choice *c = choice_of(p, keys[i]);
-        if (c && event_parse(c->name, &events[p->n_counted], NULL))
+        if (c && parse_choice(c, &events[p->n_counted], NULL))
             p->counted[p->n_counted++] = keys[i];
     }
     unsigned flags = APP_REDRAW;
@@ -282,7 +326,7 @@ static void why_not(void *ctx, uint64_t key, struct error *e)
         error_set(e, ERROR_MISSING, "%s", p->no_tracefs_why);
         return;
     }
-    if (!event_parse(c->name, &ev, e) || !event_supported(&ev, e))
+    if (!parse_choice(c, &ev, e) || !event_supported(&ev, e))
         return;
     error_set(e, ERROR_UNSUPPORTED, "%s can be counted, but not sampled: its PMU has no interrupt", c->name);
 }
@@ -292,7 +336,7 @@ static uint64_t current_key(const struct event_picker *p, const char *running)
 {
     for (size_t i = 0; i < p->n; i++) {
         size_t len = strlen(p->choices[i].name);
-        if (strncmp(running, p->choices[i].name, len) == 0 && (!running[len] || running[len] == ':'))
+        if (!p->choices[i].preset && strncmp(running, p->choices[i].name, len) == 0 && (!running[len] || running[len] == ':'))
             return p->choices[i].key;
     }
     return 0;
@@ -302,6 +346,7 @@ static void destroy(void *ctx)
 {
     struct event_picker *p = ctx;
     arena_done(&p->strings);
+    preset_list_done(&p->presets);
     mem_free(p->choices);
     mem_free(p->groups);
     mem_free(p);
@@ -313,6 +358,8 @@ unsigned pick_event(struct app *a)
     struct event_picker *p = look_around();
     (void)snprintf(hint, sizeof hint, "type to filter, Enter takes, %s counts how often what is shown happens",
                    keymap_first(a->keymap, ACTION_PICK_COUNT, key));
+    if (p->presets_wrong.class != ERROR_NONE)
+        (void)app_error(a, &p->presets_wrong);
     return picker_open(a, &(struct picker_config){ .title = "Event to sample",
                                                    .hint = hint,
                                                    .tree = true,

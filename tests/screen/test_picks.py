@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Choosing what to measure: events with their rates and what they would cost."""
 import os
+import subprocess
 
 import machine as m
-from ptyscreen import Screen, Skip, run
+from ptyscreen import PROGRAM, Screen, Skip, run
 
 SYSCALLS = "raw_syscalls:sys_enter"
 busy = None
@@ -78,4 +79,60 @@ def dear_on_the_command_line():
         s.wait(r"DEGRADED \S+( [KMG])? samples a second of %s take about \d+%% of the CPUs" % SYSCALLS)
 
 
-run(rates, dear, dear_on_the_command_line)
+def presets():
+    """a preset in the picker brings its event, view and grouping; what was sampled before stays"""
+    m.need_events()
+    with Screen([], size=(100, 30)) as s:
+        s.wait(r"^flametop .*LIVE")
+        s.send("e")
+        s.wait(r"\^R counts how often")
+        typed(s, "who grows")
+        s.wait(r"memory .*who grows memory")
+        s.send("enter")
+        s.wait(r"^.*page-faults \d+Hz \[2/2\].*LIVE")
+        s.wait(r"3 Flame .*icicle")
+        s.send("[")
+        s.wait(r"^.*(cpu-clock|cycles)\S* \d+Hz \[1/2\].*LIVE")
+        s.send("]")
+        s.wait(r"^.*page-faults \d+Hz \[2/2\].*LIVE")
+
+
+def own_presets():
+    """--preset takes rows of the user's file, and says where one is wrong"""
+    home = m.path("presets")
+    os.makedirs(home + "/flametop", exist_ok=True)
+    rows = home + "/flametop/presets"
+
+    def put(text):
+        with open(rows, "w") as f:
+            f.write(text)
+        os.chmod(rows, 0o600)
+
+    def said(*args):
+        done = subprocess.run([PROGRAM, *args], env=dict(os.environ, XDG_CONFIG_HOME=home), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return done.returncode, done.stdout, done.stderr
+
+    put("# mine\nfaulty page-faults 1/50 flame comm all what I look for\n")
+    status, listed, _ = said("--list-presets")
+    assert status == 0 and "faulty" in listed and "memory" in listed, listed
+    status, _, why = said("--preset", "faulti")
+    assert status == 2 and "faulty" in why, why
+    m.need_events()
+    with Screen(["--preset", "faulty"], size=(100, 30), env={"XDG_CONFIG_HOME": home}) as s:
+        s.wait(r"^.*page-faults every 50 .*LIVE")
+        s.wait(r"3 Flame")
+    with Screen(["--preset", "faulty", "-F", "77"], size=(100, 30), env={"XDG_CONFIG_HOME": home}) as s:
+        s.wait(r"^.*page-faults 77Hz .*LIVE")
+    put("faulty page-faults 1/50 flame comm all what I look for\nbad page-faults often - - - x\n")
+    status, _, why = said("--preset", "faulty")
+    assert status == 2 and rows + ":2: " in why and "rate" in why, why
+    with Screen([], size=(100, 30), env={"XDG_CONFIG_HOME": home}) as s:
+        s.wait(r"^flametop .*LIVE")
+        s.send("e")
+        s.wait(r"flametop/presets:2: .*is no rate")
+        s.send("esc")
+        s.wait(r"SELF%")
+
+
+run(rates, dear, dear_on_the_command_line, presets, own_presets)

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "ui/preset.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/ini.h"
+#include "base/text.h"
+#include "ui/ui.h"
+
+#ifndef FLAMETOP_SYSCONF_DIR
+#define FLAMETOP_SYSCONF_DIR "/etc/flametop"
+#endif
+
+#define COLUMNS  7
+#define FREQ_MAX 1000000
+
+enum column { NAME, EVENTS, RATE, VIEW, GROUP, SCOPE, HELP };
+
+static bool no_word(struct error *e, const char *what, const char *word, const char *const *names, size_t n)
+{
+    char safe[64];
+    text_clean(safe, sizeof safe, word, strlen(word));
+    int near = text_nearest(safe, names, n);
+    error_set(e, ERROR_FORMAT, "there is no %s \"%s\"", what, safe);
+    return near >= 0 ? error_hint(e, "did you mean %s?", names[near]) : false;
+}
+
+static bool parse_rate(struct preset *p, const char *text, struct error *e)
+{
+    char number[32];
+    size_t len = strlen(text);
+    p->how = (struct session_sampling){ 0 };
+    if (!strcmp(text, "-"))
+        return true;
+    if (!strcmp(text, "each"))
+        return (p->how.period = 1);
+    if (!strncmp(text, "1/", 2) && text_parse_u64(text + 2, 1, UINT64_C(1) << 62, &p->how.period))
+        return true;
+    if (len > 2 && len < sizeof number && !strcmp(text + len - 2, "Hz")) {
+        (void)snprintf(number, sizeof number, "%.*s", (int)len - 2, text);
+        if (text_parse_u64(number, 1, FREQ_MAX, &p->how.freq_hz))
+            return true;
+    }
+    return error_set(e, ERROR_FORMAT, "\"%.40s\" is no rate: 99Hz, 1/1000, each or - is needed", text);
+}
+
+static bool parse_view(struct preset *p, const char *text, struct error *e)
+{
+    size_t n;
+    const char *const *names = ui_view_names(&n);
+    p->view = NULL;
+    if (!strcmp(text, "-"))
+        return true;
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(names[i], text)) {
+            p->view = names[i];
+            return true;
+        }
+    return no_word(e, "view", text, names, n);
+}
+
+static bool parse_group(struct preset *p, const char *text, struct error *e)
+{
+    p->group = -1;
+    if (!strcmp(text, "-"))
+        return true;
+    for (int g = 0; g < VIEW_GROUP_COUNT; g++)
+        if (!strcmp(view_group_names[g], text)) {
+            p->group = g;
+            return true;
+        }
+    return no_word(e, "grouping", text, view_group_names, VIEW_GROUP_COUNT);
+}
+
+/* --- scopes: parts joined by + --- */
+
+static bool scope_all(struct scope *s, const char *value, struct error *e)
+{
+    (void)value;
+    (void)e;
+    scope_set_all(s);
+    return true;
+}
+
+static const struct {
+    const char *word;
+    bool (*set)(struct scope *s, const char *value, struct error *e);
+} parts[] = {
+    { "all", scope_all },
+    { "user=", scope_set_user },
+    { "cgroup=", scope_set_cgroup },
+    { "cpus=", scope_set_cpus },
+};
+#define PARTS (sizeof parts / sizeof *parts)
+
+/* s NULL: only looked at. */
+static bool do_scope(const char *text, struct scope *s, struct error *e)
+{
+    char words[512];
+    (void)snprintf(words, sizeof words, "%s", text);
+    if (!strcmp(text, "-"))
+        return true;
+    for (char *save, *word = strtok_r(words, "+", &save); word; word = strtok_r(NULL, "+", &save)) {
+        size_t i = 0, len = 0;
+        while (i < PARTS && strncmp(word, parts[i].word, len = strlen(parts[i].word)))
+            i++;
+        if (i == PARTS || (word[len] == '\0') != (parts[i].word[len - 1] != '='))
+            return error_set(e, ERROR_FORMAT,
+                             "\"%.60s\" is no scope: all, user=NAME, cgroup=PATH, cpus=LIST or - is needed", word);
+        if (s && !parts[i].set(s, word + len, e))
+            return false;
+    }
+    return true;
+}
+
+/* --- rows --- */
+
+static const char *keep(struct preset_list *l, const char *text)
+{
+    return arena_strndup(&l->strings, text, strlen(text));
+}
+
+static struct preset *place_of(struct preset_list *l, const char *name)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (!strcmp(l->at[i].name, name))
+            return &l->at[i];
+    MEM_GROW(l->at, l->cap, l->n + 1);
+    return &l->at[l->n++];
+}
+
+static bool add_row(struct preset_list *l, const char *const columns[COLUMNS], const char *from, struct error *e)
+{
+    char help[200];
+    struct preset p = { 0 };
+    if (!parse_rate(&p, columns[RATE], e) || !parse_view(&p, columns[VIEW], e) ||
+        !parse_group(&p, columns[GROUP], e) || !do_scope(columns[SCOPE], NULL, e))
+        return false;
+    text_clean(help, sizeof help, columns[HELP], strlen(columns[HELP]));
+    p.name = keep(l, columns[NAME]);
+    p.events = keep(l, columns[EVENTS]);
+    p.rate = keep(l, columns[RATE]);
+    p.scope = keep(l, columns[SCOPE]);
+    p.help = keep(l, help);
+    (void)snprintf(p.from, sizeof p.from, "%s", from);
+    *place_of(l, p.name) = p;
+    return true;
+}
+
+/* Cuts a line in place. The last column is the rest. */
+static int cut(char *line, const char *columns[COLUMNS])
+{
+    int n = 0;
+    char *at = line + strspn(line, " \t");
+    for (size_t len = strlen(at); len && isspace((unsigned char)at[len - 1]);)
+        at[--len] = '\0';
+    while (*at && n < COLUMNS) {
+        columns[n++] = at;
+        if (n == COLUMNS)
+            break;
+        at += strcspn(at, " \t");
+        if (*at)
+            *at++ = '\0';
+        at += strspn(at, " \t");
+    }
+    return n;
+}
+
+static bool read_line(struct preset_list *l, char *line, const char *from, struct error *e)
+{
+    const char *columns[COLUMNS];
+    int n = cut(line, columns);
+    if (n == 0 || columns[0][0] == '#')
+        return true;
+    if (n < COLUMNS)
+        return error_set(e, ERROR_FORMAT, "%d of %d columns: NAME EVENTS RATE VIEW GROUP SCOPE WHAT-FOR are needed", n,
+                         COLUMNS);
+    return add_row(l, columns, from, e);
+}
+
+bool preset_read_text(struct preset_list *l, const char *label, const char *text, struct error *e)
+{
+    char *copy = mem_strdup(text), *rest = copy, *line, safe[128], from[160];
+    unsigned number = 0;
+    bool ok = true;
+    text_clean(safe, sizeof safe, label, strlen(label));
+    while (ok && (line = strsep(&rest, "\n"))) {
+        struct error why = { 0 };
+        (void)snprintf(from, sizeof from, "%s:%u: ", safe, ++number);
+        ok = read_line(l, line, from, &why) || error_set(e, why.class, "%s%s", from, why.text);
+    }
+    mem_free(copy);
+    return ok;
+}
+
+static bool read_file(struct preset_list *l, const char *path, struct error *e)
+{
+    struct buf text = { 0 };
+    bool ok = access(path, F_OK) != 0 ||
+              (ini_read_file(path, &text, e) && preset_read_text(l, path, buf_str(&text), e));
+    buf_done(&text);
+    return ok;
+}
+
+static bool user_file(char *path, size_t cap)
+{
+    const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    if (xdg && *xdg == '/')
+        return (size_t)snprintf(path, cap, "%s/flametop/presets", xdg) < cap;
+    return home && *home == '/' && (size_t)snprintf(path, cap, "%s/.config/flametop/presets", home) < cap;
+}
+
+bool preset_read(struct preset_list *l, struct error *e)
+{
+    static const char *const rows[][COLUMNS] = {
+#define PRESET(...) { __VA_ARGS__ },
+#include "ui/presets.def"
+#undef PRESET
+    };
+    char path[4096];
+    bool ok = true;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && ok; i++)
+        ok = add_row(l, rows[i], "", e);
+    return ok && read_file(l, FLAMETOP_SYSCONF_DIR "/presets", e) &&
+           (!user_file(path, sizeof path) || read_file(l, path, e));
+}
+
+void preset_list_done(struct preset_list *l)
+{
+    arena_done(&l->strings);
+    mem_free(l->at);
+    *l = (struct preset_list){ 0 };
+}
+
+const struct preset *preset_find(const struct preset_list *l, const char *name, struct error *e)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (!strcmp(l->at[i].name, name))
+            return &l->at[i];
+    const char **names = mem_array(l->n + 1, sizeof *names);
+    for (size_t i = 0; i < l->n; i++)
+        names[i] = l->at[i].name;
+    if (!no_word(e, "preset", name, names, l->n))
+        error_hint(e, "flametop --list-presets lists them");
+    mem_free(names);
+    return NULL;
+}
+
+bool preset_set_scope(const struct preset *p, struct scope *s, struct error *e)
+{
+    struct error why = { 0 };
+    return do_scope(p->scope, s, &why) || error_set(e, why.class, "%s%s", p->from, why.text);
+}
+
+void preset_print(const struct preset_list *l, struct buf *out)
+{
+    buf_puts(out, "# NAME EVENTS RATE VIEW GROUP SCOPE WHAT-FOR\n");
+    for (size_t i = 0; i < l->n; i++) {
+        const struct preset *p = &l->at[i];
+        buf_printf(out, "%-14s %-26s %-5s %-10s %-12s %-4s %s\n", p->name, p->events, p->rate, p->view ? p->view : "-",
+                   p->group >= 0 ? view_group_names[p->group] : "-", p->scope, p->help);
+    }
+}

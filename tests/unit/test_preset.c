@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ui/preset.h"
+
+static struct preset_list list;
+static struct error error;
+
+static int setup(void **state)
+{
+    (void)state;
+    setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
+    error_clear(&error);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    preset_list_done(&list);
+    return 0;
+}
+
+static const struct preset *only(const char *row)
+{
+    preset_list_done(&list);
+    if (!preset_read_text(&list, "mine", row, &error))
+        fail_msg("%s", error.text);
+    assert_int_equal(list.n, 1);
+    return &list.at[0];
+}
+
+static void refused(const char *text, const char *word)
+{
+    preset_list_done(&list);
+    error_clear(&error);
+    assert_false(preset_read_text(&list, "mine", text, &error));
+    if (!strstr(error.text, word))
+        fail_msg("\"%s\" does not say \"%s\"", error.text, word);
+}
+
+static void those_that_come_with_the_program_are_good(void **state)
+{
+    (void)state;
+    static const char *const wanted[] = { "cpu", "cycles", "cache", "branch", "tlb", "memory",
+                                          "blocking", "disk", "connect", "exec", "syscalls" };
+    assert_true(preset_read(&list, &error));
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        const struct preset *p = preset_find(&list, wanted[i], &error);
+        assert_non_null(p);
+        assert_non_null(p->view);
+        assert_true(p->group >= 0);
+    }
+}
+
+/* Tracepoints are another matter: not every machine has them. */
+static void their_software_events_are_understood(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "cpu", "cycles", "cache", "branch", "tlb", "memory", "blocking" };
+    assert_true(preset_read(&list, &error));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct event events[SESSION_EVENTS_MAX];
+        uint32_t n = 0;
+        if (!event_parse_list(preset_find(&list, names[i], NULL)->events, events, SESSION_EVENTS_MAX, &n, &error))
+            fail_msg("%s", error.text);
+    }
+}
+
+static void a_row_says_all_that_a_preset_is(void **state)
+{
+    (void)state;
+    const struct preset *p = only("  x\tpage-faults,cpu-clock  1/1000 flame comm  user=root+cpus=0  who does what  \n");
+    assert_string_equal(p->name, "x");
+    assert_string_equal(p->events, "page-faults,cpu-clock");
+    assert_string_equal(p->help, "who does what");
+    assert_string_equal(p->view, "flame");
+    assert_int_equal(p->group, VIEW_GROUP_COMM);
+    assert_int_equal(p->how.period, 1000);
+    assert_int_equal(p->how.freq_hz, 0);
+    assert_int_equal(only("x e 250Hz - - - h")->how.freq_hz, 250);
+    assert_int_equal(only("x e each - - - h")->how.period, 1);
+    p = only("x e - - - - h");
+    assert_true(!p->how.period && !p->how.freq_hz && !p->view && p->group < 0);
+}
+
+static void comments_and_empty_lines_are_left_out(void **state)
+{
+    (void)state;
+    assert_string_equal(only("# NAME EVENT\n\n   \n#\nx e - - - - h\r\n\n")->help, "h");
+}
+
+static void a_later_row_takes_the_place_of_one_of_its_name(void **state)
+{
+    (void)state;
+    assert_true(preset_read(&list, &error));
+    size_t n = list.n;
+    assert_true(preset_read_text(&list, "mine", "memory minor-faults - - - - mine", &error));
+    assert_int_equal(list.n, n);
+    assert_string_equal(preset_find(&list, "memory", NULL)->events, "minor-faults");
+}
+
+static void what_is_wrong_is_told_with_its_file_and_line(void **state)
+{
+    (void)state;
+    refused("x e - - - - h\n\nname event -", "mine:3: 3 of 7 columns");
+    refused("x e often - - - h", "mine:1: \"often\" is no rate");
+    refused("x e 0Hz - - - h", "no rate");
+    refused("x e 1/0 - - - h", "no rate");
+    refused("x e 99999999999999999999Hz - - - h", "no rate");
+    refused("x e - flam - - h", "did you mean flame");
+    refused("x e - - proces - h", "did you mean process");
+    refused("x e - - - everybody h", "\"everybody\" is no scope");
+    refused("x e - - - user= h", "is no scope");
+    refused("x e - - - allx h", "is no scope");
+    refused("x e - \x1b[31m - - h", "there is no view");
+    assert_null(strchr(error.text, '\x1b'));
+}
+
+static void the_nearest_name_is_told(void **state)
+{
+    (void)state;
+    assert_true(preset_read(&list, &error));
+    assert_null(preset_find(&list, "memroy", &error));
+    assert_non_null(strstr(error.text, "memory"));
+    assert_non_null(strstr(error.text, "--list-presets"));
+}
+
+static void a_scope_is_set_and_who_is_not_there_is_told_with_the_place(void **state)
+{
+    (void)state;
+    struct scope s;
+    scope_init(&s);
+    assert_true(preset_set_scope(only("x e - - - user=0+cpus=0 h"), &s, &error));
+    assert_int_equal(s.kind, SCOPE_USER);
+    assert_true(s.cpus[0]);
+    assert_true(preset_set_scope(only("x e - - - - h"), &s, &error));
+    assert_int_equal(s.kind, SCOPE_USER);
+    assert_true(preset_set_scope(only("x e - - - all h"), &s, &error));
+    assert_int_equal(s.kind, SCOPE_ALL);
+    assert_false(preset_set_scope(only("x e - - - user=nobody-of-that-name h"), &s, &error));
+    assert_non_null(strstr(error.text, "mine:1: "));
+    scope_done(&s);
+}
+
+/* What is printed may be the beginning of a file of one's own. */
+static void what_is_listed_can_be_read_again(void **state)
+{
+    (void)state;
+    struct buf first = { 0 }, second = { 0 };
+    assert_true(preset_read(&list, &error));
+    preset_print(&list, &first);
+    preset_list_done(&list);
+    assert_true(preset_read_text(&list, "listed", buf_str(&first), &error));
+    preset_print(&list, &second);
+    assert_string_equal(buf_str(&first), buf_str(&second));
+    buf_done(&first);
+    buf_done(&second);
+}
+
+static void rows_of_the_users_file_are_added(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/flametop-presets-XXXXXX", path[80];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/flametop", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/flametop/presets", folder);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs("mine cpu-clock 49Hz - - - my own\n", f);
+    fclose(f);
+    chmod(path, 0600);
+    setenv("XDG_CONFIG_HOME", folder, 1);
+    bool ok = preset_read(&list, &error);
+    unlink(path);
+    *strrchr(path, '/') = '\0';
+    rmdir(path);
+    rmdir(folder);
+    if (!ok)
+        fail_msg("%s", error.text);
+    assert_non_null(preset_find(&list, "cpu", NULL));
+    assert_int_equal(preset_find(&list, "mine", NULL)->how.freq_hz, 49);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(those_that_come_with_the_program_are_good),
+        CASE(their_software_events_are_understood),
+        CASE(a_row_says_all_that_a_preset_is),
+        CASE(comments_and_empty_lines_are_left_out),
+        CASE(a_later_row_takes_the_place_of_one_of_its_name),
+        CASE(what_is_wrong_is_told_with_its_file_and_line),
+        CASE(the_nearest_name_is_told),
+        CASE(a_scope_is_set_and_who_is_not_there_is_told_with_the_place),
+        CASE(what_is_listed_can_be_read_again),
+        CASE(rows_of_the_users_file_are_added),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
