@@ -21,14 +21,17 @@ enum option_id {
     OPTION_COUNT_ALL
 };
 
-enum run_mode { RUN_SCREEN, RUN_BATCH, RUN_RECORD, RUN_REPORT, RUN_LIST_EVENTS, RUN_LIST_EXPORTS, RUN_LIST_PRESETS, RUN_GENERATE,
-                RUN_VERSION, RUN_HELP };
+enum run_mode { RUN_SCREEN, RUN_BATCH, RUN_RECORD, RUN_REPORT, RUN_STAT, RUN_LIST_EVENTS, RUN_LIST_EXPORTS, RUN_LIST_PRESETS,
+                RUN_GENERATE, RUN_VERSION, RUN_HELP };
 
 struct options {
     enum run_mode mode;
     struct session_config session;
     struct ui_config ui;
     struct export_options exports;
+    struct event_list events; /* of -e, or of the config */
+    size_t last_event;        /* those of the last -e begin here */
+    bool stat_csv;
     bool window_named;
     struct preset_list presets; /* read when one is asked for */
     uint64_t iterations; /* 0: without end */
@@ -57,6 +60,15 @@ struct option_row {
 const struct option_row *option_row(enum option_id id);
 /* Sets one option from text; config keys and the command line both end here. */
 bool options_set(struct options *o, enum option_id id, const char *value, struct error *e);
+/* options_events.c: adds what -e names; --filter belongs to the last of them. options_take_events: what the session is to
+ * sample, when all was read. */
+bool options_set_event(struct options *o, const char *value, struct error *e);
+bool options_set_filter(struct options *o, const char *value, struct error *e);
+bool options_take_events(struct options *o, struct error *e);
+/* list_events.c: --list-events, by its exit status */
+int list_events(const char *glob);
+/* stat.c: --stat, by its exit status */
+int stat_run(struct options *o, struct error *e);
 /* options_folded.c */
 bool options_set_fold(struct options *o, const char *value, struct error *e);
 /* Which of the words a|b[,X]|c that an option takes: its place, or -1 with the nearest one named. */

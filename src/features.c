@@ -61,6 +61,11 @@ static const struct feature features[] = {
 #else
     { "capstone", "instructions of annotated functions", false },
 #endif
+#ifdef HAVE_PFM
+    { "libpfm4", "events by the names of CPU vendors", true },
+#else
+    { "libpfm4", "events by the names of CPU vendors", false },
+#endif
 #ifdef HAVE_LZMA
     { "lzma", "mini-debug-info, perf.data packed by xz", true },
 #else

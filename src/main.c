@@ -8,6 +8,8 @@
  *   batch.c        what runs without a screen: -b, --duration, -i into a pipe
  *   document.c     the manual and the completions, from the tables
  *   features.c     --version
+ *   stat.c         --stat: events counted, as perf stat does
+ *   list_events.c  --list-events
  *   servers.c      --debuginfod: who is asked
  *   waiting.c      the line on the terminal while a recording comes through a pipe
  *   ui/            the screens: term (curses), app (loop), widgets, one file per view
@@ -21,7 +23,6 @@
  *   perf/          the kernel's side: events, rings, records, counters
  *   base/          memory, strings, maps, files, errors
  */
-#include <fnmatch.h>
 #if defined(FLAMETOP_STATIC) && __has_include(<nss.h>)
 #include <nss.h>
 #endif
@@ -41,6 +42,8 @@
 static int complain(const struct error *e, int status)
 {
     fprintf(stderr, "flametop: %s\n", e->text);
+    if (*e->shown)
+        fprintf(stderr, "  %s\n  %*s^\n", e->shown, (int)e->column, "");
     return status;
 }
 
@@ -52,47 +55,7 @@ static int print_and_free(struct buf *out)
     return ok ? 0 : complain(&e, 1);
 }
 
-/* ---- --list-events, --list-exports ---- */
-
-struct listing {
-    struct buf out;
-    const char *glob;
-    char group[96];
-    size_t n;
-};
-
-static bool list_event(void *ctx, const struct event_row *r)
-{
-    struct listing *l = ctx;
-    struct event ev;
-    if (l->glob && fnmatch(l->glob, r->name, 0) && (!r->alias || fnmatch(l->glob, r->alias, 0)))
-        return true;
-    if (strcmp(l->group, r->group)) {
-        snprintf(l->group, sizeof l->group, "%s", r->group);
-        buf_printf(&l->out, "%s%s\n", l->out.len ? "\n" : "", r->group);
-    }
-    bool opens = event_parse(r->name, &ev, NULL) && event_supported(&ev, NULL);
-    buf_printf(&l->out, "  %c %-40s %s%s%s%s\n", opens ? '+' : '-', r->name, r->alias ? "(" : "",
-               r->alias ? r->alias : "", r->alias ? ") " : "", r->help ? r->help : "");
-    l->n++;
-    return true;
-}
-
-static int list_events(const char *glob)
-{
-    struct listing l = { .glob = glob };
-    bool no_tracefs = false;
-    event_each(list_event, &l, &no_tracefs);
-    if (no_tracefs)
-        fprintf(stderr, "flametop: tracepoints are not listed: tracefs cannot be read "
-                        "(as root: mount -t tracefs nodev /sys/kernel/tracing)\n");
-    if (!l.n) {
-        fprintf(stderr, "flametop: no event matches %s\n", glob ? glob : "");
-        buf_done(&l.out);
-        return 1;
-    }
-    return print_and_free(&l.out);
-}
+/* ---- --list-exports ---- */
 
 static int list_exports(void)
 {
@@ -272,6 +235,10 @@ static int run(struct options *o)
         return print_and_free(&out);
     case RUN_LIST_EVENTS:
         return list_events(o->list_glob);
+    case RUN_STAT: {
+        int status = stat_run(o, &e);
+        return *e.text ? complain(&e, status) : status;
+    }
     case RUN_LIST_EXPORTS:
         return list_exports();
     case RUN_LIST_PRESETS:

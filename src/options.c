@@ -52,27 +52,18 @@ static bool set_delay(struct options *o, const char *value, struct error *e)
             error_set(e, ERROR_ARGUMENT, "--delay %s: at least %g seconds", value, DELAY_MIN_S));
 }
 
-static bool set_event(struct options *o, const char *value, struct error *e)
-{
-    struct session_config *s = &o->session;
-    if (!s->event_named)
-        s->n_events = 0;
-    s->event_named = true;
-    return event_parse_list(value, s->events, SESSION_EVENTS_MAX, &s->n_events, e);
-}
-
 static bool set_preset(struct options *o, const char *value, struct error *e)
 {
     struct session_config *s = &o->session;
     struct error why = { 0 };
     preset_list_done(&o->presets);
     const struct preset *p = preset_read(&o->presets, e) ? preset_find(&o->presets, value, e) : NULL;
-    uint32_t n = s->event_named ? s->n_events : 0;
+    uint32_t n = s->event_named ? (uint32_t)o->events.n : 0;
     if (!p || !preset_set_scope(p, &s->scope, e))
         return false;
-    if (!set_event(o, p->events, &why))
+    if (!options_set_event(o, p->events, &why))
         return error_set(e, why.class, "%s%s", p->from, why.text);
-    for (; n < s->n_events; n++)
+    for (; n < o->events.n && n < SESSION_EVENTS_MAX; n++)
         s->samplings[n] = p->how;
     o->ui.view = p->view ? p->view : o->ui.view;
     o->ui.group = p->group >= 0 ? (enum view_group)p->group : o->ui.group;
@@ -183,14 +174,26 @@ bool options_set_flag(bool *to, enum option_id id, const char *value, struct err
     return !value || error_set(e, ERROR_ARGUMENT, "%s = %s: yes or no is needed", rows[id].name, value);
 }
 
+static bool set_stat(struct options *o, const char *value, struct error *e)
+{
+    int word = value ? options_word_of(OPTION_STAT, value, e) : 0;
+    o->stat_csv = word == 1;
+    return word >= 0;
+}
+
 bool options_set(struct options *o, enum option_id id, const char *value, struct error *e)
 {
     struct session_config *s = &o->session;
     switch (id) {
     case OPTION_EVENT:
-        return set_event(o, value, e);
+        return options_set_event(o, value, e);
     case OPTION_PRESET:
         return set_preset(o, value, e);
+    case OPTION_FILTER:
+        return options_set_filter(o, value, e);
+    case OPTION_STAT:
+        o->mode = RUN_STAT;
+        return set_stat(o, value, e);
     case OPTION_FREQ:
         s->freq_named = true;
         return set_number(&s->freq_hz, id, value, 1, FREQ_MAX, e);
@@ -439,6 +442,8 @@ static bool check_combinations(struct options *o, struct error *e)
         return refuse(e, "-b prints to standard output: leave out -o, or record with --duration in place of -b");
     if (s->scope.no_kernel && s->scope.no_user)
         return refuse(e, "-K and -U together leave nothing to sample");
+    if (o->mode == RUN_STAT && s->input)
+        return refuse(e, "--stat counts what runs now: leave out -i");
     if (s->freq_named && s->period)
         return refuse(e, "-F and -c exclude each other: a frequency or a period");
     if (o->mode == RUN_BATCH && (o->diff || o->diff_range))
@@ -487,7 +492,7 @@ bool options_parse(struct options *o, int argc, char **argv, struct error *e)
     o->ui.n_keys = o->n_keys;
     if (o->session.input && !o->window_named)
         o->ui.window_ns = 0; /* a file is looked at whole */
-    return ok && check_combinations(o, e);
+    return ok && check_combinations(o, e) && options_take_events(o, e);
 }
 
 void options_done(struct options *o)
@@ -499,6 +504,7 @@ void options_done(struct options *o)
     mem_free(o->servers);
     preset_list_done(&o->presets);
     scope_done(&o->session.scope);
+    event_list_done(&o->events);
 }
 
 static void help_row(struct buf *out, const struct option_row *r)

@@ -18,4 +18,14 @@ void cpus_read(const char *which, struct cpus *out);
 bool cpus_has(const struct cpus *c, uint32_t cpu);
 void cpus_done(struct cpus *c);
 
+/* The same as a plain value; without a bit: every CPU. */
+#define CPU_MASK_MAX 8192 /* the most that a kernel is built for */
+struct cpu_mask {
+    uint64_t words[CPU_MASK_MAX / 64];
+};
+struct cpu_mask cpu_mask_of(const char *list); /* a list that is none gives no bit */
+bool cpu_mask_any(const struct cpu_mask *m);
+bool cpu_mask_has(const struct cpu_mask *m, uint32_t cpu); /* true for every CPU when there is no bit */
+int cpu_mask_first(const struct cpu_mask *m);              /* -1: no bit */
+
 #endif

@@ -18,6 +18,8 @@ void namelist_add(struct namelist *names, const char *name); /* copies */
 bool namelist_add_dir(struct namelist *names, const char *dir, bool only_folders, struct error *e);
 /* The nearest to `word` by edit distance, else the first that begins with it, else NULL. Borrowed. */
 const char *namelist_nearest(const struct namelist *names, const char *word);
+/* "one, two, three", as much as fits. */
+void namelist_join(const struct namelist *names, char *dst, size_t cap);
 void namelist_done(struct namelist *names);
 
 #endif

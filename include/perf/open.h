@@ -22,7 +22,7 @@ struct plan {
     enum plan_where where;
     bool filter; /* on all CPUs, and records of others than the targets are dropped */
     bool fit;    /* as many tasks as descriptors allow */
-    bool fit_noted, refused_noted;
+    bool fit_noted, refused_noted, cpus_noted;
     bool no_wide;       /* all CPUs were refused: not to be tried again */
     bool no_namespaces; /* NAMESPACES records want CAP_PERFMON, whatever perf_event_paranoid says */
     uint32_t features_dropped;
@@ -73,7 +73,7 @@ void live_cpu_close(struct live_cpu *c);
 
 /* What went wrong, for the ladder to choose the next step. */
 struct open_failure {
-    enum open_stage { OPEN_EVENT, OPEN_RING, OPEN_BUDGET, OPEN_TARGET, OPEN_NO_CPU } stage;
+    enum open_stage { OPEN_EVENT, OPEN_FILTER, OPEN_RING, OPEN_BUDGET, OPEN_TARGET, OPEN_NO_CPU } stage;
     int sys;
     uint32_t cpu, tid; /* tid 0: none */
     uint32_t member;   /* of the group */

@@ -14,10 +14,19 @@
 /* Where tracefs is mounted (/sys/kernel/tracing, /sys/kernel/debug/tracing, or what /proc/mounts says), or
  * NULL. Whether we may read it is another question. Valid until the thread's next call. */
 const char *tracepoint_root(void);
-/* Without a tracefs, or without rights, e says how to get them; else it names the nearest. */
+bool tracepoint_exists(const char *system, const char *name);
+/* Without a tracefs, or without rights, e says how to get them; else it names the nearest, with the place in
+ * "system:name". */
 bool tracepoint_id(const char *system, const char *name, uint64_t *id, struct error *e);
 bool tracepoint_systems(struct namelist *out, struct error *e); /* adds; sorted */
 bool tracepoint_names(const char *system, struct namelist *out, struct error *e);
+
+/* Its fields in one line, "prev_comm, prev_pid, prev_prio"; of a probe that is in tracefs, where it is: "uprobe
+ * /bin/bash:0x4a2f0". False: they cannot be read. */
+bool tracepoint_fields(const char *system, const char *name, char *dst, size_t cap);
+/* Why the kernel does not take a filter, in its own words, which it tells where filters are set by text; with the place in
+ * the filter. It is asked in an instance of its own, beside whatever traces. False, also when it cannot be asked. */
+bool tracepoint_explain_filter(const char *system, const char *name, const char *filter, struct error *e);
 
 /* "prev_comm=bash prev_pid=12 …": a raw payload as the kernel's format prints it, cleaned. A payload too
  * short for the format is refused with false; offsets in it may be anything. */

@@ -45,6 +45,9 @@ static void set_text(struct error *e, enum error_class class, int sys, const cha
     text_clean(e->text, sizeof e->text, n < 0 ? fmt : text, sizeof text);
     e->class = class;
     e->sys = sys;
+    e->placed = false;
+    e->at = 0;
+    e->shown[0] = '\0';
 }
 
 static void append(struct error *e, const char *separator, const char *text)
@@ -104,4 +107,38 @@ void error_clear(struct error *e)
     e->class = ERROR_NONE;
     e->sys = 0;
     e->text[0] = '\0';
+    e->placed = false;
+    e->shown[0] = '\0';
+}
+
+bool error_at(struct error *e, size_t at)
+{
+    if (e) {
+        e->placed = true;
+        e->at = at;
+    }
+    return false;
+}
+
+bool error_shift(struct error *e, size_t by)
+{
+    if (e && e->placed && !e->shown[0])
+        e->at += by;
+    return false;
+}
+
+/* Of a long text a window: half of it before the fault, begun at a character. */
+bool error_show(struct error *e, const char *whole)
+{
+    if (!e || !e->placed || e->shown[0])
+        return false;
+    size_t len = strlen(whole), room = sizeof e->shown - 1, at = e->at < len ? e->at : len;
+    size_t from = len > room && at > room / 2 ? at - room / 2 : 0;
+    char before[sizeof e->shown];
+    while (from && ((unsigned char)whole[from] & 0xc0) == 0x80)
+        from++;
+    text_clean(e->shown, sizeof e->shown, whole + from, len - from);
+    text_clean(before, sizeof before, whole + from, at > from ? at - from : 0);
+    e->column = (unsigned)text_width(before);
+    return false;
 }

@@ -131,6 +131,10 @@ static bool refused_event(const struct plan *p, const struct open_failure *f, st
     case EOPNOTSUPP:
         if (p->cfg.callchain == CALLCHAIN_LBR)
             return refused_branches(p, e);
+        if (event_supported(&p->cfg.event, NULL))
+            return error_set(e, ERROR_UNSUPPORTED,
+                             "%s can be counted (--stat -e %s), but not sampled: its PMU has no interrupt",
+                             p->cfg.event.name, p->cfg.event.name);
         /* fall through */
     default:
         return event_explain(p->cfg.event.name, &p->attr, f->sys, e);
@@ -144,6 +148,8 @@ bool advice_refused(const struct plan *p, const struct open_failure *f, struct e
         return refused_ring(p, f, e);
     case OPEN_BUDGET:
         return refused_files(p, f, e);
+    case OPEN_FILTER:
+        return event_explain_filter(plan_event(p, f->member), f->sys, e);
     case OPEN_TARGET:
         return refused_gone(p, e);
     case OPEN_NO_CPU:

@@ -78,3 +78,32 @@ void cpus_done(struct cpus *c)
     mem_free(c->in);
     *c = (struct cpus){ 0 };
 }
+
+struct cpu_mask cpu_mask_of(const char *list)
+{
+    struct cpus cpus;
+    struct cpu_mask m = { { 0 } };
+    bool ok = cpus_parse(list, &cpus);
+    for (uint32_t cpu = 0; ok && cpu < cpus.n && cpu < CPU_MASK_MAX; cpu++)
+        m.words[cpu / 64] |= (uint64_t)cpus.in[cpu] << cpu % 64;
+    cpus_done(&cpus);
+    return m;
+}
+
+int cpu_mask_first(const struct cpu_mask *m)
+{
+    for (size_t i = 0; i < sizeof m->words / sizeof *m->words; i++)
+        if (m->words[i])
+            return (int)i * 64 + __builtin_ctzll(m->words[i]);
+    return -1;
+}
+
+bool cpu_mask_any(const struct cpu_mask *m)
+{
+    return cpu_mask_first(m) >= 0;
+}
+
+bool cpu_mask_has(const struct cpu_mask *m, uint32_t cpu)
+{
+    return (cpu < CPU_MASK_MAX && m->words[cpu / 64] >> cpu % 64 & 1) || !cpu_mask_any(m);
+}

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "perf/event.h"
 
-#include <errno.h>
-#include <linux/hw_breakpoint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "perf/event_parse.h"
 #include "perf/event_table.h"
 #include "perf/namelist.h"
 #include "perf/pmu.h"
+#include "perf/terms.h"
 #include "perf/tracepoint.h"
+#include "perf/vendor.h"
 
-/* ":S" and ":W" mean something in groups only: taken, as perf takes them, and without effect. */
-#define MODIFIERS "ukhGHpPSDIWe"
+/* An event as it is typed, taken apart: HEAD[/TERMS/][:]MODS. */
+struct parts {
+    const char *text;
+    char *head, *terms;         /* owned; terms NULL: none */
+    size_t terms_at, mods_at;   /* in the text */
+    const char *mods;           /* NULL: none */
+    struct event_terms more;
+};
 
 static void event_init(struct event *out, const char *name)
 {
@@ -34,38 +40,53 @@ void event_default(struct event *out)
     event_parse("cycles", out, NULL);
 }
 
-static bool bad_modifier(const char *text, char c, const char *why, struct error *e)
+static bool wrong(const struct parts *p, const char *at, const char *what, struct error *e)
 {
-    return error_set(e, ERROR_ARGUMENT,
-                     "event '%s': modifier '%c' %s; there are u (user) k (kernel) h "
-                     "(hypervisor) G (guest) H (host) p pp ppp P (precise) D (pinned) "
-                     "e (exclusive) I (no idle) S W",
-                     text, c, why);
+    error_set(e, ERROR_ARGUMENT, "event '%s': %s", p->text, what);
+    return error_at(e, (size_t)(at - p->text));
 }
 
-/* How often each modifier is given; false for what is none, or is given too often. */
-static bool count_modifiers(const char *mods, const char *text, unsigned times[sizeof MODIFIERS],
-                            struct error *e)
+static bool bad_modifier(const char *text, const char *at, const char *why, struct error *e)
 {
-    if (!*mods)
-        return error_set(e, ERROR_ARGUMENT, "event '%s': nothing follows the last ':'", text);
-    for (; *mods; mods++) {
-        const char *at = strchr(MODIFIERS, *mods);
-        if (!at)
-            return bad_modifier(text, *mods, "is unknown", e);
-        unsigned n = ++times[at - MODIFIERS];
-        if (n > (*mods == 'p' ? 3 : 1))
-            return bad_modifier(text, *mods, "is given too often", e);
+    error_set(e, ERROR_ARGUMENT,
+              "event '%s': modifier '%c' %s; there are u (user) k (kernel) h (hypervisor) G (guest) H (host) p pp ppp P "
+              "(precise) D (pinned) e (exclusive) I (no idle) S W",
+              text, *at, why);
+    return false;
+}
+
+/* How often each modifier is given; false for what is none, or is given too often, with the place in mods. */
+static bool count_modifiers(const char *mods, const char *text, unsigned times[sizeof EVENT_MODIFIERS], struct error *e)
+{
+    if (!*mods) {
+        error_set(e, ERROR_ARGUMENT, "event '%s': nothing follows the last ':'", text);
+        return error_at(e, 0);
+    }
+    for (const char *m = mods; *m; m++) {
+        const char *at = strchr(EVENT_MODIFIERS, *m);
+        const char *why = !at                                                          ? "is unknown"
+                          : ++times[at - EVENT_MODIFIERS] > (*m == 'p' ? 3u : 1u) ? "is given too often"
+                                                                                       : NULL;
+        if (why) {
+            bad_modifier(text, m, why, e);
+            return error_at(e, (size_t)(m - mods));
+        }
     }
     return true;
 }
 
-static unsigned given(const unsigned times[sizeof MODIFIERS], char c)
+static unsigned given(const unsigned times[sizeof EVENT_MODIFIERS], char c)
 {
-    return times[strchr(MODIFIERS, c) - MODIFIERS];
+    return times[strchr(EVENT_MODIFIERS, c) - EVENT_MODIFIERS];
 }
 
-static void apply_modifiers(struct perf_event_attr *attr, const unsigned times[sizeof MODIFIERS])
+bool event_check_modifiers(const char *mods, const char *text, struct error *e)
+{
+    unsigned times[sizeof EVENT_MODIFIERS] = { 0 };
+    return count_modifiers(mods, text, times, e);
+}
+
+static void apply_modifiers(struct perf_event_attr *attr, const unsigned times[sizeof EVENT_MODIFIERS])
 {
     if (given(times, 'u') || given(times, 'k') || given(times, 'h')) {
         attr->exclude_user = !given(times, 'u');
@@ -82,119 +103,84 @@ static void apply_modifiers(struct perf_event_attr *attr, const unsigned times[s
     attr->precise_ip = given(times, 'p') & 3;
 }
 
-/* The kind and the config are set: adds what follows from the modifiers, and the defaults without them.
- * The counters of the CPUs leave guests out by default, whose addresses mean nothing here; other PMUs
- * refuse any exclusion. */
-static bool finish(struct event *ev, const char *mods, bool core_pmu, const char *text, struct error *e)
+static void take_more(const struct parts *p, struct event *ev)
 {
-    unsigned times[sizeof MODIFIERS] = { 0 };
-    bool cpu = ev->kind == EVENT_HARDWARE || ev->kind == EVENT_RAW || (ev->kind == EVENT_PMU && core_pmu);
-    ev->attr.exclude_guest = cpu || ev->kind == EVENT_CACHE;
+    if (*p->more.name)
+        snprintf(ev->name, sizeof ev->name, "%.100s%s%s", p->more.name, p->mods ? ":" : "", p->mods ? p->mods : "");
+    ev->period = p->more.period;
+    ev->freq_hz = p->more.freq_hz;
+    ev->scale = p->more.scale;
+    snprintf(ev->unit, sizeof ev->unit, "%s", p->more.unit);
+}
+
+/* The kind and the config are set: adds what follows from the modifiers, and the defaults without them. The counters of
+ * the CPUs leave guests out by default, whose addresses mean nothing here; other PMUs refuse any exclusion. */
+static bool finish(const struct parts *p, struct event *ev, bool core_pmu, struct error *e)
+{
+    unsigned times[sizeof EVENT_MODIFIERS] = { 0 };
+    bool cpu = ev->kind == EVENT_HARDWARE || ev->kind == EVENT_RAW || core_pmu;
+    ev->attr.exclude_guest = cpu || ev->kind == EVENT_CACHE || ev->attr.exclude_guest;
     ev->precise_max = cpu;
-    if (!mods)
+    take_more(p, ev);
+    if (!p->mods)
         return true;
-    if (!count_modifiers(mods, text, times, e))
-        return false;
+    if (!count_modifiers(p->mods, p->text, times, e))
+        return error_shift(e, p->mods_at);
     apply_modifiers(&ev->attr, times);
     ev->precise_max = given(times, 'P') || (cpu && !given(times, 'p'));
     return true;
 }
 
-/* rHEX */
-static bool parse_raw(const char *name, uint64_t *config)
+/* ---- the terms of events that have no PMU's formats ---- */
+
+static bool take_plain_term(void *ctx, const struct term *t, struct error *e)
 {
-    size_t digits = strspn(name + 1, "0123456789abcdefABCDEF");
-    if (name[0] != 'r' || !digits || digits > 16 || name[1 + digits])
+    static const char *const names[] = { "name", "period", "freq" };
+    bool known;
+    if (terms_take(t, ctx, &known, e))
+        return true;
+    if (known)
         return false;
-    *config = strtoull(name + 1, NULL, 16);
-    return true;
+    int near = text_nearest(t->name, names, sizeof names / sizeof *names);
+    error_set(e, ERROR_ARGUMENT, "'%s' is no term of this event; it may have name=, period= and freq=", t->name);
+    if (near >= 0)
+        error_hint(e, "did you mean '%s='?", names[near]);
+    return error_at(e, t->at);
 }
 
-static bool bad_breakpoint(const char *text, const char *what, struct error *e)
+static bool take_plain_terms(struct parts *p, struct error *e)
 {
-    return error_set(e, ERROR_ARGUMENT,
-                     "event '%s': %s; a breakpoint is mem:0xADDRESS[/LENGTH][:rwx], with a "
-                     "length of 1, 2, 4 or 8",
-                     text, what);
+    return !p->terms || terms_each(p->terms, take_plain_term, &p->more, e) || error_shift(e, p->terms_at);
 }
 
-/* "rw": what the breakpoint watches for; 0 when it is no such word. */
-static uint32_t breakpoint_type(const char *word, size_t n)
-{
-    uint32_t type = 0;
-    for (size_t i = 0; i < n; i++) {
-        const char *at = strchr("rwx", word[i]);
-        uint32_t bit = at ? (uint32_t[]){ HW_BREAKPOINT_R, HW_BREAKPOINT_W, HW_BREAKPOINT_X }[at - "rwx"] : 0;
-        if (!bit || type & bit)
-            return 0;
-        type |= bit;
-    }
-    return type;
-}
-
-static bool parse_breakpoint(const char *text, struct event *out, struct error *e)
-{
-    char *s;
-    errno = 0;
-    uint64_t len = 0, addr = strtoull(text + 4, &s, 0);
-    if (s == text + 4 || errno || text[4] == '-')
-        return bad_breakpoint(text, "no address follows 'mem:'", e);
-    if (*s == '/') {
-        char *digits = s + 1;
-        len = strtoull(digits, &s, 0);
-        if (s == digits || (len != 1 && len != 2 && len != 4 && len != 8))
-            return bad_breakpoint(text, "the length is wrong", e);
-    }
-    uint32_t type = HW_BREAKPOINT_RW;
-    if (*s == ':') {
-        size_t n = strcspn(s + 1, ":");
-        uint32_t access = breakpoint_type(s + 1, n);
-        s += access ? n + 1 : 0;
-        type = access ? access : type;
-    }
-    if (*s && *s != ':')
-        return bad_breakpoint(text, "something else follows the address", e);
-    out->kind = EVENT_BREAKPOINT;
-    out->attr.type = PERF_TYPE_BREAKPOINT;
-    out->attr.bp_addr = addr;
-    out->attr.bp_type = type;
-    out->attr.bp_len = len ? len : type == HW_BREAKPOINT_X ? sizeof(long) : HW_BREAKPOINT_LEN_4;
-    return finish(out, *s ? s + 1 : NULL, false, text, e);
-}
-
-static void take_pmu(struct event *out, const struct pmu *pmu)
-{
-    out->kind = EVENT_PMU;
-    out->cpus = pmu->cpus;
-}
-
-static void rename_event(struct event *out, const char *name, const char *mods)
-{
-    snprintf(out->name, sizeof out->name, "%.100s%s%s", name, mods ? ":" : "", mods ? mods : "");
-}
-
-/* pmu/terms/modifiers */
-static bool parse_pmu(const char *text, const char *slash, struct event *out, struct error *e)
+/* From the first slash on: "/terms/", "/terms/u", "/terms/:u". */
+static bool take_terms(struct parts *p, const char *slash, struct error *e)
 {
     const char *end = strrchr(slash + 1, '/');
     if (!end)
-        return error_set(e, ERROR_ARGUMENT, "event '%s': the terms end with a second '/': pmu/term=value,…/",
-                         text);
-    char *name = mem_strndup(text, (size_t)(slash - text));
-    char *terms = mem_strndup(slash + 1, (size_t)(end - slash - 1));
-    char named[96] = "";
-    const char *mods = end[1] == ':' ? end + 2 : end[1] ? end + 1 : NULL;
-    struct pmu pmu;
-    bool ok = pmu_find(name, &pmu, e) && pmu_apply(&pmu, terms, &out->attr, named, sizeof named, e);
-    mem_free(name);
-    mem_free(terms);
-    if (!ok)
-        return false;
-    take_pmu(out, &pmu);
-    if (*named)
-        rename_event(out, named, mods);
-    return finish(out, mods, pmu.core, text, e);
+        return wrong(p, slash, "the terms end with a second '/': name/term=value,…/", e);
+    p->terms = mem_strndup(slash + 1, (size_t)(end - slash - 1));
+    p->terms_at = (size_t)(slash + 1 - p->text);
+    if (end[1])
+        p->mods = end + 1 + (end[1] == ':');
+    return true;
 }
+
+static bool parse_breakpoint(struct parts *p, struct event *out, struct error *e)
+{
+    const char *rest;
+    if (!event_parse_breakpoint(p->text, &out->attr, &rest, e))
+        return false;
+    if (*rest == '/' && !take_terms(p, rest, e))
+        return false;
+    if (*rest == ':')
+        p->mods = rest + 1;
+    p->mods_at = p->mods ? (size_t)(p->mods - p->text) : 0;
+    out->kind = EVENT_BREAKPOINT;
+    return take_plain_terms(p, e) && finish(p, out, false, e);
+}
+
+/* ---- names ---- */
 
 static bool add_alias(void *ctx, const char *name, const char *terms)
 {
@@ -208,11 +194,34 @@ static bool add_aliases(void *ctx, const struct pmu *pmu)
     return pmu_each_alias(pmu, add_alias, ctx);
 }
 
+static bool add_vendor(void *ctx, const char *pmu, const char *name, const char *help)
+{
+    (void)pmu;
+    (void)help;
+    namelist_add(ctx, name);
+    return true;
+}
+
+/* "INST_RETIRED:ANY_Q" is closer to a vendor's event than to a tracepoint. */
+static bool near_vendor(const char *name, struct error *e)
+{
+    struct namelist all = { 0 };
+    vendor_each(add_vendor, &all);
+    const char *near = e && e->class == ERROR_MISSING && !strstr(e->text, "did you mean") ? namelist_nearest(&all, name) : NULL;
+    if (near) {
+        error_set(e, ERROR_MISSING, "unknown event '%s'; did you mean '%s'?", name, near);
+        error_at(e, 0);
+    }
+    namelist_done(&all);
+    return false;
+}
+
 static bool unknown_event(const char *name, enum event_match match, struct error *e)
 {
     struct namelist all = { 0 };
     event_table_names(&all);
     pmu_each(add_aliases, &all);
+    vendor_each(add_vendor, &all);
     const char *near = namelist_nearest(&all, name);
     const char *what = match == EVENT_MATCH_ILLEGAL ? "no CPU counts" : "unknown event";
     if (near)
@@ -220,24 +229,46 @@ static bool unknown_event(const char *name, enum event_match match, struct error
     else
         error_set(e, ERROR_MISSING, "%s '%s'; --list-events shows what there is", what, name);
     namelist_done(&all);
-    return false;
+    return error_at(e, 0);
 }
 
-/* A name without a colon or a slash; NONE when there is none such. */
-static enum event_match find_plain(const char *name, struct event *out, bool *core)
+static bool parse_pmu(struct parts *p, struct event *out, struct error *e)
 {
     struct pmu pmu;
-    enum event_match match = event_table_find(name, out);
-    *core = false;
-    if (match != EVENT_MATCH_NONE)
-        return match;
-    if (pmu_find_alias(name, &pmu) && pmu_apply(&pmu, name, &out->attr, NULL, 0, NULL)) {
-        take_pmu(out, &pmu);
+    if (!pmu_find(p->head, &pmu, e))
+        return error_at(e, 0);
+    if (!pmu_apply(&pmu, p->terms, &out->attr, &p->more, e))
+        return error_shift(e, p->terms_at);
+    out->kind = EVENT_PMU;
+    out->cpus = pmu.cpus;
+    return finish(p, out, pmu.core, e);
+}
+
+bool event_parse_tracepoint(const char *text, const char *system, const char *name, struct event *out, struct error *e)
+{
+    uint64_t id;
+    event_init(out, text);
+    if (!tracepoint_id(system, name, &id, e))
+        return false;
+    out->kind = EVENT_TRACEPOINT;
+    out->attr.type = PERF_TYPE_TRACEPOINT;
+    out->attr.config = id;
+    snprintf(out->tracepoint, sizeof out->tracepoint, "%s:%s", system, name);
+    return true;
+}
+
+/* A name without a colon, not of the table; NONE when there is none such. */
+static enum event_match find_plain(struct parts *p, const char *name, struct event *out, bool *core)
+{
+    struct pmu pmu;
+    if (pmu_find_alias(name, &pmu) && pmu_apply(&pmu, name, &out->attr, &p->more, NULL)) {
+        out->kind = EVENT_PMU;
+        out->cpus = pmu.cpus;
         *core = pmu.core;
         return EVENT_MATCH_FOUND;
     }
     uint64_t config;
-    if (!parse_raw(name, &config))
+    if (!event_table_raw(name, &config))
         return EVENT_MATCH_NONE;
     out->kind = EVENT_RAW;
     out->attr.type = PERF_TYPE_RAW;
@@ -245,62 +276,119 @@ static enum event_match find_plain(const char *name, struct event *out, bool *co
     return EVENT_MATCH_FOUND;
 }
 
-static bool parse_tracepoint(const char *text, const char *system, char *rest, struct event *out,
-                             struct error *e)
+/* libpfm4 reads modifiers of its own. */
+static bool parse_vendor(struct parts *p, struct event *out)
 {
-    uint64_t id;
-    char *mods = strchr(rest, ':');
-    if (mods)
-        *mods++ = '\0';
-    if (!tracepoint_id(system, rest, &id, e))
+    struct error e;
+    if (!vendor_find(p->head, &out->attr))
         return false;
-    out->kind = EVENT_TRACEPOINT;
-    out->attr.type = PERF_TYPE_TRACEPOINT;
-    out->attr.config = id;
-    return finish(out, mods, false, text, e);
+    out->kind = EVENT_VENDOR;
+    bool precise = out->attr.precise_ip;
+    bool ok = take_plain_terms(p, &e) && finish(p, out, true, &e);
+    out->precise_max &= !precise;
+    return ok;
 }
 
-/* name[:modifiers] or system:name[:modifiers]; `name` is ours to cut. */
-static bool parse_named(const char *text, char *name, struct event *out, struct error *e)
+static bool is_tracepoint(const char *system, const char *rest)
 {
-    bool core;
-    char *rest = strchr(name, ':');
+    char *name = mem_strndup(rest, strcspn(rest, ":"));
+    bool is = tracepoint_exists(system, name);
+    mem_free(name);
+    return is;
+}
+
+/* "name[:mods]" or "system:name[:mods]". */
+static bool parse_named(struct parts *p, struct event *out, struct error *e)
+{
+    bool core = false;
+    char *first = mem_strdup(p->head), *rest = strchr(first, ':'), *more = NULL;
+    size_t rest_at = rest ? (size_t)(rest + 1 - first) : 0;
     if (rest)
         *rest++ = '\0';
-    enum event_match match = find_plain(name, out, &core);
-    if (match == EVENT_MATCH_FOUND)
-        return finish(out, rest, core, text, e);
-    /* "cyces:u" is a slip in an event, not a tracepoint "u" of a system "cyces". */
-    if (!rest || match == EVENT_MATCH_ILLEGAL || !rest[strspn(rest, MODIFIERS)])
-        return unknown_event(name, match, e);
-    return parse_tracepoint(text, name, rest, out, e);
+    enum event_match match = event_table_find(first, out);
+    if (match == EVENT_MATCH_NONE && !(rest && is_tracepoint(first, rest)))
+        match = find_plain(p, first, out, &core);
+    bool ok = false, slip = !rest || match == EVENT_MATCH_ILLEGAL || !rest[strspn(rest, EVENT_MODIFIERS)];
+    if (match == EVENT_MATCH_FOUND && rest && p->terms) {
+        wrong(p, p->text + rest_at - 1, "modifiers go behind the terms: name/terms/:modifiers", e);
+    } else if (match == EVENT_MATCH_FOUND && rest && rest[strspn(rest, EVENT_MODIFIERS)] && parse_vendor(p, out)) {
+        ok = true; /* L1D:REPLACEMENT is no l1d */
+    } else if (match == EVENT_MATCH_FOUND) {
+        if (rest) {
+            p->mods = p->text + rest_at;
+            p->mods_at = rest_at;
+        }
+        ok = take_plain_terms(p, e) && finish(p, out, core, e);
+    } else if (slip && !(rest && is_tracepoint(first, rest))) {
+        /* "cyces:u" is a slip in an event, not a tracepoint "u" of a system "cyces". */
+        ok = parse_vendor(p, out) || unknown_event(first, match, e);
+    } else {
+        if ((more = strchr(rest, ':'))) {
+            *more++ = '\0';
+            p->mods = p->text + rest_at + (size_t)(more - rest);
+            p->mods_at = (size_t)(p->mods - p->text);
+        }
+        ok = event_parse_tracepoint(p->text, first, rest, out, e) ? take_plain_terms(p, e) && finish(p, out, false, e)
+                                                                  : parse_vendor(p, out) || near_vendor(p->head, e);
+    }
+    mem_free(first);
+    return ok;
 }
 
-static bool check_form(const char *text, struct error *e)
+/* Does the head name a PMU, with events and formats of its own? */
+static bool is_pmu(const char *head)
 {
-    if (!*text)
-        return error_set(e, ERROR_ARGUMENT, "the event's name is empty; try cycles or cpu-clock");
-    if (strlen(text) >= sizeof((struct event *)0)->name)
-        return error_set(e, ERROR_ARGUMENT, "event '%.40s…': the name is too long (at most %zu bytes)", text,
-                         sizeof((struct event *)0)->name - 1);
-    if (text[0] == '{' || (strchr(text, ',') && !strchr(text, '/')))
-        return error_set(e, ERROR_ARGUMENT, "'%s' is more than one event: give one, as in '%.*s'", text,
-                         (int)strcspn(text + (*text == '{'), ",}"), text + (*text == '{'));
-    return true;
+    struct event ignored;
+    uint64_t config;
+    return !strchr(head, ':') && event_table_find(head, &ignored) == EVENT_MATCH_NONE && !event_table_raw(head, &config);
+}
+
+static bool parse_parts(struct parts *p, struct event *out, struct error *e)
+{
+    if (!strncmp(p->text, "mem:", 4))
+        return parse_breakpoint(p, out, e);
+    const char *slash = strchr(p->text, '/');
+    if (slash && !take_terms(p, slash, e))
+        return false;
+    p->mods_at = p->mods ? (size_t)(p->mods - p->text) : 0;
+    p->head = slash ? mem_strndup(p->text, (size_t)(slash - p->text)) : mem_strdup(p->text);
+    return slash && is_pmu(p->head) ? parse_pmu(p, out, e) : parse_named(p, out, e);
+}
+
+bool event_parse_one(const char *text, struct event *out, struct error *e)
+{
+    struct parts p = { .text = text };
+    event_init(out, text);
+    if (!*text) {
+        error_set(e, ERROR_ARGUMENT, "the event's name is empty; try cycles or cpu-clock");
+        return error_at(e, 0);
+    }
+    if (strlen(text) >= EVENT_NAME_MAX) {
+        error_set(e, ERROR_ARGUMENT, "event '%.40s…': the name is too long (at most %d bytes)", text, EVENT_NAME_MAX - 1);
+        return error_at(e, EVENT_NAME_MAX - 1);
+    }
+    bool ok = parse_parts(&p, out, e);
+    mem_free(p.head);
+    mem_free(p.terms);
+    if (!ok && e && !e->placed)
+        error_at(e, 0);
+    return ok;
+}
+
+/* A comma between terms is none between events. */
+static bool is_one(const char *text)
+{
+    return *text != '{' && (!strchr(text, ',') || strchr(text, '/'));
 }
 
 bool event_parse(const char *text, struct event *out, struct error *e)
 {
+    const char *first = text + (*text == '{');
+    if (is_one(text))
+        return event_parse_one(text, out, e) || error_show(e, text);
     event_init(out, text);
-    if (!check_form(text, e))
-        return false;
-    if (!strncmp(text, "mem:", 4))
-        return parse_breakpoint(text, out, e);
-    const char *slash = strchr(text, '/');
-    if (slash)
-        return parse_pmu(text, slash, out, e);
-    char *copy = mem_strdup(text);
-    bool ok = parse_named(text, copy, out, e);
-    mem_free(copy);
-    return ok;
+    error_set(e, ERROR_ARGUMENT, "'%s' is more than one event: give one, as in '%.*s'", text, (int)strcspn(first, ",}"),
+              first);
+    error_at(e, strcspn(text, ","));
+    return error_show(e, text);
 }

@@ -7,6 +7,7 @@
 #include "perf/namelist.h"
 #include "perf/pmu.h"
 #include "perf/tracepoint.h"
+#include "perf/vendor.h"
 
 struct walk {
     bool (*row)(void *ctx, const struct event_row *r);
@@ -14,13 +15,24 @@ struct walk {
     const char *pmu;
 };
 
+static bool vendor_event(void *ctx, const char *pmu, const char *name, const char *help)
+{
+    struct walk *walk = ctx;
+    char group[96];
+    snprintf(group, sizeof group, "Vendor: %s", pmu);
+    return walk->row(walk->ctx, &(struct event_row){ .group = group, .name = name, .help = help });
+}
+
 static bool pmu_event(void *ctx, const char *name, const char *terms)
 {
     struct walk *walk = ctx;
     char group[96], full[256];
     snprintf(group, sizeof group, "PMU: %s", walk->pmu);
     snprintf(full, sizeof full, "%s/%s/", walk->pmu, name);
-    struct event_row r = { .group = group, .name = full, .alias = name, .help = *terms ? terms : NULL };
+    const char *help = pmu_alias_help(walk->pmu, name);
+    struct event_row r = {
+        .group = group, .name = full, .alias = name, .help = help ? help : *terms ? terms : NULL
+    };
     return walk->row(walk->ctx, &r);
 }
 
@@ -53,7 +65,7 @@ void event_each(bool (*row)(void *ctx, const struct event_row *r), void *ctx, bo
     bool readable = tracepoint_systems(&systems, NULL);
     if (no_tracefs)
         *no_tracefs = !readable;
-    bool go_on = event_table_each(row, ctx) && pmu_each(pmu_events, &walk);
+    bool go_on = event_table_each(row, ctx) && pmu_each(pmu_events, &walk) && vendor_each(vendor_event, &walk);
     for (size_t i = 0; go_on && i < systems.n; i++)
         go_on = tracepoints_of(&walk, systems.items[i]);
     namelist_done(&systems);

@@ -1,38 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lists of events, and groups in them: perf-list(1), "EVENT GROUPS". */
+/* Several events in one text: commas, groups, and names that stand for many. */
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
-#include "perf/event.h"
+#include "perf/event_parse.h"
+#include "perf/event_table.h"
+#include "perf/namelist.h"
+#include "perf/pmu.h"
+#include "perf/tracepoint.h"
 
-#define ALL_MODIFIERS "ukhGHpPSDIWe"
-#define OF_A_GROUP    "SW"  /* of the group as a whole, whoever they stand behind: no part of a name */
-#define OF_ITS_LEADER "De"  /* the kernel pins the leader, and with it all */
+#define ALL_MODIFIERS EVENT_MODIFIERS
+#define OF_A_GROUP    "SW" /* of the group as a whole, whoever they stand behind: no part of a name */
+#define OF_ITS_LEADER "De" /* the kernel pins the leader, and with it all */
 
-struct list {
-    const char *text; /* for errors */
-    struct event *out;
-    uint32_t cap, *n;
-    struct error *e;
+/* The one that is being filled. */
+struct group {
+    const char *mods; /* of all members; NULL: there is none */
+    size_t leader;    /* its place in the list */
+    bool reads;
 };
 
-/* Where an element ends: at a comma that is not between slashes, or at what closes a group. */
-static const char *end_of_element(const char *s)
+static bool add(struct event_list *list, const struct event *ev, struct error *e)
 {
-    bool breakpoint = !strncmp(s, "mem:", 4), terms = false;
-    for (; *s; s++) {
-        if (*s == '/' && !breakpoint)
-            terms = !terms;
-        if (!terms && strchr(",{}", *s))
-            break;
-    }
-    return s;
-}
-
-static bool refuse(const struct list *l, const char *at, const char *what)
-{
-    return error_set(l->e, ERROR_ARGUMENT, "events '%s', character %zu: %s", l->text, (size_t)(at - l->text) + 1, what);
+    if (list->n == EVENT_LIST_MAX)
+        return error_set(e, ERROR_LIMIT, "more than %d events: choose some of them", EVENT_LIST_MAX);
+    MEM_GROW(list->items, list->cap, list->n + 1);
+    list->items[list->n++] = *ev;
+    return true;
 }
 
 /* The modifiers at the end of an event's text; NULL: it has none. */
@@ -89,109 +86,267 @@ static bool take_group_modifiers(char *word)
     return reads;
 }
 
-/* group: NULL, or the modifiers of the group that it is in. */
-static bool add_event(struct list *l, const char *from, const char *end, const char *group, bool leads, bool *reads)
+/* Of a member first by itself, so that what is wrong with it is told by its own place. */
+static bool add_one(struct event_list *list, const char *text, struct group *g, struct error *e)
 {
-    char word[256];
-    size_t len = (size_t)(end - from);
-    if (len == 0)
-        return refuse(l, from, "an event's name is missing");
-    if (len >= sizeof word - 16)
-        return refuse(l, from, "the name is too long");
-    if (*l->n == l->cap)
-        return error_set(l->e, ERROR_LIMIT, "-e %s: at most %u events at a time", l->text, l->cap);
-    memcpy(word, from, len);
-    word[len] = '\0';
-    if (group) {
-        *reads |= take_group_modifiers(word) && leads;
-        add_modifiers(word, sizeof word, group, leads);
-    }
-    return event_parse(word, &l->out[*l->n], l->e) && ++*l->n;
-}
-
-/* What follows the brace that closes a group: nothing, or its modifiers. */
-static bool group_end(const struct list *l, const char *brace, char mods[16], const char **end)
-{
-    const char *s = brace + 1;
-    *mods = '\0';
-    if (*s == ':') {
-        size_t n = strspn(++s, ALL_MODIFIERS);
-        if (n == 0 || n >= 16)
-            return refuse(l, s, "here modifiers of the group are wanted, as in {cycles,instructions}:S");
-        memcpy(mods, s, n);
-        mods[n] = '\0';
-        s += n;
-    }
-    if (*s && *s != ',')
-        return refuse(l, s, "behind a group only its modifiers can stand, as in {cycles,instructions}:S");
-    *end = s;
-    return true;
-}
-
-static const char *closing_brace(const char *s)
-{
-    while (*s && *s != '}') {
-        s = end_of_element(s);
-        if (*s == '{')
-            break;
-        s += *s == ',';
-    }
-    return s;
-}
-
-static bool add_group(struct list *l, const char *brace, const char **end)
-{
-    char mods[16];
-    const char *close = closing_brace(brace + 1);
-    uint32_t first = *l->n;
-    if (*close == '{')
-        return refuse(l, close, "a group in a group");
-    if (!*close)
-        return refuse(l, brace, "this group is not closed: '}' is missing");
-    if (!group_end(l, close, mods, end))
+    struct event ev;
+    char word[EVENT_NAME_MAX + 32];
+    if (!event_parse_one(text, &ev, e))
         return false;
-    bool reads = strchr(mods, 'S') != NULL;
-    for (const char *s = brace + 1, *stop; s <= close; s = stop + 1) {
-        stop = end_of_element(s);
-        if (!add_event(l, s, stop, mods, *l->n == first, &reads))
+    if (g->mods) {
+        bool leads = list->n == g->leader;
+        snprintf(word, sizeof word, "%s", text);
+        g->reads |= take_group_modifiers(word) && leads;
+        add_modifiers(word, sizeof word, g->mods, leads);
+        if (!event_parse_one(word, &ev, e))
             return false;
     }
-    uint32_t members = *l->n - first;
+    return add(list, &ev, e);
+}
+
+/* ---- tracepoints by globs ---- */
+
+static bool is_glob(const char *text)
+{
+    return strpbrk(text, "*?[") != NULL;
+}
+
+struct glob {
+    char *system, *name;
+    const char *tail; /* terms and modifiers */
+};
+
+static bool add_matches(struct event_list *list, const struct glob *glob, const char *system, struct group *g,
+                        struct error *e)
+{
+    struct namelist names = { 0 };
+    char text[3 * EVENT_NAME_MAX];
+    bool ok = true;
+    tracepoint_names(system, &names, NULL);
+    for (size_t i = 0; ok && i < names.n; i++) {
+        if (fnmatch(glob->name, names.items[i], 0) || !tracepoint_exists(system, names.items[i]))
+            continue;
+        snprintf(text, sizeof text, "%s:%s%s", system, names.items[i], glob->tail);
+        ok = add_one(list, text, g, e);
+    }
+    namelist_done(&names);
+    return ok;
+}
+
+static bool no_match(const struct glob *glob, const char *text, const struct namelist *systems, struct error *e)
+{
+    const char *near = is_glob(glob->system) ? NULL : namelist_nearest(systems, glob->system);
+    bool known = near && !strcmp(near, glob->system);
+    error_set(e, ERROR_MISSING, "no tracepoint matches '%s'", text);
+    if (known)
+        error_hint(e, "--list-events '%s:*' shows what %s has", glob->system, glob->system);
+    else if (near)
+        error_hint(e, "did you mean '%s:%s'?", near, glob->name);
+    else
+        error_hint(e, "--list-events shows what there is");
+    return error_at(e, known ? strlen(glob->system) + 1 : 0);
+}
+
+static bool add_tracepoints(struct event_list *list, const char *text, const struct glob *glob, struct group *g,
+                            struct error *e)
+{
+    struct namelist systems = { 0 };
+    size_t before = list->n;
+    bool ok = tracepoint_systems(&systems, e);
+    for (size_t i = 0; ok && i < systems.n; i++)
+        if (!fnmatch(glob->system, systems.items[i], 0))
+            ok = add_matches(list, glob, systems.items[i], g, e);
+    if (ok && list->n == before)
+        ok = no_match(glob, text, &systems, e);
+    namelist_done(&systems);
+    return ok;
+}
+
+/* Such as "sched:*" and "sys*:sys_enter_[or]*:u", with terms or without. */
+static bool take_glob(const char *text, struct glob *out)
+{
+    size_t head = strcspn(text, "/"), system = strcspn(text, ":");
+    if (system >= head || !strncmp(text, "mem:", 4))
+        return false;
+    size_t name = strcspn(text + system + 1, ":/");
+    *out = (struct glob){ mem_strndup(text, system), mem_strndup(text + system + 1, name), text + system + 1 + name };
+    if (is_glob(out->system) || is_glob(out->name))
+        return true;
+    mem_free(out->system);
+    mem_free(out->name);
+    return false;
+}
+
+/* ---- PMUs of which there are several ---- */
+
+static bool add_pmus(struct event_list *list, const char *tail, const struct namelist *pmus, struct group *g,
+                     struct error *e)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < pmus->n; i++) {
+        struct buf b = { 0 };
+        buf_printf(&b, "%s%s", pmus->items[i], tail);
+        ok = add_one(list, buf_str(&b), g, e);
+        buf_done(&b);
+    }
+    return ok;
+}
+
+static bool add_named(struct event_list *list, const char *text, struct group *g, struct error *e)
+{
+    struct glob glob;
+    if (take_glob(text, &glob)) {
+        bool ok = add_tracepoints(list, text, &glob, g, e);
+        mem_free(glob.system);
+        mem_free(glob.name);
+        return ok;
+    }
+    const char *slash = strchr(text, '/');
+    char *head = mem_strndup(text, slash ? (size_t)(slash - text) : 0);
+    struct namelist pmus = { 0 };
+    struct event ignored;
+    struct pmu pmu;
+    if (slash && !strchr(head, ':') && event_table_find(head, &ignored) == EVENT_MATCH_NONE && !pmu_find(head, &pmu, NULL))
+        pmu_match(head, &pmus);
+    bool ok = pmus.n ? add_pmus(list, slash, &pmus, g, e) : add_one(list, text, g, e);
+    namelist_done(&pmus);
+    mem_free(head);
+    return ok;
+}
+
+/* ---- commas and braces ---- */
+
+/* Up to the comma behind an event, or the end: those between slashes and braces are its own. */
+static size_t length_of(const char *s, bool braces)
+{
+    bool terms = false, mem = !strncmp(s, "mem:", 4);
+    int depth = 0;
+    size_t i = 0;
+    for (; s[i]; i++) {
+        if (s[i] == '/' && !mem)
+            terms = !terms;
+        if (terms)
+            continue;
+        depth += braces ? (s[i] == '{') - (s[i] == '}') : 0;
+        if (s[i] == ',' && depth <= 0)
+            break;
+        if (depth > 0 && (s[i] == ',' || s[i] == '{'))
+            mem = !strncmp(s + i + 1, "mem:", 4);
+    }
+    return i;
+}
+
+typedef bool add_fn(struct event_list *list, const char *text, struct group *g, struct error *e);
+
+static bool add_each(struct event_list *list, const char *text, struct group *g, bool braces, add_fn *fn,
+                     struct error *e)
+{
+    bool ok = true;
+    for (const char *s = text; ok;) {
+        size_t n = length_of(s, braces);
+        char *item = mem_strndup(s, n);
+        ok = fn(list, item, g, e) || error_shift(e, (size_t)(s - text));
+        mem_free(item);
+        if (!s[n])
+            break;
+        s += n + 1;
+    }
+    return ok;
+}
+
+static bool wrong_group(const char *text, size_t at, const char *what, struct error *e)
+{
+    error_set(e, ERROR_ARGUMENT, "'%s': %s; a group is {event,event,…}[:modifiers]", text, what);
+    return error_at(e, at);
+}
+
+/* One event is no group. */
+static bool end_group(struct event_list *list, const struct group *g, const char *text, struct error *e)
+{
+    size_t members = list->n - g->leader;
     if (members > EVENT_GROUP_MAX)
-        return error_set(l->e, ERROR_LIMIT, "-e %s: at most %d events in a group", l->text, EVENT_GROUP_MAX);
+        return wrong_group(text, 0, "there are at most 8 events in a group", e);
     if (members > 1) {
-        l->out[first].members = (uint8_t)members;
-        l->out[first].reads = reads;
+        list->items[g->leader].members = (uint8_t)members;
+        list->items[g->leader].reads = g->reads;
     }
     return true;
 }
 
-static bool add_element(struct list *l, const char *s, const char **end)
+/* "{a,b}:S", "name{a,b}" */
+static bool add_group(struct event_list *list, const char *text, struct group *none, struct error *e)
 {
-    bool reads;
-    *end = end_of_element(s);
-    if (**end == '{')
-        return add_group(l, *end, end);
-    if (**end == '}')
-        return refuse(l, *end, "no group is open that this could close");
-    return add_event(l, s, *end, NULL, false, &reads);
+    size_t open = strcspn(text, "{/:"), stray = strcspn(text, "{}/");
+    if (text[stray] == '}')
+        return wrong_group(text, stray, "no group is open that this could close", e);
+    if (text[open] != '{')
+        return add_named(list, text, none, e);
+    const char *close = strrchr(text, '}');
+    if (!close)
+        return wrong_group(text, open, "the brace is not closed", e);
+    size_t after = (size_t)(close + 1 - text);
+    if (text[after] && text[after] != ':')
+        return wrong_group(text, after, "something else follows the brace", e);
+    const char *mods = text[after] ? text + after + 1 : "";
+    if (text[after] && !event_check_modifiers(mods, text, e))
+        return error_shift(e, after + 1);
+    char *inside = mem_strndup(text + open + 1, (size_t)(close - text) - open - 1);
+    struct group g = { mods, list->n, strchr(mods, 'S') != NULL };
+    bool ok = (!strchr(inside, '{') || wrong_group(text, open + 1 + strcspn(inside, "{"), "groups do not nest", e)) &&
+              (add_each(list, inside, &g, false, add_named, e) || error_shift(e, open + 1));
+    mem_free(inside);
+    return ok && end_group(list, &g, text, e);
+}
+
+static bool parse_list(struct event_list *list, const char *text, struct error *e)
+{
+    return add_each(list, text, &(struct group){ NULL, 0, false }, true, add_group, e) || error_show(e, text);
+}
+
+bool event_list_parse(struct event_list *list, const char *text, struct error *e)
+{
+    size_t before = list->n;
+    if (parse_list(list, text, e))
+        return true;
+    list->n = before;
+    return false;
 }
 
 bool event_parse_list(const char *text, struct event *out, uint32_t cap, uint32_t *n, struct error *e)
 {
-    uint32_t before = *n;
-    struct list l = { .text = text, .out = out, .cap = cap, .n = n, .e = e };
-    /* the name of a single event tells of itself what is wrong with it */
-    if (!strpbrk(text, ",{}")) {
-        bool reads;
-        return add_event(&l, text, text + strlen(text), NULL, false, &reads);
+    struct event_list list = { 0 };
+    bool ok = parse_list(&list, text, e);
+    if (ok && *n + list.n > cap)
+        ok = error_set(e, ERROR_LIMIT, "-e %s: at most %u events at a time", text, cap);
+    for (size_t i = 0; ok && i < list.n; i++)
+        out[(*n)++] = list.items[i];
+    event_list_done(&list);
+    return ok;
+}
+
+bool event_list_filter(struct event_list *list, size_t first, const char *filter, struct error *e)
+{
+    if (first >= list->n)
+        return error_set(e, ERROR_ARGUMENT, "--filter '%s': it belongs to the tracepoint before it: -e sched:sched_switch "
+                                            "--filter 'prev_prio < 100'",
+                         filter);
+    for (size_t i = first; i < list->n; i++) {
+        struct event *ev = &list->items[i];
+        char joined[EVENT_FILTER_MAX];
+        if (ev->kind != EVENT_TRACEPOINT)
+            return error_set(e, ERROR_ARGUMENT, "--filter '%s': %s is no tracepoint; only those have fields to filter by",
+                             filter, ev->name);
+        int n = snprintf(joined, sizeof joined, *ev->filter ? "(%s) && (%s)" : "%s%s", ev->filter, filter);
+        if (!*filter || n >= (int)sizeof joined)
+            return error_set(e, ERROR_ARGUMENT, *filter ? "--filter: at most %d bytes are taken" : "--filter: it is empty",
+                             EVENT_FILTER_MAX - 1);
+        memcpy(ev->filter, joined, sizeof joined);
     }
-    for (const char *s = text, *end;; s = end + 1) {
-        if (!add_element(&l, s, &end)) {
-            *n = before;
-            return false;
-        }
-        if (!*end)
-            return true;
-    }
+    return true;
+}
+
+void event_list_done(struct event_list *list)
+{
+    mem_free(list->items);
+    *list = (struct event_list){ 0 };
 }

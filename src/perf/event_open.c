@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,10 +12,45 @@
 #include "base/file.h"
 #include "perf/event.h"
 #include "perf/pmu.h"
+#include "perf/tracepoint.h"
+
+#define TYPE_SHIFT 32 /* of the PMU's type in the config of an event that several PMUs have, Linux 5.13 */
+
+void event_attr_on_cpu(const struct perf_event_attr *attr, int cpu, struct perf_event_attr *out)
+{
+    bool generic = (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE) && !(attr->config >> TYPE_SHIFT);
+    *out = *attr;
+    uint32_t type = generic || attr->type == PERF_TYPE_RAW ? pmu_hybrid_type(cpu) : 0;
+    if (type && generic)
+        out->config |= (uint64_t)type << TYPE_SHIFT;
+    else if (type)
+        out->type = type;
+}
 
 int event_open_fd(const struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
 {
-    return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags | PERF_FLAG_FD_CLOEXEC);
+    struct perf_event_attr on;
+    event_attr_on_cpu(attr, cpu, &on);
+    if (attr->type == EVENT_TYPE_TOOL) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return (int)syscall(SYS_perf_event_open, &on, pid, cpu, group_fd, flags | PERF_FLAG_FD_CLOEXEC);
+}
+
+bool event_set_filter(int fd, const struct event *ev)
+{
+    return !*ev->filter || ioctl(fd, PERF_EVENT_IOC_SET_FILTER, ev->filter) == 0;
+}
+
+bool event_explain_filter(const struct event *ev, int errnum, struct error *e)
+{
+    char system[EVENT_NAME_MAX];
+    size_t n = strcspn(ev->tracepoint, ":");
+    snprintf(system, sizeof system, "%.*s", (int)n, ev->tracepoint);
+    if (errnum == EACCES || errnum == EPERM)
+        return error_sys(e, errnum, "the filter of %s", ev->tracepoint);
+    return tracepoint_explain_filter(system, ev->tracepoint + n + (ev->tracepoint[n] == ':'), ev->filter, e);
 }
 
 int event_paranoid(void)
@@ -63,6 +99,8 @@ static bool explain_refusal(const char *name, const struct perf_event_attr *attr
 static bool explain(const char *name, const struct perf_event_attr *attr, bool all_tasks, int errnum,
                     struct error *e)
 {
+    if (attr->type == EVENT_TYPE_TOOL)
+        return error_set(e, ERROR_UNSUPPORTED, "%s: it is counted by --stat, and cannot be sampled", name);
     switch (errnum) {
     case ENOENT:
     case ENODEV:
@@ -79,10 +117,17 @@ static bool explain(const char *name, const struct perf_event_attr *attr, bool a
     case ENFILE:
         return error_set(e, ERROR_LIMIT, "%s: too many open files; raise the limit (ulimit -n)", name);
     case EBUSY:
-        return error_set(e, ERROR_LIMIT, "%s: another profiler, or the NMI watchdog, holds the counter",
+        return error_set(e, ERROR_LIMIT,
+                         "%s: another profiler, or the NMI watchdog, holds the counter; end it, or sysctl "
+                         "kernel.nmi_watchdog=0",
                          name);
     case ENOSPC:
-        return error_set(e, ERROR_LIMIT, "%s: no breakpoint or counter is left", name);
+        if (attr->type == PERF_TYPE_BREAKPOINT)
+            return error_set(e, ERROR_LIMIT,
+                             "%s: the CPU's breakpoints are all taken (x86 has 4, shared with debuggers and other "
+                             "profilers); end one of those, or choose fewer mem: events",
+                             name);
+        return error_set(e, ERROR_LIMIT, "%s: no counter is left: another profiler, or the NMI watchdog, holds them", name);
     case ENOSYS:
         return error_set(e, ERROR_UNSUPPORTED, "%s: this kernel is built without perf_event", name);
     case ESRCH:
@@ -105,13 +150,15 @@ bool event_explain_on_cpu(const char *name, const struct perf_event_attr *attr, 
 /* An uncore PMU counts on its own CPUs and no task; all others can be tried on ourselves. */
 static int try_open(const struct event *ev, const struct perf_event_attr *attr)
 {
-    if (!ev->cpus)
-        return event_open_fd(attr, 0, -1, -1, 0);
     int fd = event_open_fd(attr, 0, -1, -1, 0);
-    return fd >= 0 ? fd : event_open_fd(attr, -1, __builtin_ctzll(ev->cpus), -1, 0);
+    /* RAPL and its like count per package: the kernel refuses tasks by EINVAL */
+    if (fd >= 0 || ev->kind != EVENT_PMU || (!cpu_mask_any(&ev->cpus) && errno != EINVAL))
+        return fd;
+    int cpu = cpu_mask_first(&ev->cpus);
+    return event_open_fd(attr, -1, cpu < 0 ? 0 : cpu, -1, 0);
 }
 
-bool event_supported(const struct event *ev, struct error *e)
+int event_try(const struct event *ev, struct error *e)
 {
     struct perf_event_attr attr = ev->attr;
     attr.size = sizeof attr;
@@ -123,7 +170,16 @@ bool event_supported(const struct event *ev, struct error *e)
         fd = try_open(ev, &attr);
     }
     if (fd < 0)
-        return explain(ev->name, &attr, ev->cpus != 0, errno, e);
-    close(fd);
-    return true;
+        explain(ev->name, &attr, cpu_mask_any(&ev->cpus), errno, e);
+    return fd;
+}
+
+bool event_supported(const struct event *ev, struct error *e)
+{
+    if (ev->kind == EVENT_TOOL && !ev->attr.sample_period)
+        return true;
+    int fd = event_try(ev, e);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
 }

@@ -2,7 +2,9 @@
 #include "perf/event_table.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct def {
     const char *name, *alias;
@@ -13,6 +15,7 @@ struct def {
 
 // clang-format off
 #define HW(config, name, alias, help) { name, alias, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##config, help }
+#define TOOL(config, name, help) { name, NULL, EVENT_TYPE_TOOL, EVENT_TOOL_##config, help }
 #define SW(config, name, alias, help) { name, alias, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##config, help }
 // clang-format on
 
@@ -42,6 +45,9 @@ static const struct def defs[] = {
     SW(DUMMY, "dummy", NULL, "counts nothing: carries comm, mmap and fork records"),
     SW(BPF_OUTPUT, "bpf-output", NULL, "data that BPF programs send"),
     SW(CGROUP_SWITCHES, "cgroup-switches", NULL, "a CPU changes to a task of another cgroup"),
+    TOOL(DURATION, "duration_time", "ns that passed while --stat counted"),
+    TOOL(USER, "user_time", "ns of user space of the command that --stat counted"),
+    TOOL(SYSTEM, "system_time", "ns of the kernel for the command that --stat counted"),
 };
 #define DEFS (sizeof defs / sizeof *defs)
 
@@ -85,7 +91,7 @@ static bool take_word(const char **s, const char *const names[ALIASES])
 {
     for (int i = 0; i < ALIASES && names[i]; i++) {
         size_t len = strlen(names[i]);
-        if (strncmp(*s, names[i], len) || ((*s)[len] && (*s)[len] != '-'))
+        if (strncasecmp(*s, names[i], len) || ((*s)[len] && (*s)[len] != '-'))
             continue;
         *s += len;
         return true;
@@ -129,6 +135,21 @@ static enum event_match find_cache(const char *name, uint64_t *config)
     return caches[cache].ops & 1u << op ? EVENT_MATCH_FOUND : EVENT_MATCH_ILLEGAL;
 }
 
+bool event_table_raw(const char *name, uint64_t *config)
+{
+    const char *hex = name + 1 + 2 * !strncasecmp(name, "r0x", 3);
+    size_t digits = *name ? strspn(hex, "0123456789abcdefABCDEF") : 0;
+    if (name[0] != 'r' || !digits || digits > 16 || hex[digits])
+        return false;
+    *config = strtoull(hex, NULL, 16);
+    return true;
+}
+
+static enum event_kind kind_of(uint32_t type)
+{
+    return type == PERF_TYPE_HARDWARE ? EVENT_HARDWARE : type == PERF_TYPE_SOFTWARE ? EVENT_SOFTWARE : EVENT_TOOL;
+}
+
 static enum event_match found(struct event *out, enum event_kind kind, uint32_t type, uint64_t config)
 {
     out->kind = kind;
@@ -141,9 +162,8 @@ enum event_match event_table_find(const char *name, struct event *out)
 {
     for (size_t i = 0; i < DEFS; i++) {
         const struct def *d = &defs[i];
-        if (!strcmp(d->name, name) || (d->alias && !strcmp(d->alias, name)))
-            return found(out, d->type == PERF_TYPE_HARDWARE ? EVENT_HARDWARE : EVENT_SOFTWARE, d->type,
-                         d->config);
+        if (!strcasecmp(d->name, name) || (d->alias && !strcasecmp(d->alias, name)))
+            return found(out, kind_of(d->type), d->type, d->config);
     }
     uint64_t config;
     enum event_match match = find_cache(name, &config);
@@ -175,7 +195,10 @@ static bool each_of_cache(int cache, bool (*row)(void *, const struct event_row 
 bool event_table_each(bool (*row)(void *ctx, const struct event_row *r), void *ctx)
 {
     for (size_t i = 0; i < DEFS; i++) {
-        struct event_row r = { .group = defs[i].type == PERF_TYPE_HARDWARE ? "Hardware" : "Software",
+        static const char *const groups[] = {
+            [EVENT_HARDWARE] = "Hardware", [EVENT_SOFTWARE] = "Software", [EVENT_TOOL] = "Tool"
+        };
+        struct event_row r = { .group = groups[kind_of(defs[i].type)],
                                .name = defs[i].name,
                                .alias = defs[i].alias,
                                .help = defs[i].help };

@@ -83,7 +83,7 @@ static bool step_clock(struct plan *p, int sys)
     ev->attr.exclude_hv = old.exclude_hv;
     ev->kind = EVENT_SOFTWARE;
     ev->precise_max = false;
-    ev->cpus = 0;
+    ev->cpus = (struct cpu_mask){ { 0 } };
     ev->members = 0;
     ev->reads = false;
     snprintf(ev->name, sizeof ev->name, "cpu-clock%s",
@@ -255,6 +255,7 @@ bool ladder_step(struct plan *p, const struct open_failure *f, struct error *e)
     case OPEN_BUDGET:
         changed = step_files(p, f);
         break;
+    case OPEN_FILTER:
     case OPEN_TARGET:
     case OPEN_NO_CPU:
         break;

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +58,14 @@ const char *namelist_nearest(const struct namelist *names, const char *word)
         if (!strncmp(names->items[i], word, len))
             return names->items[i];
     return NULL;
+}
+
+void namelist_join(const struct namelist *names, char *dst, size_t cap)
+{
+    size_t len = 0;
+    dst[0] = '\0';
+    for (size_t i = 0; i < names->n && len < cap; i++)
+        len += (size_t)snprintf(dst + len, cap - len, "%s%s", i ? ", " : "", names->items[i]);
 }
 
 void namelist_done(struct namelist *names)

@@ -53,12 +53,11 @@ static uint64_t files_left(void)
 void open_cpu_list(const struct plan *p, struct cpus *out)
 {
     const struct scope *s = &p->cfg.scope;
-    uint64_t only = p->cfg.event.cpus;
     cpus_read("online", out);
     for (uint32_t i = 0; i < out->n; i++) {
         if (s->cpus && (i >= s->n_cpus || !s->cpus[i]))
             out->in[i] = false;
-        if (only && (i >= 64 || !(only >> i & 1)))
+        if (!cpu_mask_has(&p->cfg.event.cpus, i))
             out->in[i] = false;
     }
 }
@@ -104,8 +103,8 @@ static bool open_member(const struct plan *p, struct live_cpu *c, const struct o
     f->member = member;
     int fd = event_open_fd(plan_attr(p, member), at->pid, (int)c->cpu, leader, at->flags);
     if (fd >= 0) {
-        f->stage = OPEN_RING;
-        if (join_ring(p, c, fd)) {
+        f->stage = OPEN_FILTER;
+        if (event_set_filter(fd, plan_event(p, member)) && (f->stage = OPEN_RING, join_ring(p, c, fd))) {
             MEM_GROW(c->fds, c->fds_cap, c->n_fds + 1);
             c->fds[c->n_fds++] = fd;
             return true;
@@ -181,18 +180,30 @@ static bool may_skip(const struct open_failure *f, uint32_t opened)
     return (f->sys == ENODEV && !is_online(f->cpu)) || (opened && (f->sys == ENOENT || f->sys == ENODEV));
 }
 
+static void note_cpus(struct plan *p, uint32_t n, uint32_t of)
+{
+    char text[160];
+    if (p->cpus_noted)
+        return;
+    p->cpus_noted = true;
+    snprintf(text, sizeof text, "%.60s is there on %u of %u CPUs only: those are sampled", p->cfg.event.name, n, of);
+    plan_note(p, text, "the others have different counters: flametop --list-events");
+}
+
 static bool open_list(struct plan *p, const struct on_cpu *what, const struct cpus *list,
                       struct live_cpu ***cpus, uint32_t *n, struct open_failure *f)
 {
-    uint32_t refused = 0;
+    uint32_t refused = 0, without = 0;
     size_t cap = 0;
     for (uint32_t cpu = 0; cpu < list->n; cpu++) {
         if (!list->in[cpu])
             continue;
         uint32_t refused_here = 0;
         struct live_cpu *c = try_cpu(p, what, cpu, &refused_here, f);
-        if (!c && may_skip(f, *n))
+        if (!c && may_skip(f, *n)) {
+            without += is_online(cpu);
             continue;
+        }
         if (!c)
             return false;
         refused = refused_here;
@@ -207,6 +218,8 @@ static bool open_list(struct plan *p, const struct on_cpu *what, const struct cp
     }
     if (*n == 0)
         f->stage = OPEN_NO_CPU;
+    else if (without)
+        note_cpus(p, *n, *n + without);
     return *n > 0;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "perf/pmu.h"
 
-#include <errno.h>
+#include <fnmatch.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,17 +13,26 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "perf/cpus.h"
 #include "perf/namelist.h"
+#include "perf/pmu_files.h"
 
 #define DEFAULT_ROOT "/sys/bus/event_source/devices"
 #define FILE_MAX     4096 /* sysfs shows at most a page */
 
 static const char *root = DEFAULT_ROOT;
 
+/* The types of the core PMUs by CPU: asked for with each open, so it is read once. */
+static struct {
+    pthread_mutex_t lock;
+    bool read;
+    struct pmu pmus[PMU_HYBRID_MAX];
+    uint32_t n; /* below 2: not hybrid */
+} hybrid = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
 void pmu_set_root(const char *dir)
 {
     root = dir ? dir : DEFAULT_ROOT;
+    hybrid.read = false;
 }
 
 static void path_of(char path[PATH_MAX], const char *pmu, const char *file)
@@ -44,17 +54,6 @@ static bool read_text(const char *pmu, const char *file, struct buf *b)
 bool pmu_read_file(const struct pmu *pmu, const char *file, struct buf *text)
 {
     return read_text(pmu->name, file, text);
-}
-
-static uint64_t cpu_mask(const char *list)
-{
-    struct cpus cpus;
-    uint64_t mask = 0;
-    cpus_parse(list, &cpus);
-    for (uint32_t cpu = 0; cpu < 64; cpu++)
-        mask |= (uint64_t)cpus_has(&cpus, cpu) << cpu;
-    cpus_done(&cpus);
-    return mask;
 }
 
 /* A PMU's name is a folder's name: nothing that leads out of it. */
@@ -80,17 +79,9 @@ static bool load(const char *name, struct pmu *out)
     bool mixed = read_text(name, "cpus", &list);
     out->core = mixed || !strcmp(name, "cpu");
     if (mixed || read_text(name, "cpumask", &list))
-        out->cpus = cpu_mask(buf_str(&list));
+        out->cpus = cpu_mask_of(buf_str(&list));
     buf_done(&list);
     return true;
-}
-
-static void list_all(const struct namelist *all, char *dst, size_t cap)
-{
-    size_t len = 0;
-    dst[0] = '\0';
-    for (size_t i = 0; i < all->n && len < cap; i++)
-        len += (size_t)snprintf(dst + len, cap - len, "%s%s", i ? ", " : "", all->items[i]);
 }
 
 static bool no_such_pmu(const char *name, struct error *e)
@@ -99,7 +90,7 @@ static bool no_such_pmu(const char *name, struct error *e)
     char list[200];
     namelist_add_dir(&all, root, true, NULL);
     const char *near = namelist_nearest(&all, name);
-    list_all(&all, list, sizeof list);
+    namelist_join(&all, list, sizeof list);
     if (near)
         error_set(e, ERROR_MISSING, "no PMU '%s' on this machine; did you mean '%s'?", name, near);
     else if (all.n)
@@ -146,20 +137,20 @@ static bool is_event_name(const char *name)
     return !strchr(name, '.');
 }
 
-static bool read_alias(const struct pmu *pmu, const char *event, struct buf *terms)
+bool pmu_files_alias(const char *pmu, const char *event, struct buf *terms)
 {
     char file[PATH_MAX];
     if (!*event || strchr(event, '/') || !is_event_name(event))
         return false;
     snprintf(file, sizeof file, "events/%s", event);
-    return read_text(pmu->name, file, terms);
+    return read_text(pmu, file, terms);
 }
 
-static void names_of(const struct pmu *pmu, const char *folder, struct namelist *out)
+void pmu_files_names(const char *pmu, const char *folder, struct namelist *out)
 {
     char path[PATH_MAX];
     struct namelist all = { 0 };
-    path_of(path, pmu->name, folder);
+    path_of(path, pmu, folder);
     namelist_add_dir(&all, path, false, NULL);
     for (size_t i = 0; i < all.n; i++)
         if (is_event_name(all.items[i]))
@@ -173,13 +164,31 @@ bool pmu_each_alias(const struct pmu *pmu, bool (*fn)(void *ctx, const char *nam
     struct namelist events = { 0 };
     struct buf terms = { 0 };
     bool go_on = true;
-    names_of(pmu, "events", &events);
+    pmu_files_names(pmu->name, "events", &events);
     for (size_t i = 0; go_on && i < events.n; i++)
-        if (read_alias(pmu, events.items[i], &terms))
+        if (pmu_files_alias(pmu->name, events.items[i], &terms))
             go_on = fn(ctx, events.items[i], buf_str(&terms));
     buf_done(&terms);
     namelist_done(&events);
     return go_on;
+}
+
+bool pmu_formats(const struct pmu *pmu, char *dst, size_t cap)
+{
+    struct namelist names = { 0 };
+    struct buf out = { 0 }, bits = { 0 };
+    pmu_files_names(pmu->name, "format", &names);
+    for (size_t i = 0; i < names.n; i++) {
+        char file[PATH_MAX];
+        snprintf(file, sizeof file, "format/%s", names.items[i]);
+        if (read_text(pmu->name, file, &bits))
+            buf_printf(&out, "%s%s (%s)", out.len ? ", " : "", names.items[i], buf_str(&bits));
+    }
+    snprintf(dst, cap, "%s", buf_str(&out));
+    namelist_done(&names);
+    buf_done(&bits);
+    buf_done(&out);
+    return *dst;
 }
 
 struct alias_search {
@@ -191,7 +200,7 @@ static bool stop_at_alias(void *ctx, const struct pmu *pmu)
 {
     struct alias_search *search = ctx;
     struct buf terms = { 0 };
-    bool there = read_alias(pmu, search->event, &terms);
+    bool there = pmu_files_alias(pmu->name, search->event, &terms);
     buf_done(&terms);
     if (there)
         *search->out = *pmu;
@@ -203,155 +212,107 @@ bool pmu_find_alias(const char *event, struct pmu *out)
     return !pmu_each(stop_at_alias, &(struct alias_search){ event, out });
 }
 
-/* What the terms of one event are applied to. */
-struct target {
-    const struct pmu *pmu;
-    struct perf_event_attr *attr;
-    char *name;
-    size_t name_cap;
-    const char *given; /* all terms as the user wrote them */
-    bool in_alias;     /* these terms are an event's own: no further alias, so no loops */
-};
-
-static __u64 *config_word(struct perf_event_attr *attr, const char **spec)
+/* Other machines than x86 find the PMU of a CPU without being told its type. */
+static bool add_hybrid(void *ctx, const struct pmu *pmu)
 {
-    static const char *const words[] = { "config1", "config2", "config" };
-    __u64 *const at[] = { &attr->config1, &attr->config2, &attr->config };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        size_t len = strlen(words[i]);
-        if (strncmp(*spec, words[i], len) || ((*spec)[len] && (*spec)[len] != ':'))
-            continue;
-        *spec += len + ((*spec)[len] == ':');
-        return at[i];
-    }
-    return NULL;
-}
-
-/* Spreads value over the bits that a format names ("config:0-7,21"), the lowest first. */
-static bool set_field(struct target *t, const char *term, const char *spec, uint64_t value, struct error *e)
-{
-    __u64 *word = config_word(t->attr, &spec);
-    struct cpus bits = { 0 }; /* a list in the same form */
-    bool ok = word && cpus_parse(spec, &bits);
-    unsigned width = 0;
-    for (unsigned bit = 0; ok && bit < 64; bit++) {
-        if (!cpus_has(&bits, bit))
-            continue;
-        *word = (*word & ~(UINT64_C(1) << bit)) | (value >> width & 1) << bit;
-        width++;
-    }
-    cpus_done(&bits);
-    if (!ok)
-        return error_set(e, ERROR_UNSUPPORTED, "term '%s' of PMU %s lies in '%s', which is not known here",
-                         term, t->pmu->name, spec);
-    uint64_t max = width < 64 ? (UINT64_C(1) << width) - 1 : UINT64_MAX;
-    return value <= max ||
-           error_set(e, ERROR_ARGUMENT, "%s=0x%llx is too large: %s of PMU %s has %u bits (at most 0x%llx)",
-                     term, (unsigned long long)value, term, t->pmu->name, width, (unsigned long long)max);
-}
-
-static bool no_such_term(const struct target *t, const char *term, struct error *e)
-{
-    if (!strcmp(term, "period") || !strcmp(term, "freq"))
-        return error_set(e, ERROR_ARGUMENT, "'%s=' does not go into the event: give -F or -c", term);
-    struct namelist all = { 0 };
-    char list[240];
-    names_of(t->pmu, "format", &all);
-    names_of(t->pmu, "events", &all);
-    const char *near = namelist_nearest(&all, term);
-    list_all(&all, list, sizeof list);
-    if (near)
-        error_set(e, ERROR_ARGUMENT, "PMU %s has no term or event '%s'; did you mean '%s'?", t->pmu->name,
-                  term, near);
-    else
-        error_set(e, ERROR_ARGUMENT, "PMU %s has no term or event '%s'; it has config, config1, config2%s%s",
-                  t->pmu->name, term, all.n ? ", " : "", list);
-    namelist_done(&all);
-    return false;
-}
-
-static bool set_term(struct target *t, const char *term, uint64_t value, struct error *e)
-{
-    const char *rest = term;
-    __u64 *whole = config_word(t->attr, &rest);
-    if (whole && !*rest) {
-        *whole = value;
-        return true;
-    }
-    char file[PATH_MAX];
-    struct buf spec = { 0 };
-    snprintf(file, sizeof file, "format/%s", term);
-    bool ok = *term && !strchr(term, '/') && *term != '.' && read_text(t->pmu->name, file, &spec);
-    ok = ok ? set_field(t, term, buf_str(&spec), value, e) : no_such_term(t, term, e);
-    buf_done(&spec);
-    return ok;
-}
-
-static bool parse_value(const char *term, const char *text, uint64_t *value, struct error *e)
-{
-    char *end;
-    errno = 0;
-    *value = strtoull(text, &end, 0);
-    if (end != text && !*end && !errno && *text != '-')
-        return true;
-    return error_set(e, ERROR_ARGUMENT, "'%s=%s': '%s' is no number (decimal or 0x…)", term, text, text);
-}
-
-/* An event's open parameter ("domain=?") is the user's to give behind the event. */
-static bool check_parameter(const struct target *t, const char *term, struct error *e)
-{
-    char word[64];
-    snprintf(word, sizeof word, "%s=", term);
-    return strstr(t->given, word) ||
-           error_set(e, ERROR_ARGUMENT, "this event of PMU %s wants a value for '%s': add ,%s=N to it",
-                     t->pmu->name, term, term);
-}
-
-static bool apply_terms(struct target *t, char *terms, struct error *e);
-
-/* "term=value", "term" (1), or an event's name, which stands for the terms behind it. */
-static bool apply_one(struct target *t, char *term, struct error *e)
-{
-    uint64_t value = 1;
-    char *equals = strchr(term, '=');
-    if (equals)
-        *equals = '\0';
-    if (equals && !strcmp(term, "name")) {
-        text_clean(t->name, t->name_cap, equals + 1, strlen(equals + 1));
-        return true;
-    }
-    struct buf alias = { 0 };
-    if (!equals && !t->in_alias && read_alias(t->pmu, term, &alias)) {
-        t->in_alias = true;
-        bool ok = apply_terms(t, alias.data, e);
-        t->in_alias = false;
-        buf_done(&alias);
-        return ok;
-    }
-    buf_done(&alias);
-    if (equals && t->in_alias && !strcmp(equals + 1, "?"))
-        return check_parameter(t, term, e);
-    if (equals && !parse_value(term, equals + 1, &value, e))
-        return false;
-    return set_term(t, term, value, e);
-}
-
-static bool apply_terms(struct target *t, char *terms, struct error *e)
-{
-    char *rest = terms;
-    for (char *term; (term = strsep(&rest, ","));)
-        if (*term && !apply_one(t, term, e))
-            return false;
+    (void)ctx;
+    if (pmu->core && !strncmp(pmu->name, "cpu_", 4) && hybrid.n < PMU_HYBRID_MAX)
+        hybrid.pmus[hybrid.n++] = *pmu;
     return true;
 }
 
-bool pmu_apply(const struct pmu *pmu, const char *terms, struct perf_event_attr *attr, char *name, size_t cap,
-               struct error *e)
+static void read_hybrid(void)
 {
-    struct target t = { .pmu = pmu, .attr = attr, .name = name, .name_cap = cap, .given = terms };
-    char *copy = mem_strdup(terms);
-    attr->type = pmu->type;
-    bool ok = apply_terms(&t, copy, e);
-    mem_free(copy);
-    return ok;
+    pthread_mutex_lock(&hybrid.lock);
+    if (!hybrid.read) {
+        hybrid.n = 0;
+        pmu_each(add_hybrid, NULL);
+        hybrid.read = true;
+    }
+    pthread_mutex_unlock(&hybrid.lock);
+}
+
+uint32_t pmu_hybrid_type(int cpu)
+{
+    read_hybrid();
+    if (hybrid.n < 2)
+        return 0;
+    for (uint32_t i = 0; cpu >= 0 && i < hybrid.n; i++)
+        if (cpu_mask_has(&hybrid.pmus[i].cpus, (uint32_t)cpu))
+            return hybrid.pmus[i].type;
+    return hybrid.pmus[0].type;
+}
+
+uint32_t pmu_hybrid_types(uint32_t types[PMU_HYBRID_MAX])
+{
+    read_hybrid();
+    for (uint32_t i = 0; i < hybrid.n; i++)
+        types[i] = hybrid.pmus[i].type;
+    return hybrid.n < 2 ? 0 : hybrid.n;
+}
+
+/* "uncore_imc" and "imc" mean uncore_imc_0, uncore_imc_1 and so on, as perf has it. */
+static bool is_one_of(const char *pmu, const char *name)
+{
+    static const char uncore[] = "uncore_";
+    if (strpbrk(name, "*?["))
+        return !fnmatch(name, pmu, 0);
+    if (strncmp(name, uncore, sizeof uncore - 1) && !strncmp(pmu, uncore, sizeof uncore - 1))
+        pmu += sizeof uncore - 1;
+    size_t n = strlen(name);
+    if (strncmp(pmu, name, n))
+        return false;
+    pmu += n + (pmu[n] == '_');
+    return !pmu[strspn(pmu, "0123456789")];
+}
+
+void pmu_match(const char *name, struct namelist *out)
+{
+    struct namelist all = { 0 };
+    struct pmu pmu;
+    namelist_add_dir(&all, root, true, NULL);
+    for (size_t i = 0; i < all.n; i++)
+        if (is_one_of(all.items[i], name) && load(all.items[i], &pmu))
+            namelist_add(out, all.items[i]);
+    namelist_done(&all);
+}
+
+static const struct {
+    const char *pmu, *event, *help;
+} known[] = {
+    { "msr", "tsc", "the time stamp counter: cycles of a constant clock" },
+    { "msr", "aperf", "cycles at the speed the CPU runs at, while it is not idle" },
+    { "msr", "mperf", "cycles at the CPU's nominal speed, while it is not idle" },
+    { "msr", "pperf", "cycles like aperf, without those that waited for memory" },
+    { "msr", "smi", "system management interrupts: the firmware took the CPU away" },
+    { "msr", "ptsc", "the performance time stamp counter" },
+    { "msr", "irperf", "instructions retired" },
+    { "msr", "cpu_thermal_margin", "degrees below the temperature at which the CPU slows down" },
+    { "power", "energy-cores", "energy of all cores" },
+    { "power", "energy-core", "energy of a core" },
+    { "power", "energy-pkg", "energy of the package: cores, caches and what else is in it" },
+    { "power", "energy-ram", "energy of the memory" },
+    { "power", "energy-gpu", "energy of the graphics in the package" },
+    { "power", "energy-psys", "energy of the whole platform" },
+    { "cstate_*", "c*-residency", "cycles of the constant clock spent in this sleep state" },
+    { "uncore_imc*", "cas_count_read", "memory reads: data that the memory controller fetched" },
+    { "uncore_imc*", "cas_count_write", "memory writes: data that the memory controller stored" },
+    { "uncore_imc*", "data_reads", "memory reads of everybody" },
+    { "uncore_imc*", "data_writes", "memory writes of everybody" },
+    { "uncore_imc*", "clockticks", "cycles of the memory controller" },
+    { "cpu*", "mem-loads", "loads with their address and latency, sampled precisely" },
+    { "cpu*", "mem-stores", "stores with their address, sampled precisely" },
+    { "cpu*", "slots", "issue slots: what top-down shares are parts of" },
+    { "cpu*", "topdown-retiring", "slots that retired work" },
+    { "cpu*", "topdown-bad-spec", "slots lost to wrong predictions" },
+    { "cpu*", "topdown-fe-bound", "slots that waited for instructions" },
+    { "cpu*", "topdown-be-bound", "slots that waited for data or a unit" },
+};
+
+const char *pmu_alias_help(const char *pmu, const char *event)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!fnmatch(known[i].pmu, pmu, 0) && !fnmatch(known[i].event, event, 0))
+            return known[i].help;
+    return NULL;
 }

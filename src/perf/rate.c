@@ -111,7 +111,7 @@ struct counter {
 
 static bool is_meant(const struct event *ev, const struct place *at)
 {
-    return !ev->cpus || at->cpu < 0 || (at->cpu < 64 && ev->cpus >> at->cpu & 1);
+    return at->cpu < 0 || cpu_mask_has(&ev->cpus, (uint32_t)at->cpu);
 }
 
 static void attr_of(const struct event *ev, const struct scope *s, const struct places *p,

@@ -25,6 +25,8 @@ static struct session_sampling sampling_of(const struct session_config *cfg, con
 {
     if (how->freq_hz || how->period)
         return *how;
+    if (ev->period || ev->freq_hz)
+        return (struct session_sampling){ .freq_hz = ev->freq_hz, .period = ev->period };
     if (cfg->period)
         return (struct session_sampling){ .period = cfg->period };
     if (ev->kind == EVENT_TRACEPOINT && !cfg->freq_named)
@@ -74,7 +76,7 @@ static bool is_slot_of(const struct session *s, uint32_t slot, const struct even
     if (at->leader != slot || count_of(&at->event) != n || at->event.reads != events->reads || slot + n > s->n_events)
         return false;
     for (uint32_t i = 0; i < n; i++)
-        if (strcmp(at[i].event.name, events[i].name))
+        if (strcmp(at[i].event.name, events[i].name) || strcmp(at[i].event.filter, events[i].filter))
             return false;
     return true;
 }

@@ -28,7 +28,8 @@ static void open_event(struct session_trace *t, struct session *s, uint32_t i)
     const struct session_event *ev = &s->events[i];
     char system[128], name[128];
     size_t n = 0;
-    bool swap = s->file && perfdata_swapped(s->file), named = split_name(ev->event.name, system, name, sizeof system);
+    const char *tracepoint = *ev->event.tracepoint ? ev->event.tracepoint : ev->event.name; /* of a file there is the name */
+    bool swap = s->file && perfdata_swapped(s->file), named = split_name(tracepoint, system, name, sizeof system);
     if (ev->attr.type != PERF_TYPE_TRACEPOINT)
         return;
     const char *text = s->file ? perfdata_tracepoint(s->file, ev->attr.config, &n) : NULL;

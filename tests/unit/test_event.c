@@ -254,7 +254,7 @@ static void pmu_events_take_terms_and_modifiers(void **state)
     assert_int_equal(ev.attr.precise_ip, 2);
     ev = parse("uncore_imc_0/event=4/");
     assert_int_equal(ev.attr.type, 18);
-    assert_true(ev.cpus == (1 | 1 << 18));
+    assert_true(ev.cpus.words[0] == (1 | 1 << 18));
     assert_false(ev.precise_max || ev.attr.exclude_guest);
     struct error e = { 0 };
     assert_true(event_parse("cpu/event=1,name=mine/k", &ev, &e));
@@ -288,7 +288,13 @@ static void what_is_wrong_is_named_with_what_is_near(void **state)
         { "cpu/evnt=1/", "'evnt'", "'event'" },
         { "cpu/event=0x1ff/", "too large", "8 bits" },
         { "cpu/event=zz/", "'zz' is no number", NULL },
-        { "cpu/event=1,period=1000/", "-c", NULL },
+        { "cpu/event=1,call-graph=fp/", "same for all events", "--call-graph" },
+        { "cpu/event=1,inherit/", "leave it out", NULL },
+        { "cycles/perod=1/", "'perod'", "did you mean 'period='" },
+        { "cycles/period=0/", "at least 1", NULL },
+        { "cycles/period=1,freq=1/", "exclude each other", NULL },
+        { "cycles:u/period=1/", "behind the terms", NULL },
+        { "sched:sched_switch/umask=1/", "no term", NULL },
         { "uncore_imc/event=1/", "no PMU", "uncore_imc_0" },
         { "../cpu/event=1/", "no PMU", NULL },
         { "mem:", "no address", "mem:0xADDRESS" },

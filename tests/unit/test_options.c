@@ -103,6 +103,13 @@ static void every_option_sets_what_it_says(void **state)
     assert_int_equal(o.session.n_events, 2);
     assert_string_equal(o.session.events[1].name, "page-faults:u");
     assert_true(o.session.event_named);
+    ASSERT_PARSES("-e cpu-clock,page-faults:u -e cs/period=3/");
+    assert_int_equal(o.session.n_events, 3);
+    assert_int_equal(o.session.events[2].period, 3);
+    ASSERT_PARSES("--stat=csv -e cs,faults -o x.csv");
+    assert_true(o.mode == RUN_STAT && o.stat_csv && o.events.n == 2);
+    ASSERT_PARSES("--stat -e cs -- ls");
+    assert_true(o.mode == RUN_STAT && !o.stat_csv && o.session.command);
     ASSERT_PARSES("-F 199 --call-graph none -K");
     assert_true(o.session.freq_hz == 199 && o.session.freq_named && o.session.scope.no_kernel);
     assert_int_equal(o.session.callchain, CALLCHAIN_NONE);

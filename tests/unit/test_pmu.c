@@ -74,11 +74,11 @@ static void pmus_have_a_type_and_cpus(void **state)
     assert_true(pmu_find("cpu", &pmu, NULL));
     assert_string_equal(pmu.name, "cpu");
     assert_int_equal(pmu.type, 4);
-    assert_true(pmu.core && !pmu.cpus);
+    assert_true(pmu.core && !cpu_mask_any(&pmu.cpus));
     assert_true(pmu_find("uncore_imc", &pmu, NULL));
-    assert_true(!pmu.core && pmu.cpus == (1 | UINT64_C(3) << 24));
+    assert_true(!pmu.core && pmu.cpus.words[0] == (1 | UINT64_C(3) << 24) && pmu.cpus.words[1] == 1 << 6);
     assert_true(pmu_find("cpu_atom", &pmu, NULL));
-    assert_true(pmu.core && pmu.cpus == UINT64_C(0xff) << 16);
+    assert_true(pmu.core && pmu.cpus.words[0] == UINT64_C(0xff) << 16);
     assert_true(pmu_has_core());
 }
 
@@ -128,11 +128,11 @@ static void terms_land_in_the_bits_of_their_format(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct perf_event_attr attr = { 0 };
         struct error e = { 0 };
-        char name[32] = "as it was";
-        if (!pmu_apply(&pmu, rows[i].terms, &attr, name, sizeof name, &e))
+        struct event_terms more = { .name = "as it was" };
+        if (!pmu_apply(&pmu, rows[i].terms, &attr, &more, &e))
             fail_msg("'%s': %s", rows[i].terms, e.text);
         assert_int_equal(attr.type, 4);
-        assert_string_equal(name, "as it was");
+        assert_string_equal(more.name, "as it was");
         if (attr.config != rows[i].config || attr.config1 != rows[i].config1 ||
             attr.config2 != rows[i].config2)
             fail_msg("'%s': config %llx %llx %llx", rows[i].terms, (unsigned long long)attr.config,
@@ -158,7 +158,7 @@ static void terms_that_are_wrong_are_named(void **state)
         { "cpu", "broken=1", "not known" },
         { "cpu", "circle", "no term" },
         { "cpu", "../type=1", "no term" },
-        { "cpu", "freq=99", "-F" },
+        { "cpu", "freq=x", "no number" },
         { "hv_24x7", "HPM_0THRD", "wants a value for 'core'" },
     };
     (void)state;
@@ -167,7 +167,7 @@ static void terms_that_are_wrong_are_named(void **state)
         struct perf_event_attr attr = { 0 };
         struct error e = { 0 };
         assert_true(pmu_find(rows[i].pmu, &pmu, NULL));
-        if (pmu_apply(&pmu, rows[i].terms, &attr, NULL, 0, &e))
+        if (pmu_apply(&pmu, rows[i].terms, &attr, NULL, &e))
             fail_msg("'%s' is taken", rows[i].terms);
         if (!strstr(e.text, rows[i].says))
             fail_msg("'%s': %s", rows[i].terms, e.text);
@@ -180,7 +180,7 @@ static void open_parameters_are_given_by_the_user(void **state)
     struct pmu pmu;
     struct perf_event_attr attr = { 0 };
     assert_true(pmu_find("hv_24x7", &pmu, NULL));
-    assert_true(pmu_apply(&pmu, "HPM_0THRD,core=5", &attr, NULL, 0, NULL));
+    assert_true(pmu_apply(&pmu, "HPM_0THRD,core=5", &attr, NULL, NULL));
     assert_int_equal(attr.config, 0x50002);
 }
 
@@ -189,10 +189,12 @@ static void a_name_term_names_the_event(void **state)
     (void)state;
     struct pmu pmu;
     struct perf_event_attr attr = { 0 };
-    char name[16] = "";
+    struct event_terms more = { .name = "" };
     assert_true(pmu_find("cpu", &pmu, NULL));
-    assert_true(pmu_apply(&pmu, "event=1,name=my\033event", &attr, name, sizeof name, NULL));
-    assert_string_equal(name, "my?event");
+    assert_true(pmu_apply(&pmu, "event=1,name='my,\033event',period=5", &attr, &more, NULL));
+    assert_string_equal(more.name, "my,?event");
+    assert_int_equal(more.period, 5);
+    assert_int_equal(attr.config, 1);
 }
 
 static bool add_name(void *ctx, const char *name, const char *terms)

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* --list-events: what this machine names, by kind, each with whether it opens. */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "options.h"
+#include "perf/pmu.h"
+#include "perf/tracepoint.h"
+
+/* Letting go of a tracepoint takes the kernel tens of milliseconds: of more than these only one of each system is tried, and
+ * all are let go when everything is printed. */
+#define TRACEPOINTS_TRIED 64
+#define REASONS           3 /* per group */
+
+struct row {
+    const char *group, *name, *alias, *help;
+    bool tracepoint;
+};
+
+struct listing {
+    const char *glob;
+    struct arena strings;
+    struct row *rows;
+    size_t n, cap, tracepoints;
+    struct buf out;
+    int *held;
+    size_t n_held, held_cap;
+    bool each_tracepoint;
+    char reasons[REASONS][480];
+    size_t n_reasons, refused; /* in the group at hand */
+};
+
+static const char *keep(struct listing *l, const char *text)
+{
+    return text ? arena_strndup(&l->strings, text, strlen(text)) : NULL;
+}
+
+static bool add(void *ctx, const struct event_row *r)
+{
+    struct listing *l = ctx;
+    bool tracepoint = !strncmp(r->group, "Tracepoint: ", 12);
+    if (l->glob && fnmatch(l->glob, r->name, 0) && (!r->alias || fnmatch(l->glob, r->alias, 0)))
+        return true;
+    const char *group = l->n && !strcmp(l->rows[l->n - 1].group, r->group) ? l->rows[l->n - 1].group : keep(l, r->group);
+    MEM_GROW(l->rows, l->cap, l->n + 1);
+    l->rows[l->n++] = (struct row){ group, keep(l, r->name), keep(l, r->alias), keep(l, r->help), tracepoint };
+    l->tracepoints += tracepoint;
+    return true;
+}
+
+static void hold(struct listing *l, int fd)
+{
+    MEM_GROW(l->held, l->held_cap, l->n_held + 1);
+    l->held[l->n_held++] = fd;
+}
+
+/* The event's name stands before the reason, which is the same for many. */
+static void add_reason(struct listing *l, const char *name, const char *why)
+{
+    size_t n = strlen(name);
+    if (!strncmp(why, name, n) && why[n] == ':')
+        why += n + 1 + strspn(why + n + 1, " ");
+    l->refused++;
+    for (size_t i = 0; i < l->n_reasons; i++)
+        if (!strcmp(l->reasons[i], why))
+            return;
+    if (l->n_reasons < REASONS)
+        snprintf(l->reasons[l->n_reasons++], sizeof l->reasons[0], "%s", why);
+}
+
+static char try_event(struct listing *l, const struct row *r)
+{
+    struct event ev;
+    struct error e = { 0 };
+    int fd = -1;
+    bool parsed = event_parse(r->name, &ev, &e);
+    if (parsed && ev.kind == EVENT_TOOL)
+        return '+';
+    if (parsed && (fd = event_try(&ev, &e)) >= 0) {
+        if (r->tracepoint)
+            hold(l, fd);
+        else
+            close(fd);
+        return '+';
+    }
+    add_reason(l, r->name, e.text);
+    return '-';
+}
+
+static void put_row(struct listing *l, const struct row *r, char mark)
+{
+    char fields[400], system[128];
+    const char *help = r->help;
+    if (r->tracepoint) {
+        size_t n = strcspn(r->name, ":");
+        snprintf(system, sizeof system, "%.*s", (int)n, r->name);
+        help = tracepoint_fields(system, r->name + n + 1, fields, sizeof fields) ? fields : NULL;
+    }
+    buf_printf(&l->out, "  %c %-40s %s%s%s%s\n", mark, r->name, r->alias ? "(" : "", r->alias ? r->alias : "",
+               r->alias ? ") " : "", help ? help : "");
+}
+
+static void end_group(struct listing *l)
+{
+    for (size_t i = 0; i < l->n_reasons; i++)
+        buf_printf(&l->out, "    - %s\n", l->reasons[i]);
+    l->n_reasons = l->refused = 0;
+}
+
+static void put_rows(struct listing *l)
+{
+    const char *group = NULL;
+    char mark = '-';
+    for (size_t i = 0; i < l->n; i++) {
+        const struct row *r = &l->rows[i];
+        bool first = r->group != group;
+        if (first) {
+            end_group(l);
+            buf_printf(&l->out, "%s%s\n", i ? "\n" : "", r->group);
+            group = r->group;
+        }
+        if (first || !r->tracepoint || l->each_tracepoint || mark == '-')
+            mark = try_event(l, r);
+        else
+            mark = '=';
+        put_row(l, r, mark);
+    }
+    end_group(l);
+}
+
+/* ---- events without a name: forms to be filled in ---- */
+
+static char try_text(const char *text, struct listing *l)
+{
+    return try_event(l, &(struct row){ .name = text });
+}
+
+static void put_form(struct listing *l, char mark, const char *form, const char *help)
+{
+    buf_printf(&l->out, "  %c %-40s %s\n", mark, form, help);
+}
+
+static bool put_formats(void *ctx, const struct pmu *pmu)
+{
+    struct listing *l = ctx;
+    char formats[600], form[96];
+    snprintf(form, sizeof form, "%s/term=value,…/", pmu->name);
+    if (pmu_formats(pmu, formats, sizeof formats))
+        put_form(l, ' ', form, formats);
+    return true;
+}
+
+static void put_forms(struct listing *l)
+{
+    char own[64];
+    snprintf(own, sizeof own, "mem:%p/4:w", (void *)&l->refused);
+    buf_puts(&l->out, "\nWritten out\n");
+    put_form(l, try_text("r0", l), "rNNN", "what a hexadecimal number means to the CPU's counters (event and umask)");
+    put_form(l, try_text(own, l), "mem:ADDRESS[/LENGTH][:rwx]", "the CPU reads, writes or executes there (1, 2, 4 or 8 bytes)");
+    pmu_each(put_formats, l);
+    end_group(l);
+}
+
+static void put_legend(struct listing *l)
+{
+    buf_puts(&l->out, "\n+ opens here   - does not, and why stands below its group");
+    if (l->tracepoints && !l->each_tracepoint)
+        buf_puts(&l->out, "   = as the first of its system, which was tried: --list-events 'sched:*' tries each");
+    buf_puts(&l->out, "\nModifiers: name:u user, k kernel, p pp ppp P precise, G H guest or host, D pinned, e exclusive, I not idle\n");
+}
+
+static bool print(struct listing *l, struct error *e)
+{
+    bool ok = file_write_all(STDOUT_FILENO, buf_str(&l->out), l->out.len, e);
+    close(STDOUT_FILENO); /* who reads it need not wait until the kernel has let go of tracepoints */
+    return ok;
+}
+
+int list_events(const char *glob)
+{
+    struct listing l = { .glob = glob };
+    struct error e = { 0 };
+    bool no_tracefs = false, ok = true;
+    event_each(add, &l, &no_tracefs);
+    l.each_tracepoint = l.tracepoints <= TRACEPOINTS_TRIED;
+    put_rows(&l);
+    if (!glob)
+        put_forms(&l);
+    if (l.n)
+        put_legend(&l);
+    if (no_tracefs) {
+        struct namelist none = { 0 };
+        tracepoint_systems(&none, &e);
+        fprintf(stderr, "flametop: tracepoints are not listed: %s\n", e.text);
+        namelist_done(&none);
+    }
+    if (l.n)
+        ok = print(&l, &e);
+    else
+        fprintf(stderr, "flametop: no event matches %s\n", glob ? glob : "");
+    if (!ok)
+        fprintf(stderr, "flametop: %s\n", e.text);
+    for (size_t i = 0; i < l.n_held; i++)
+        close(l.held[i]);
+    mem_free(l.held);
+    mem_free(l.rows);
+    arena_done(&l.strings);
+    buf_done(&l.out);
+    return l.n && ok ? 0 : 1;
+}

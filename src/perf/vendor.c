@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "perf/vendor.h"
+
+#ifdef HAVE_PFM
+#include <perfmon/pfmlib_perf_event.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool ready;
+
+static void start(void)
+{
+    ready = pfm_initialize() == PFM_SUCCESS;
+}
+
+static bool is_ready(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, start);
+    return ready;
+}
+
+/* What the library knows of the kernel's own events has other names here already. */
+static bool is_of_kernel(pfm_pmu_t pmu)
+{
+    return pmu == PFM_PMU_PERF_EVENT || pmu == PFM_PMU_PERF_EVENT_RAW;
+}
+
+static bool info_of(pfm_pmu_t pmu, pfm_pmu_info_t *info)
+{
+    memset(info, 0, sizeof *info);
+    info->size = sizeof *info;
+    return pfm_get_pmu_info(pmu, info) == PFM_SUCCESS && info->is_present && !is_of_kernel(pmu);
+}
+
+bool vendor_find(const char *name, struct perf_event_attr *attr)
+{
+    struct perf_event_attr found = { .size = sizeof found };
+    pfm_event_info_t info = { .size = sizeof info };
+    pfm_perf_encode_arg_t arg = { .attr = &found, .size = sizeof arg };
+    if (!is_ready() ||
+        pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3 | PFM_PLMH, PFM_OS_PERF_EVENT_EXT, &arg) != PFM_SUCCESS ||
+        pfm_get_event_info(arg.idx, PFM_OS_PERF_EVENT_EXT, &info) != PFM_SUCCESS || is_of_kernel(info.pmu))
+        return false;
+    found.size = sizeof found;
+    *attr = found;
+    return true;
+}
+
+struct walk {
+    bool (*fn)(void *ctx, const char *pmu, const char *name, const char *help);
+    void *ctx;
+    const char *pmu;
+};
+
+/* An event that wants a umask is a row for each of them. */
+static bool walk_event(const struct walk *w, const pfm_event_info_t *info)
+{
+    bool masks = false, go_on = true;
+    for (int i = 0; go_on && i < info->nattrs; i++) {
+        char name[256];
+        pfm_event_attr_info_t attr = { .size = sizeof attr };
+        if (pfm_get_event_attr_info(info->idx, i, PFM_OS_PERF_EVENT_EXT, &attr) != PFM_SUCCESS ||
+            attr.type != PFM_ATTR_UMASK)
+            continue;
+        masks = true;
+        snprintf(name, sizeof name, "%s:%s", info->name, attr.name);
+        go_on = w->fn(w->ctx, w->pmu, name, attr.desc);
+    }
+    return masks ? go_on : w->fn(w->ctx, w->pmu, info->name, info->desc);
+}
+
+static bool walk_pmu(struct walk *w, const pfm_pmu_info_t *pmu)
+{
+    bool go_on = true;
+    w->pmu = pmu->name;
+    for (int i = pmu->first_event; go_on && i >= 0; i = pfm_get_event_next(i)) {
+        pfm_event_info_t info = { .size = sizeof info };
+        if (pfm_get_event_info(i, PFM_OS_PERF_EVENT_EXT, &info) == PFM_SUCCESS)
+            go_on = walk_event(w, &info);
+    }
+    return go_on;
+}
+
+bool vendor_each(bool (*fn)(void *ctx, const char *pmu, const char *name, const char *help), void *ctx)
+{
+    struct walk w = { fn, ctx, NULL };
+    bool go_on = true;
+    for (pfm_pmu_t pmu = PFM_PMU_NONE; is_ready() && go_on && pmu < PFM_PMU_MAX; pmu++) {
+        pfm_pmu_info_t info;
+        if (info_of(pmu, &info))
+            go_on = walk_pmu(&w, &info);
+    }
+    return go_on;
+}
+
+#else
+
+bool vendor_find(const char *name, struct perf_event_attr *attr)
+{
+    (void)name;
+    (void)attr;
+    return false;
+}
+
+bool vendor_each(bool (*fn)(void *ctx, const char *pmu, const char *name, const char *help), void *ctx)
+{
+    (void)fn;
+    (void)ctx;
+    return true;
+}
+
+#endif
