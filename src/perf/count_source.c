@@ -84,9 +84,9 @@ static double scale_of(const struct pmu *pmu, const char *event, char *unit, siz
 /* Terms of a PMU, or one of its events. */
 static bool source_of(const struct pmu *pmu, const char *terms, struct count_source *out)
 {
-    char name[64] = "", unit[32];
+    char unit[32];
     *out = (struct count_source){ .attr.size = sizeof out->attr };
-    out->have = pmu_apply(pmu, terms, &out->attr, name, sizeof name, NULL);
+    out->have = pmu_apply(pmu, terms, &out->attr, NULL, NULL);
     out->scale = scale_of(pmu, terms, unit, sizeof unit) * (!strcmp(unit, "MiB") ? MIB : 1);
     return out->have;
 }
