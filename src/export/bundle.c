@@ -51,7 +51,7 @@ static void name_folder(struct bundle_plan *p, struct session *s)
     session_get_status(s, &st);
     text_clean(host, sizeof host, st.host, strlen(st.host));
     for (char *c = host; *c; c++)
-        if (*c == '/' || *c == ' ' || *c == '.' || *c < 0)
+        if (*c == '/' || *c == ' ' || *c == '.' || (unsigned char)*c > 127)
             *c = '_';
     if (wall && gmtime_r(&wall, &tm))
         strftime(when, sizeof when, "-%Y%m%d-%H%M%SZ", &tm);
