@@ -99,7 +99,7 @@ bool annotate_find(struct session *s, const struct view *v, uint64_t func_key, s
             add_frame(&self, s, v, frame, r->entries[i].weight);
     }
     for (uint32_t node = 1; node < r->n_nodes && !self.n; node++)
-        if (v->funcs[v->frame_func[r->frame[node]]].key == func_key)
+        if (weights[node] && v->funcs[v->frame_func[r->frame[node]]].key == func_key)
             add_frame(&total, s, v, r->frame[node], weights[node]);
     mem_free(weights);
     uint32_t of_self = heaviest(&self), of_total = heaviest(&total), frame = of_self ? of_self : of_total;
@@ -187,7 +187,7 @@ static bool find_seen(const struct annotation *a, struct session *s, const struc
     uint64_t *weights = weigh_nodes(r);
     for (uint32_t node = 1; node < r->n_nodes; node++) {
         uint32_t frame = r->frame[node], by = r->frame[r->parent[node]];
-        if (by && r->frame_module[by] == a->place.module->id && r->frame_offset[by] - call->offset < call->size &&
+        if (by && weights[node] && r->frame_module[by] == a->place.module->id && r->frame_offset[by] - call->offset < call->size &&
             (r->frame_module[frame] != r->frame_module[by] || r->frame_offset[frame] != r->frame_offset[by]))
             add_frame(&callees, s, v, frame, weights[node]);
     }

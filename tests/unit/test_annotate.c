@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A perf.data whose every sample is known, of a program whose every instruction is known: what each of them gets. */
+#include "session_fixture.h"
+
+#include "elf_maker.h"
+#include "perfdata/writer.h"
+#include "session/annotate.h"
+
+#define START_NS UINT64_C(1000000000000)
+#define BASE     UINT64_C(0x10000000) /* where the program is mapped; the code is at ELF_MAKER_OFFSET in it */
+#define OUTER    (ELF_MAKER_OFFSET + 0)
+#define INNER    (ELF_MAKER_OFFSET + 0x20)
+#define LONG_ENOUGH (60 * NS_PER_SEC)
+
+/* outer: nop; call inner; call *%rax; ret.  inner: div %ecx; nop; call inner; ret */
+static const uint8_t outer_code[] = { 0x90, 0xe8, 0x1a, 0, 0, 0, 0xff, 0xd0, 0xc3 };
+static const uint8_t inner_code[] = { 0xf7, 0xf1, 0x90, 0xe8, 0xf8, 0xff, 0xff, 0xff, 0xc3 };
+enum { CALL_INNER = OUTER + 1, CALL_POINTER = OUTER + 6, DIV = INNER, BEHIND_DIV = INNER + 2, RECURSES = INNER + 3 };
+/* Return addresses. */
+enum { BY_CALL = OUTER + 6, BY_POINTER = OUTER + 8, BY_ITSELF = INNER + 8 };
+
+static const struct {
+    uint32_t n;
+    uint64_t frames[4];
+} stacks[] = {
+    { 10, { BEHIND_DIV, BY_CALL } },
+    { 3, { BEHIND_DIV, BY_ITSELF, BY_CALL } },
+    { 4, { BEHIND_DIV, BY_ITSELF, BY_ITSELF, BY_CALL } },
+    { 2, { DIV, BY_POINTER } },
+    { 1, { OUTER } },
+};
+
+static char folder[] = "/tmp/flametop-annotate-XXXXXX";
+static char data_path[64], program[64];
+static struct annotation an;
+
+static void write_program(void)
+{
+    static const struct elf_maker_symbol symbols[] = { { "outer", ELF_MAKER_VADDR, sizeof outer_code, 0 },
+                                                       { "inner", ELF_MAKER_VADDR + 0x20, sizeof inner_code, 0 } };
+    const struct elf_maker m = { .symbols = symbols, .n_symbols = 2, .symtab_type = SHT_SYMTAB };
+    static union {
+        struct elf_maker_file f;
+        uint8_t bytes[sizeof(struct elf_maker_file) + ELF_MAKER_OFFSET + ELF_MAKER_SIZE];
+    } file;
+    _Static_assert(offsetof(struct elf_maker_file, extras) <= ELF_MAKER_OFFSET, "the code lies where no section is");
+    elf_maker_fill(&file.f, &m);
+    memcpy(file.bytes + OUTER, outer_code, sizeof outer_code);
+    memcpy(file.bytes + INNER, inner_code, sizeof inner_code);
+    FILE *f = fopen(program, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(&file, 1, sizeof file, f), sizeof file);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void write_sample(struct perfdata_writer *w, uint64_t time_ns, const uint64_t *frames)
+{
+    uint64_t chain[5] = { PERF_CONTEXT_USER };
+    uint32_t n = 1;
+    for (; n < 5 && frames[n - 1]; n++)
+        chain[n] = BASE + frames[n - 1];
+    perfdata_write_sample(w, &(struct perfdata_write_sample){ .time_ns = time_ns,
+                                                              .ip = chain[1],
+                                                              .period = 100,
+                                                              .pid = 100,
+                                                              .tid = 100,
+                                                              .misc = PERF_RECORD_MISC_USER,
+                                                              .chain = chain,
+                                                              .chain_n = n });
+}
+
+static void open_file(void)
+{
+    struct perf_event_attr clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1,
+                                     .sample_freq = 99 };
+    struct perfdata_write_event events[] = { { "cpu-clock", &clock } };
+    write_program();
+    struct perfdata_writer *w = perfdata_writer_open(data_path, events, 1, true, true, &error);
+    assert_non_null(w);
+    perfdata_write_comm(w, START_NS, 100, 100, "prog", false);
+    perfdata_write_mmap(w, START_NS, &(struct perfdata_write_map){
+                                         .pid = 100, .tid = 100, .addr = BASE, .len = 0x10000, .path = program });
+    for (uint32_t i = 0, at = 0; i < sizeof stacks / sizeof *stacks; i++)
+        for (uint32_t n = 0; n < stacks[i].n; n++)
+            write_sample(w, START_NS + ++at * NS_PER_MS, stacks[i].frames);
+    assert_true(perfdata_writer_commit(w, NULL, &error));
+    cfg.input = data_path;
+    session = session_open(&cfg, &error);
+    assert_non_null(session);
+    session_wait(session, LONG_ENOUGH, NULL);
+    session_query(session, &query, &view);
+    session_settle(session, LONG_ENOUGH);
+    session_query(session, &query, &view);
+}
+
+static uint64_t key_of(const char *name)
+{
+    for (uint32_t i = 1; i < view.n_funcs; i++)
+        if (!strcmp(view.funcs[i].name, name))
+            return view.funcs[i].key;
+    fail_msg("no %s in the answer", name);
+    return 0;
+}
+
+static void annotate(const char *name)
+{
+    struct annotate_place place;
+    assert_true(annotate_find(session, &view, key_of(name), &place));
+    assert_string_equal(place.name, name);
+    annotate_open(&an, &place, false);
+    annotate_update(&an, session, &view, true);
+    while (annotate_is_pending(&an)) {
+        annotate_wait(session, LONG_ENOUGH);
+        annotate_update(&an, session, &view, true);
+    }
+}
+
+static struct annotate_sum at(uint64_t offset)
+{
+    int64_t row = annotate_row_at(&an, offset);
+    return row < 0 ? (struct annotate_sum){ 0 } : an.sums[an.rows[row].slot];
+}
+
+/* Calls have an address inside them, of which there is no row without a disassembler. */
+static uint64_t call_at(uint64_t offset, uint64_t next)
+{
+#ifdef HAVE_CAPSTONE
+    (void)next;
+    return offset;
+#else
+    (void)offset;
+    return next - 1;
+#endif
+}
+
+static void samples_are_added_up_by_instruction(void **state)
+{
+    (void)state;
+    open_file();
+    annotate("inner");
+    assert_int_equal(an.all.self_samples, 19);
+    assert_int_equal(an.all.total_samples, 19);
+    assert_int_equal(an.all.self, 1900);
+    assert_int_equal(an.answer_weight, 2000);
+    assert_int_equal(at(BEHIND_DIV).self_samples, 17);
+    assert_int_equal(at(BEHIND_DIV).self, 1700);
+    assert_int_equal(at(DIV).self_samples, 2);
+    assert_int_equal(an.n_sampled, 2);
+    assert_int_equal(an.outside, 0);
+    assert_int_equal(an.other_copies, 0);
+}
+
+static void a_call_that_recurses_counts_once_per_sample(void **state)
+{
+    (void)state;
+    open_file();
+    annotate("inner");
+    assert_int_equal(at(call_at(RECURSES, BY_ITSELF)).self_samples, 0);
+    assert_int_equal(at(call_at(RECURSES, BY_ITSELF)).total_samples, 7);
+    annotate("outer");
+    assert_int_equal(an.all.self_samples, 1);
+    assert_int_equal(an.all.total_samples, 20);
+    assert_int_equal(at(call_at(CALL_INNER, BY_CALL)).total_samples, 17);
+    assert_int_equal(at(call_at(CALL_POINTER, BY_POINTER)).total_samples, 2);
+    assert_int_equal(at(OUTER).self_samples, 1);
+}
+
+static void the_hottest_come_in_order(void **state)
+{
+    (void)state;
+    open_file();
+    annotate("inner");
+    assert_int_equal(an.rows[annotate_hottest(&an, 0)].offset, BEHIND_DIV);
+    assert_int_equal(an.rows[annotate_hottest(&an, 1)].offset, DIV);
+    assert_int_equal(annotate_hottest(&an, 2), -1);
+    struct annotate_place place;
+    assert_true(annotate_find_hottest(session, &view, &place));
+    assert_string_equal(place.name, "inner");
+    annotate_place_done(&place);
+}
+
+static void calls_lead_to_what_they_call_or_what_was_seen_there(void **state)
+{
+    char text[64];
+    struct annotate_place place;
+    (void)state;
+#ifndef HAVE_CAPSTONE
+    skip();
+#endif
+    open_file();
+    annotate("outer");
+    uint32_t direct = an.rows[annotate_row_at(&an, CALL_INNER)].slot,
+             pointer = an.rows[annotate_row_at(&an, CALL_POINTER)].slot;
+    assert_string_equal(annotate_text(&an, session, direct, text, sizeof text), "callq  inner");
+    assert_string_equal(annotate_text(&an, session, pointer, text, sizeof text), "callq  *%rax");
+    assert_true(annotate_callee(&an, session, &view, direct, &place));
+    assert_string_equal(place.name, "inner");
+    assert_int_equal(place.start, INNER);
+    annotate_place_done(&place);
+    assert_true(annotate_callee(&an, session, &view, pointer, &place));
+    assert_string_equal(place.name, "inner");
+    annotate_place_done(&place);
+    query.filter[0] = 'x'; /* nothing has that in its name */
+    session_query(session, &query, &view);
+    annotate_update(&an, session, &view, true);
+    assert_int_equal(an.all.total_samples, 0);
+    assert_int_equal(an.n_sums, 4);
+    assert_false(annotate_callee(&an, session, &view, pointer, &place));
+}
+
+/* The program is gone: addresses are left, and why. */
+static void without_code_addresses_keep_their_samples(void **state)
+{
+    (void)state;
+    open_file();
+    assert_int_equal(unlink(program), 0);
+    annotate("inner");
+    assert_int_equal(an.state, SYMBOL_NONE);
+    assert_non_null(strstr(an.code->trouble, "flametop-annotate"));
+    assert_int_equal(an.n_rows, 3);
+    assert_int_equal(at(BEHIND_DIV).self_samples, 17);
+    assert_int_equal(at(DIV).self_samples, 2);
+    assert_int_equal(at(BY_ITSELF - 1).total_samples, 7);
+    assert_int_equal(an.rows[annotate_hottest(&an, 0)].offset, BEHIND_DIV);
+}
+
+static void the_event_says_whether_it_has_skid(void **state)
+{
+    char text[200];
+    (void)state;
+    open_file();
+    annotate_skid(session, text, sizeof text);
+    assert_string_equal(text, "cpu-clock has skid: a timer interrupts, samples lie behind what took the time");
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(data_path, sizeof data_path, "%s/perf.data", folder);
+    snprintf(program, sizeof program, "%s/prog", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(data_path);
+    unlink(program);
+    return rmdir(folder);
+}
+
+static int end_all(void **state)
+{
+    annotate_done(&an);
+    return tear_down(state);
+}
+
+int main(int argc, char **argv)
+{
+#define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, set_up, end_all)
+    const struct CMUnitTest tests[] = {
+        WITH_SETUP(samples_are_added_up_by_instruction),
+        WITH_SETUP(a_call_that_recurses_counts_once_per_sample),
+        WITH_SETUP(the_hottest_come_in_order),
+        WITH_SETUP(calls_lead_to_what_they_call_or_what_was_seen_there),
+        WITH_SETUP(without_code_addresses_keep_their_samples),
+        WITH_SETUP(the_event_says_whether_it_has_skid),
+    };
+
+    if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
+        symbol_worker_main(3);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
