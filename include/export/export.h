@@ -76,6 +76,7 @@ extern const size_t export_table_n;
 
 extern const struct exporter export_perfdata, export_folded, export_svg, export_json, export_script, export_report;
 extern const struct exporter export_bundle, export_pprof, export_speedscope, export_callgraph, export_callers;
+extern const struct exporter export_annotate;
 
 /* By name, or (name NULL) by the ending of path; "perf.data" when nothing fits. NULL with e set: unknown name. */
 const struct exporter *export_find(const char *name, const char *path, struct error *e);

@@ -19,8 +19,8 @@ void annotate_place_done(struct annotate_place *p);
 /* The code with most samples of those that are called so; of what was inlined that of the function around it. False:
  * the answer has no such function. */
 bool annotate_find(struct session *s, const struct view *v, uint64_t func_key, struct annotate_place *out);
-/* The function with most samples in itself. False: there are no samples. */
-bool annotate_find_hottest(struct session *s, const struct view *v, struct annotate_place *out);
+/* The function with the n-th most samples in itself (0: most). False: not so many have samples. */
+bool annotate_find_hottest(struct session *s, const struct view *v, uint32_t n, struct annotate_place *out);
 
 struct annotate_sum {
     uint64_t self, total; /* weights: of samples in it; and in what it calls */
@@ -89,8 +89,10 @@ void annotate_done(struct annotation *a);
 int64_t annotate_hottest(const struct annotation *a, uint32_t n);
 /* Row of that instruction or address; -1: there is none. */
 int64_t annotate_row_at(const struct annotation *a, uint64_t offset);
-/* "callq  memcpy", "jne    4f": the instruction with where it leads. */
-const char *annotate_text(const struct annotation *a, struct session *s, uint32_t slot, char *dst, size_t cap);
+/* "callq  memcpy", "jne    4f": the instruction with where it leads; inside the function as an offset in it, or (absolute) as
+ * the address that the file was linked to. */
+const char *annotate_text(const struct annotation *a, struct session *s, uint32_t slot, bool absolute, char *dst,
+                          size_t cap);
 /* The text of a row's source line, "" if it is not to be had. */
 const char *annotate_source(const struct annotation *a, const struct annotate_row *r, char *dst, size_t cap);
 /* Why no text is shown of some source file, "" if all are. */

@@ -21,6 +21,7 @@ const struct exporter *const export_table[] = {
     &export_pprof,
     &export_callgraph, /* these before .txt */
     &export_callers,
+    &export_annotate,
     &export_report,
     &export_bundle,
 };

@@ -108,7 +108,7 @@ bool annotate_find(struct session *s, const struct view *v, uint64_t func_key, s
     return frame != 0;
 }
 
-bool annotate_find_hottest(struct session *s, const struct view *v, struct annotate_place *out)
+bool annotate_find_hottest(struct session *s, const struct view *v, uint32_t n, struct annotate_place *out)
 {
     const struct result *r = &v->result;
     uint64_t *by_func = mem_array((size_t)v->n_funcs + 1, sizeof *by_func);
@@ -117,20 +117,26 @@ bool annotate_find_hottest(struct session *s, const struct view *v, struct annot
         uint32_t frame = r->frame[r->entries[i].node];
         by_func[frame ? v->frame_func[frame] : 0] += frame ? r->entries[i].weight : 0;
     }
-    for (uint32_t f = 1; f < v->n_funcs; f++)
-        best = by_func[f] > by_func[best] ? f : best;
+    by_func[0] = 0;
+    for (uint32_t rank = 0; rank <= n; rank++) {
+        by_func[best] = 0; /* the one before */
+        best = 0;
+        for (uint32_t f = 1; f < v->n_funcs; f++)
+            best = by_func[f] > by_func[best] ? f : best;
+    }
     mem_free(by_func);
     return best && annotate_find(s, v, v->funcs[best].key, out);
 }
 
 /* ---- jumps and calls ---- */
 
-static const char *append_target(const struct annotation *a, struct session *s, uint64_t target, char *dst, size_t cap)
+static const char *append_target(const struct annotation *a, struct session *s, uint64_t target, bool absolute, char *dst,
+                                 size_t cap)
 {
     struct symbol sym;
     size_t n = strlen(dst);
     if (a->place.size && target - a->place.start < a->place.size) {
-        snprintf(dst + n, cap - n, "%" PRIx64, target - a->place.start);
+        snprintf(dst + n, cap - n, "%" PRIx64, absolute ? target + a->code->view.header.bias : target - a->place.start);
         return dst;
     }
     symbolizer_lookup(s->symbolizer, a->place.module, target, &sym);
@@ -143,11 +149,12 @@ static const char *append_target(const struct annotation *a, struct session *s, 
     return dst;
 }
 
-const char *annotate_text(const struct annotation *a, struct session *s, uint32_t slot, char *dst, size_t cap)
+const char *annotate_text(const struct annotation *a, struct session *s, uint32_t slot, bool absolute, char *dst,
+                          size_t cap)
 {
     const struct code_view *v = &a->code->view;
     text_clean(dst, cap, v->strings + v->rows[slot].text, strlen(v->strings + v->rows[slot].text));
-    return v->rows[slot].target == CODE_NO_TARGET ? dst : append_target(a, s, v->rows[slot].target, dst, cap);
+    return v->rows[slot].target == CODE_NO_TARGET ? dst : append_target(a, s, v->rows[slot].target, absolute, dst, cap);
 }
 
 static bool is_kernel(const struct module *m)

@@ -43,7 +43,7 @@ void annotate_row_text(const struct annotate_view *v, struct app *a, const struc
 {
     dst[0] = '\0';
     if (r->kind == ANNOTATE_INSN)
-        annotate_text(&v->an, a->session, r->slot, dst, cap);
+        annotate_text(&v->an, a->session, r->slot, v->columns != 0, dst, cap);
     else if (r->kind == ANNOTATE_SOURCE)
         source_text(v, r, dst, cap);
 }

@@ -98,7 +98,7 @@ static void update(void *view, struct app *a)
     annotate_skid(a->session, v->skid, sizeof v->skid);
     if (v->an.place.module || a->pending_select)
         look(v, a);
-    else if (annotate_find_hottest(a->session, &a->answer, &place))
+    else if (annotate_find_hottest(a->session, &a->answer, 0, &place))
         open_place(v, a, &place);
 }
 

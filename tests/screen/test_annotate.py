@@ -50,15 +50,34 @@ def shown(s):
     return {int(r.group(3), 16): (float(r.group(1)), int(r.group(2).replace(",", ""))) for r in rows if r}
 
 
-def same_as_perf():
-    """each instruction of a recording has the share that perf annotate gives it"""
-    need_capstone()
-    file = recorded()
+def perfs_shares(file):
+    """{address: share} of the instructions of divide that have one, by perf annotate"""
     text, why = m.perf("annotate", "--stdio", "-i", file, "-s", "divide", "divide")
     wanted = {int(a, 16): float(p) for p, a in re.findall(r"^ +(\d+\.\d+) +: +([0-9a-f]+):", text, re.M)}
     wanted = {a: p for a, p in wanted.items() if p}
     if not wanted:
         raise Skip("perf annotate shows nothing here: " + why.strip()[:200])
+    return wanted
+
+
+def exported():
+    """as text each instruction has the share that perf annotate gives it"""
+    file = recorded()
+    wanted = perfs_shares(file)
+    text = m.flametop("-i", file, "--export", "annotate", "-o", "-")[1]
+    part = re.search(r"^# divide \(divide\): .*?(?:\n\n|\Z)", text, re.M | re.S)
+    assert part, text
+    got = {int(a, 16): float(p) for p, a in re.findall(r"^ +(\d+\.\d\d) +\d+ +([0-9a-f]+)\b", part.group(), re.M)}
+    assert got.keys() == wanted.keys(), (got, wanted)
+    for address, share in got.items():
+        assert abs(share - wanted[address]) <= 0.02, "%x: %s, perf says %s" % (address, share, wanted[address])
+
+
+def same_as_perf():
+    """each instruction of a recording has the share that perf annotate gives it"""
+    need_capstone()
+    file = recorded()
+    wanted = perfs_shares(file)
     with Screen(["-i", file], size=(120, 60)) as s:
         s.wait(r"^ *\d+\.\d+ .*\bdivide")
         s.send("a")
@@ -227,4 +246,4 @@ def no_samples():
         s.wait_end()
 
 
-run(same_as_perf, same_as_objdump, live, toggles, stripped, newer_source, made_at_run_time, kernel, huge, no_samples)
+run(same_as_perf, exported, same_as_objdump, live, toggles, stripped, newer_source, made_at_run_time, kernel, huge, no_samples)

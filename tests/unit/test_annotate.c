@@ -174,9 +174,13 @@ static void the_hottest_come_in_order(void **state)
     assert_int_equal(an.rows[annotate_hottest(&an, 1)].offset, DIV);
     assert_int_equal(annotate_hottest(&an, 2), -1);
     struct annotate_place place;
-    assert_true(annotate_find_hottest(session, &view, &place));
+    assert_true(annotate_find_hottest(session, &view, 0, &place));
     assert_string_equal(place.name, "inner");
     annotate_place_done(&place);
+    assert_true(annotate_find_hottest(session, &view, 1, &place));
+    assert_string_equal(place.name, "outer");
+    annotate_place_done(&place);
+    assert_false(annotate_find_hottest(session, &view, 2, &place));
 }
 
 static void calls_lead_to_what_they_call_or_what_was_seen_there(void **state)
@@ -191,8 +195,8 @@ static void calls_lead_to_what_they_call_or_what_was_seen_there(void **state)
     annotate("outer");
     uint32_t direct = an.rows[annotate_row_at(&an, CALL_INNER)].slot,
              pointer = an.rows[annotate_row_at(&an, CALL_POINTER)].slot;
-    assert_string_equal(annotate_text(&an, session, direct, text, sizeof text), "callq  inner");
-    assert_string_equal(annotate_text(&an, session, pointer, text, sizeof text), "callq  *%rax");
+    assert_string_equal(annotate_text(&an, session, direct, false, text, sizeof text), "callq  inner");
+    assert_string_equal(annotate_text(&an, session, pointer, true, text, sizeof text), "callq  *%rax");
     assert_true(annotate_callee(&an, session, &view, direct, &place));
     assert_string_equal(place.name, "inner");
     assert_int_equal(place.start, INNER);
