@@ -15,6 +15,8 @@
 #define TREND_AT    (METRIC_AT + METRIC_COLS)
 #define TREND_MIN   8 /* narrower says nothing */
 #define BAR_COLS    10
+#define LOW_ROWS    15    /* of fewer the tables need all */
+#define FULL        10000 /* of a part's trend: all of a CPU */
 
 static bool is_core(const struct counters *c, uint32_t row)
 {
@@ -83,7 +85,7 @@ static void draw_metric(const struct counters *c, struct area area, int y, uint3
     draw_elided(area, y, METRIC_AT, METRIC_COLS - 1, STYLE_NORMAL, text, false);
 }
 
-/* The ratio where there is one, as that is what people look for; else the rate. */
+/* Sparklines want whole numbers: each rate as thousandths of the row's largest. */
 static void trend_of(const struct counters *c, enum count_event event, uint32_t trend[COUNTERS_TREND])
 {
     double peak = 0;
@@ -93,13 +95,15 @@ static void trend_of(const struct counters *c, enum count_event event, uint32_t 
         trend[i] = peak > 0 ? (uint32_t)(1000 * c->rates[event][i] / peak) : 0;
 }
 
-static void draw_trend(const uint32_t *trend, uint32_t n, struct area area, int y, int col)
+/* The last ones that fit; full: what fills a column, 0: the largest. */
+static void draw_trend(const uint32_t *trend, uint32_t n, uint32_t full, struct area area, int y, int col)
 {
     char spark[COUNTERS_TREND * 4 + 1];
     int cols = area.cols - col;
     if (cols < TREND_MIN)
         return;
-    bar_spark_fit(spark, sizeof spark, trend, n, cols < COUNTERS_TREND ? (size_t)cols : COUNTERS_TREND, term_glyphs());
+    uint32_t shown = n < (uint32_t)cols ? n : (uint32_t)cols;
+    bar_spark(spark, sizeof spark, trend + (n - shown), shown, full, term_glyphs());
     draw_text(area, y, col, STYLE_SPARK, spark);
 }
 
@@ -126,7 +130,7 @@ static void draw_event(const struct counters *c, struct area area, int y, uint32
                 count_in_group(c->set, row) ? "" : "~");
     draw_metric(c, area, y, row);
     trend_of(c, event, trend);
-    draw_trend(trend, c->n_rates, area, y, TREND_AT);
+    draw_trend(trend, c->n_rates, 0, area, y, TREND_AT);
 }
 
 static void draw_events(const struct counters *c, struct area area, uint32_t top, int rows)
@@ -143,21 +147,31 @@ static void draw_events(const struct counters *c, struct area area, uint32_t top
     }
 }
 
+/* A sentence; on low screens what fits into a line of it. */
+static int draw_note(struct area area, int y, enum style style, const char *text, bool low)
+{
+    if (!low)
+        return draw_wrapped(area, y, style, text);
+    if (y < area.rows)
+        draw_elided(area, y, 0, area.cols, style, text, false);
+    return 1;
+}
+
 /* What needs a sentence: of the row under the cursor, of the scope, of the machine. Returns its lines. */
-static int draw_notes(const struct counters *c, const struct list *list, struct area area)
+static int draw_notes(const struct counters *c, const struct list *list, struct area area, bool low)
 {
     char text[512];
     const char *note = count_scope_note(c->set);
     bool many = list->cursor < counters_lines(c) && counters_line_is_many(c, list->cursor);
     int y = 0;
     if (note)
-        y += draw_wrapped(area, y, STYLE_DEGRADED, note);
+        y += draw_note(area, y, STYLE_DEGRADED, note, low);
     if (list->cursor < counters_lines(c) && c->counted && !many) {
         counters_explain(c, counters_line_row(c, list->cursor), text, sizeof text);
-        y += draw_wrapped(area, y, STYLE_DIM, text);
+        y += draw_note(area, y, STYLE_DIM, text, low);
     }
     if (counters_without_pmu(c))
-        y += draw_wrapped(area, y, STYLE_DIM, counters_pmu_hint);
+        y += draw_note(area, y, STYLE_DIM, counters_pmu_hint, low);
     return y;
 }
 
@@ -235,7 +249,7 @@ static void draw_parts(const struct counters *c, struct area area, uint32_t top,
         draw_part_name(c, area, y, p);
         draw_busy(area, y, busy, p);
         (void)draw_columns(c, area, y, columns, p);
-        draw_trend(p->trend, p->n_trend, area, y, end + 2);
+        draw_trend(p->trend, p->n_trend, FULL, area, y, end + 2);
     }
 }
 
@@ -253,7 +267,8 @@ static uint32_t top_of(uint32_t n, int rows, int64_t cursor)
 void counters_draw(const struct counters *c, struct list *list, bool parts, const char *split_key, struct area area)
 {
     uint32_t lines = counters_lines(c);
-    int notes = draw_notes(c, list, area_sub(area, 0, 0, 0, -1)); /* only counted */
+    bool low = area.rows < LOW_ROWS;
+    int notes = draw_notes(c, list, area_sub(area, 0, 0, 0, -1), low); /* only counted */
     int least = parts && c->n_parts ? (c->n_parts < 3 ? (int)c->n_parts : 3) + 1 : 0;
     int room = area.rows - 1 - notes - least;
     int rows = (int)lines < room ? (int)lines : room > 1 ? room : 1;
@@ -263,7 +278,7 @@ void counters_draw(const struct counters *c, struct list *list, bool parts, cons
     draw_events(c, area, top, rows);
     if (above)
         draw_restyle(area_sub(area, 1, 0, rows, -1), (int)(list->cursor - top), STYLE_CURSOR);
-    (void)draw_notes(c, list, area_sub(area, 1 + rows, 0, notes, -1));
+    (void)draw_notes(c, list, area_sub(area, 1 + rows, 0, notes, -1), low);
     struct area below = area_sub(area, 1 + rows + notes, 0, -1, -1);
     if (!least || below.rows < 2)
         return;

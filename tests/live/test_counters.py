@@ -1,0 +1,163 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Counters as text, held against perf stat: what both count from before to after the work has to be the same."""
+import os
+import re
+import signal
+import subprocess
+
+import machine as m
+from ptyscreen import LIMIT, PROGRAM, run
+
+PAGES, SLEEPS = 20000, 3000
+EVENTS = "task-clock,page-faults,context-switches"
+
+
+def frames(text):
+    """[{event: count}], of each frame that has come whole"""
+    found = []
+    for frame in text.split("flametop counters  ")[1:]:
+        if "\n\n" in frame and frame.endswith("\n\n"):
+            rows = re.findall(r"^(\S+) +(\d+) ", frame.split("\n\n")[0], re.M)
+            found.append({name: int(count) for name, count in rows})
+    return found
+
+
+class Counters:
+    """The program counting into a file, from when its first frame is there."""
+    number = 0
+
+    def __init__(self, *args):
+        Counters.number += 1
+        self.path = m.path("counters%d.txt" % Counters.number)
+        with open(self.path, "wb") as out:
+            self.process = m.adopt(subprocess.Popen([PROGRAM, "-b", "--view", "counters", "-d", "0.2", *args], stdout=out,
+                                                    stdin=subprocess.DEVNULL, start_new_session=True))
+        self.wait_frames(1)
+
+    def frames(self):
+        with open(self.path) as f:
+            return frames(f.read())
+
+    def wait_frames(self, more):
+        wanted = len(self.frames()) + more
+        m.until(lambda: len(self.frames()) >= wanted or self.process.poll() is not None, "no frame came")
+        assert self.process.poll() is None, open(self.path).read()
+
+    def end(self):
+        """Sums of all frames."""
+        self.process.send_signal(signal.SIGINT)
+        assert self.process.wait(LIMIT) == 0
+        sums = {}
+        for frame in self.frames():
+            for name, count in frame.items():
+                sums[name] = sums.get(name, 0) + count
+        return sums
+
+
+class Perf:
+    """perf stat in intervals, from when it has printed the first."""
+
+    def __init__(self, *args):
+        self.path = m.path("perf%d.txt" % Counters.number)
+        if os.path.exists(self.path):
+            os.unlink(self.path)
+        self.process = m.adopt(subprocess.Popen(["perf", "stat", "-I", "100", "-x", ";", "-e", EVENTS, "-o", self.path, *args],
+                                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                                stderr=subprocess.DEVNULL, start_new_session=True))
+        m.until(self.rows, "perf stat printed no interval")
+
+    def rows(self):
+        try:
+            with open(self.path) as f:
+                return re.findall(r"^ *[\d.]+;([\d.]+|<not counted>);[^;]*;([\w-]+)", f.read(), re.M)
+        except OSError:
+            return []
+
+    def end(self):
+        """Sums of all intervals; it does not print the last one before it ends, so others are waited for."""
+        wanted = len(self.rows()) + 2 * len(EVENTS.split(","))
+        m.until(lambda: len(self.rows()) >= wanted, "perf stat printed no more")
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(LIMIT)
+        sums = {}
+        for count, name in self.rows():
+            sums[name] = sums.get(name, 0) + (0 if count == "<not counted>" else float(count))  # of who sleeps
+        return sums
+
+
+def load():
+    done = m.path("done")
+    if os.path.exists(done):
+        os.unlink(done)
+    return m.start(m.build("paced"), str(PAGES), str(SLEEPS), done)
+
+
+def work(process):
+    os.kill(process.pid, signal.SIGUSR1)
+    m.until(lambda: os.path.exists(m.path("done")), "the load did not end")
+
+
+def of_a_process():
+    """what a process and its later child did is counted as perf stat -p counts it"""
+    m.need_events()
+    m.need_perf()
+    process = load()
+    ours = Counters("-p", str(process.pid))
+    theirs = Perf("-p", str(process.pid))
+    work(process)
+    ours.wait_frames(2)
+    got, wanted = ours.end(), theirs.end()
+    m.stop(process)
+    assert got["page-faults"] >= 2 * PAGES, got
+    # the clock's unit is ms there, ns here
+    for name, unit in (("page-faults", 1), ("context-switches", 1), ("task-clock", 1e6)):
+        assert abs(got[name] - wanted[name] * unit) <= 0.01 * wanted[name] * unit + 2 * unit, (name, got, wanted)
+
+
+def of_all_cpus():
+    """of all CPUs no less is counted than by perf stat within that time, and no more than by one around it"""
+    m.need_events()
+    m.need_perf()
+    m.need_root()
+    around = Perf("-a")
+    ours = Counters()
+    within = subprocess.run(["perf", "stat", "-a", "-x", ";", "-e", EVENTS, "sleep", "1"], capture_output=True, text=True)
+    ours.wait_frames(2)
+    got, most = ours.end(), around.end()
+    least = {name: float(count) for count, name in re.findall(r"^([\d.]+);[^;]*;([\w-]+)", within.stderr, re.M)}
+    for name in ("page-faults", "context-switches"):
+        assert least[name] <= got[name] <= most[name], (name, least, got, most)
+
+
+def parts():
+    """the sum is divided by what was asked for; of what there is not, a line says so"""
+    m.need_events()
+    process = load()
+    _, out, _ = m.flametop("-b", "--view", "counters", "-n", "1", "-d", "0.2", "-p", str(process.pid))
+    assert re.search(r"^process .*\n%d paced" % process.pid, out, re.M), out
+    _, out, why = m.flametop("-b", "--view", "counters", "-n", "1", "-d", "0.2", "--split", "cpu", "-p", str(process.pid))
+    assert re.search(r"^process ", out, re.M), out
+    m.stop(process)
+    _, out, why = m.flametop("-b", "--view", "counters", "-n", "1", "-d", "0.2", "--split", "thread")
+    assert "no thread" in why and re.search(r"^cpu .*\n0 ", out, re.M), (out, why)
+
+
+def refusals():
+    """a command, a file and a process that is gone are refused in a sentence"""
+    for args, why in ((("--", "true"), "give -p PID"), (("-i", "x.data"), "running machine"), (("-p", "4194303"), "no process")):
+        status, _, said = m.flametop("-b", "--view", "counters", "-n", "1", *args, check=False)
+        assert status and why in said, (status, said)
+
+
+def ends_with_its_target():
+    """counting ends when the process does"""
+    m.need_events()
+    process = load()
+    ours = Counters("-p", str(process.pid))
+    m.stop(process)
+    m.until(lambda: ours.process.poll() is not None, "it still counts")
+    assert ours.process.returncode == 0
+
+
+run(of_a_process, of_all_cpus, parts, refusals, ends_with_its_target)

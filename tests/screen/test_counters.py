@@ -1,0 +1,124 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The counters view, as a person sees it."""
+import os
+import re
+import time
+
+import machine as m
+from ptyscreen import Screen, run
+
+
+def started(*args, size=(120, 40), **more):
+    m.need_events()
+    s = Screen(["--view", "counters", *args], size=size, **more)
+    s.wait(r"^(cpu|task)-clock +[\d.]+ ms")
+    return s
+
+
+def rows(s):
+    """The lines of both tables."""
+    found = s.find(r"(?s)^EVENT .*")
+    return found and tuple(found.group().split("\n")[1:-1])
+
+
+def splits():
+    """b divides the sum by CPU, core and socket; u hides that table and shows it again"""
+    m.need_root()
+    with started() as s:
+        s.wait(r"^ +CPU +BUSY")
+        s.wait(r"^ +0 .*\d%")
+        s.send("b")
+        s.wait(r"^CORE +BUSY")
+        s.wait(r"^0/\d+ \(CPU ")
+        s.send("b")
+        s.wait(r"^ SOCKET BUSY|^SOCKET +BUSY")
+        s.send("u")
+        s.wait_not(r"^ *SOCKET +BUSY")
+        s.send("u")
+        s.wait(r"^ *SOCKET +BUSY")
+
+
+def processes():
+    """chosen processes are counted each by itself, with their names"""
+    binary = m.build("shape")
+    one, two = m.start(binary, "36000"), m.start(binary, "36000")
+    with started("-p", "%d,%d" % (one.pid, two.pid)) as s:
+        s.wait(r"^PROCESS +BUSY")
+        for process in (one, two):
+            s.wait(r"^ *%d shape .*\d%%" % process.pid)
+        s.send("b")
+        s.wait(r"^THREAD +BUSY")
+        s.wait(r"^ *%d shape " % two.pid)
+    for process in (one, two):
+        m.stop(process)
+
+
+def cpus_add_up():
+    """the clock of all CPUs is their number"""
+    m.need_root()
+    cpus = os.sysconf("SC_NPROCESSORS_ONLN")
+    with started() as s:
+        s.until(lambda: abs((s.number(r"^cpu-clock .* ([\d.]+) CPUs utilized") or 0) - cpus) < 0.05 * cpus,
+                "never were %d CPUs utilized" % cpus)
+
+
+def details():
+    """+ shows more events and says which, - takes them back, and says where it ends"""
+    with started() as s:
+        s.send("+")
+        s.wait(r"perf stat -d -d")
+        s.wait(r"iTLB-load-misses|14 hardware events")
+        s.send("+")
+        s.wait(r"prefetch-misses|16 hardware events")
+        s.send("+")
+        s.wait(r"these are the most events")
+        s.send("-", "-")
+        s.wait_not(r"iTLB|prefetch|1[46] hardware events")
+        s.send("-")
+        s.wait(r"these are the fewest events")
+
+
+def explanations():
+    """the row under the cursor says of itself what its number is worth; without a PMU one line says what is missing"""
+    with started() as s:
+        s.wait(r"^(cpu|task)-clock: .*counted all of the time")
+        s.send("down")
+        s.wait(r"^context-switches: .*a CPU changes from one task to another")
+        if s.find(r"<not supported> +\d+ hardware events"):
+            s.wait(r"hypervisor has to give the guest a virtual PMU")
+
+
+def frozen():
+    """z holds both tables, in other views, too, and lets them go on"""
+    with started() as s:
+        s.wait(r"^ *\d+ .*\d%")
+        s.send("z")
+        s.wait(r"FROZEN")
+        before = s.still(lambda: rows(s))
+        s.send("+")
+        s.wait(r"nothing is counted now")
+        s.send("1")
+        s.wait(r"SELF%.*FUNCTION")
+        s.send("4")
+        s.wait(r"^EVENT ")
+        time.sleep(1)
+        assert s.still(lambda: rows(s)) == before, (before, rows(s))
+        s.send("z")
+        s.until(lambda: rows(s) and rows(s) != before, "the numbers still stand")
+
+
+def small():
+    """at 80x24 and 60x16 both tables have their place, and the cursor goes through both"""
+    m.need_root()
+    for size in ((80, 24), (60, 16)):
+        with started("--no-unicode", size=size, env={"NO_COLOR": "1"}) as s:
+            s.wait(r"^context-switches")
+            s.wait(r"^ +CPU +BUSY")
+            s.wait(r"^ +0 ")
+            s.send("G")
+            last = os.sysconf("SC_NPROCESSORS_ONLN") - 1
+            s.wait(r"^ +%d " % last)
+
+
+run(splits, processes, cpus_add_up, details, explanations, frozen, small)
