@@ -67,7 +67,7 @@ static void print_event(const struct counters *c, uint32_t row, struct buf *out)
     if (v.state == COUNT_NOT_COUNTED) {
         counters_explain(c, row, why, sizeof why);
         buf_printf(out, "       %s", strstr(why, ">: ") ? strstr(why, ">: ") + 3 : why);
-    } else if (v.state != COUNT_OK && !counters_without_pmu(c)) {
+    } else if (v.state != COUNT_OK && !c->without_pmu) {
         buf_printf(out, "       %s", count_why_not(c->set, row) ? count_why_not(c->set, row) : "");
     }
     end_line(out);
@@ -120,7 +120,7 @@ static bool print_frame(const struct counters *c, const struct scope *scope, str
     buf_printf(&out, "%-26s %18s %16s %5s  %s\n", "EVENT", "COUNT", "COUNT/s", "RUN%", "METRIC");
     for (uint32_t row = 0; row < count_rows(c->set); row++)
         print_event(c, row, &out);
-    if (counters_without_pmu(c))
+    if (c->without_pmu)
         buf_printf(&out, "%s\n", counters_pmu_hint);
     print_parts(c, &out);
     buf_putc(&out, '\n');

@@ -21,6 +21,7 @@ struct counters { /* zero-initialised: nothing is counted */
     struct counters_part *parts; /* of the machine in order, others the busiest first */
     uint32_t n_parts;
     bool counted; /* there was an interval */
+    bool without_pmu; /* nothing of the cores can be counted */
     double rates[COUNT_EVENTS][COUNTERS_TREND]; /* per second, of top-down and metrics in percent the share; newest last */
     uint32_t n_rates;
     struct box_cpus cpus;
@@ -35,8 +36,6 @@ void counters_done(struct counters *c);
 /* To the next way of dividing that the scope has; opens the set anew where that needs other counters. */
 bool counters_next_split(struct counters *c, const struct scope *scope, struct error *e);
 bool counters_has_column(const struct counters *c, uint32_t column); /* some part does */
-/* No counter of the cores opens. */
-bool counters_without_pmu(const struct counters *c);
 /* What an expert would ask about a row: why it has no number, whether it was scaled, with what it is read. */
 void counters_explain(const struct counters *c, uint32_t row, char *dst, size_t cap);
 /* What the hypervisor, or the machine, would have to give for counters of the cores. */

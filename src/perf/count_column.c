@@ -11,6 +11,7 @@ static const struct {
     enum count_event part, whole;
 } what[] = {
     { FORM_RATIO, COUNT_INSTRUCTIONS, COUNT_CYCLES },
+    { FORM_RATIO, COUNT_CYCLES, COUNT_CLOCK },
     { FORM_RATE, COUNT_CONTEXT_SWITCHES, 0 },
     { FORM_RATE, COUNT_PAGE_FAULTS, 0 },
     { FORM_RATE, COUNT_CPU_MIGRATIONS, 0 },
@@ -32,10 +33,11 @@ static const struct {
     { FORM_RATE, COUNT_INSTRUCTIONS, 0 },
 };
 const struct count_column count_columns[] = {
-    { "IPC", 5 },       { "CTX-SW/s", 9 },  { "FAULTS/s", 9 },  { "MIGR/s", 7 },    { "BR-MISS", 8 },
-    { "L1-MISS", 8 },   { "LLC-MISS", 9 },  { "WATT", 7 },      { "TEMP", 6 },      { "READS/s", 9 },
-    { "WRITES/s", 9 },  { "TURBO", 6 },     { "RETIRING", 9 },  { "BAD-SPEC", 9 },  { "FE-BOUND", 9 },
-    { "BE-BOUND", 9 },  { "DTLB-MISS", 10 }, { "ITLB-MISS", 10 }, { "CYCLES/s", 9 }, { "INSN/s", 9 },
+    { "IPC", 5 },        { "GHz", 5 },       { "CTX-SW/s", 9 },   { "FAULTS/s", 9 },   { "MIGR/s", 7 },
+    { "BR-MISS", 8 },    { "L1-MISS", 8 },   { "LLC-MISS", 9 },   { "WATT", 7 },       { "TEMP", 6 },
+    { "READS/s", 9 },    { "WRITES/s", 9 },  { "TURBO", 6 },      { "RETIRING", 9 },   { "BAD-SPEC", 9 },
+    { "FE-BOUND", 9 },   { "BE-BOUND", 9 },  { "DTLB-MISS", 10 }, { "ITLB-MISS", 10 }, { "CYCLES/s", 9 },
+    { "INSN/s", 9 },
 };
 const uint32_t count_columns_n = sizeof count_columns / sizeof *count_columns;
 _Static_assert(sizeof count_columns / sizeof *count_columns == sizeof what / sizeof *what, "a title for each column");

@@ -116,6 +116,9 @@ static void fill_core(const struct count_set *c, struct count_core *core, const 
     if (!pmu)
         return;
     topdown_find(pmu, amd_width, &core->topdown);
+    /* Of all models only one has counters of its own; the others take them from those that more people look at. */
+    if (core->topdown.model != TOPDOWN_METRICS && c->how.detail < 2)
+        core->topdown = (struct topdown){ .model = TOPDOWN_NONE };
     for (int i = 0; i < COUNT_TOPDOWN_INPUTS && core->topdown.events[i]; i++)
         if (!source_of(pmu, core->topdown.events[i], &core->sources[COUNT_TOPDOWN_0 + i]))
             core->topdown.model = TOPDOWN_NONE;

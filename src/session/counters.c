@@ -34,6 +34,8 @@ bool counters_open(struct counters *c, const struct scope *scope, struct error *
     if (!c->set)
         return false;
     choose_split(c);
+    int row = count_find(c->set, "cycles");
+    c->without_pmu = row >= 0 && count_total(c->set, (uint32_t)row).state == COUNT_NOT_SUPPORTED && !pmu_has_core();
     box_cpus_look(&c->cpus);
     return true;
 }
@@ -176,12 +178,6 @@ bool counters_has_column(const struct counters *c, uint32_t column)
         if (count_column_text(column, c->parts[i].part.values, count_interval_ns(c->set), text, sizeof text))
             return true;
     return false;
-}
-
-bool counters_without_pmu(const struct counters *c)
-{
-    int row = count_find(c->set, "cycles");
-    return row >= 0 && count_total(c->set, (uint32_t)row).state == COUNT_NOT_SUPPORTED && !pmu_has_core();
 }
 
 struct help {

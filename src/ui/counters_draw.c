@@ -34,18 +34,18 @@ static uint32_t core_rows(const struct counters *c)
 
 uint32_t counters_lines(const struct counters *c)
 {
-    uint32_t many = counters_without_pmu(c) ? core_rows(c) : 0;
+    uint32_t many = c->without_pmu ? core_rows(c) : 0;
     return count_rows(c->set) - (many ? many - 1 : 0);
 }
 
 bool counters_line_is_many(const struct counters *c, uint32_t line)
 {
-    return counters_without_pmu(c) && is_core(c, counters_line_row(c, line));
+    return c->without_pmu && is_core(c, counters_line_row(c, line));
 }
 
 uint32_t counters_line_row(const struct counters *c, uint32_t line)
 {
-    bool many = counters_without_pmu(c), met = false;
+    bool many = c->without_pmu, met = false;
     for (uint32_t row = 0; row < count_rows(c->set); row++) {
         bool more = many && met && is_core(c, row);
         met |= is_core(c, row);
@@ -170,7 +170,7 @@ static int draw_notes(const struct counters *c, const struct list *list, struct 
         counters_explain(c, counters_line_row(c, list->cursor), text, sizeof text);
         y += draw_note(area, y, STYLE_DIM, text, low);
     }
-    if (counters_without_pmu(c))
+    if (c->without_pmu)
         y += draw_note(area, y, STYLE_DIM, counters_pmu_hint, low);
     return y;
 }

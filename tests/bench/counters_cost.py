@@ -109,7 +109,8 @@ def main():
                 print("    %-20s load %7.3f s   own %6.1f ms/s" % (way, statistics.median(g[0] for g in got),
                                                                   statistics.median(g[1] for g in got)))
             for way, beside in (("-b --view counters", "perf stat -a -d"), ("perf stat -a -d", "alone"),
-                                ("-b --view counters", "alone"), ("screen, view 4", "screen, view 1")):
+                                ("-b --view counters", "alone"), ("screen, view 4", "perf stat -a -d"),
+                                ("screen, view 4", "screen, view 1")):
                 ratios = [a[0] / b[0] for a, b in zip(results[way], results[beside])]
                 print("    %s beside %s: %s" % (way, beside, quartiles(ratios)))
 

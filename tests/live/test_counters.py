@@ -143,6 +143,37 @@ def parts():
     assert "no thread" in why and re.search(r"^cpu .*\n0 ", out, re.M), (out, why)
 
 
+def cgroups():
+    """the work of a cgroup is counted for it, and it is a row among those beside it"""
+    m.need_events()
+    m.need_root()
+    mounts = [line.split() for line in open("/proc/mounts")]
+    root = next((f[1] for f in mounts if f[2] == "cgroup2"), None)
+    if not root or any(f[2] == "cgroup" and "perf_event" in f[3].split(",") for f in mounts):
+        raise m.Skip("no cgroup2 is mounted that perf uses")
+    folder = os.path.join(root, "flametop-counters.%d" % os.getpid())
+    try:
+        os.mkdir(folder)
+    except OSError as error:
+        raise m.Skip("cannot make a cgroup: %s" % error)
+    process = load()
+    try:
+        with open(folder + "/cgroup.procs", "w") as f:
+            f.write(str(process.pid))
+        name = "/" + os.path.basename(folder)
+        _, out, _ = m.flametop("-b", "--view", "counters", "-n", "1", "-d", "0.2", "--split", "cgroup")
+        assert re.search(r"^cgroup .*\n(.*\n)*%s " % re.escape(name), out, re.M), out
+        ours = Counters("-G", name)
+        work(process)
+        ours.wait_frames(2)
+        faults = ours.end()["page-faults"]
+        assert 2 * PAGES <= faults <= 2.1 * PAGES, faults
+    finally:
+        m.stop(process)
+        m.until(lambda: not open(folder + "/cgroup.procs").read(), "the cgroup did not become empty")
+        os.rmdir(folder)
+
+
 def refusals():
     """a command, a file and a process that is gone are refused in a sentence"""
     for args, why in ((("--", "true"), "give -p PID"), (("-i", "x.data"), "running machine"), (("-p", "4194303"), "no process")):
@@ -160,4 +191,4 @@ def ends_with_its_target():
     assert ours.process.returncode == 0
 
 
-run(of_a_process, of_all_cpus, parts, refusals, ends_with_its_target)
+run(of_a_process, of_all_cpus, parts, cgroups, refusals, ends_with_its_target)
