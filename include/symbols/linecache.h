@@ -4,13 +4,20 @@
 #ifndef FLAMETOP_SYMBOLS_LINECACHE_H
 #define FLAMETOP_SYMBOLS_LINECACHE_H
 
+#include "symbols/cache.h"
 #include "symbols/linesformat.h"
 #include "symbols/state.h"
 
 #define LINECACHE_BATCH 512 /* offsets in a request: others wait for the worker meanwhile */
 
 enum linecache_kind { LINECACHE_LINES, LINECACHE_INLINED, LINECACHE_KINDS };
-struct line_row;
+struct line_row {
+    uint64_t low, high; /* of a range */
+    const char *file;
+    uint32_t line, n;
+    struct name **names;
+    struct symbol_inline *told; /* replaced, never changed: someone may be reading it. NULL: not asked for yet */
+};
 struct linecache_asked {
     uint64_t *offsets; /* waiting */
     size_t n, cap;
@@ -30,6 +37,9 @@ struct linecache {   /* of a module */
     uint64_t spent_ns; /* on this module */
     unsigned given_up; /* addresses whose unit took too long to read */
     bool none;         /* the module has no debug information */
+    bool disk_asked, ask_disk; /* for what is inlined; ask_disk: with this batch (the resolver's alone) */
+    size_t n_on_disk;          /* of the ranges; of `none` 1 */
+    struct cache_key key;      /* under which they are kept (the resolver's alone); id_size 0: they are not */
 };
 
 /* With the lock held: */
@@ -46,8 +56,15 @@ struct lines_answer {
     const void *blob;
     size_t size;
     struct lines_view view;
+    bool of_disk;
 };
 void resolve_lines(struct symbolizer *sy, struct mod *mod, struct outcome *out);
 void lines_answer_free(struct lines_answer *a); /* NULL is fine */
+
+/* linesdisk.c: what is inlined, kept on disk as names and unwind tables are. In the resolver's thread.
+ * Without the lock: what is kept of a module, of which fd is the file with the build-id in out; NULL: nothing. */
+struct lines_answer *linesdisk_load(struct symbolizer *sy, struct mod *mod, int fd, const struct outcome *out);
+/* Under lock, at the end: writes what modules have more than was kept of them. */
+void linesdisk_save(struct symbolizer *sy);
 
 #endif

@@ -123,7 +123,8 @@ uint64_t cache_stamp(int fd)
 
 static bool name_of(const struct cache_key *key, char name[NAME_SIZE])
 {
-    static const char *const suffixes[] = { [CACHE_NAMES] = "names", [CACHE_UNWIND] = "unwind" };
+    static const char *const suffixes[] = { [CACHE_NAMES] = "names", [CACHE_UNWIND] = "unwind",
+                                            [CACHE_INLINED] = "inlined" };
     char *p = name;
 
     if (!key->id_size || key->id_size > ID_MAX || !key->stamp)

@@ -238,7 +238,7 @@ static void ask_again(struct symbolizer *sy, struct mod *mod)
         mods_queue(sy, unwind);
     }
     if (mod->lines)
-        mod->lines->none = false;
+        mod->lines->none = mod->lines->disk_asked = false;
 }
 
 static void tell_modules(struct symbolizer *sy, const struct fetch_item *item)

@@ -13,14 +13,6 @@
 #define GIVEN_UP_MAX 64
 #define TEXT_MAX     1024
 
-struct line_row {
-    uint64_t low, high; /* of a range */
-    const char *file;
-    uint32_t line, n;
-    struct name **names;
-    struct symbol_inline *told; /* replaced, never changed: someone may be reading it. NULL: not asked for yet */
-};
-
 static size_t bytes_of(const struct linecache *c)
 {
     return sizeof *c + map_bytes(&c->rows) + map_bytes(&c->known) + c->arena.held_bytes +
@@ -47,7 +39,8 @@ static void clear(struct symbolizer *sy, struct linecache *c)
     map_done(&c->known);
     mem_free(c->ranges);
     c->ranges = NULL;
-    c->n_ranges = c->ranges_cap = 0;
+    c->n_ranges = c->ranges_cap = c->n_on_disk = 0;
+    c->disk_asked = false;
     arena_done(&c->arena);
     for (kind = 0; kind < LINECACHE_KINDS; kind++) {
         mem_free(c->asked[kind].offsets);
@@ -155,6 +148,8 @@ bool linecache_take(struct symbolizer *sy, struct mod *mod)
     }
     if (c->n_batch)
         qsort(c->batch, c->n_batch, sizeof *c->batch, compare);
+    c->ask_disk = sy->cache && c->n_batch && c->batch_kind == LINECACHE_INLINED && !c->disk_asked;
+    c->disk_asked |= c->ask_disk;
     return !c->n_batch;
 }
 
@@ -271,6 +266,20 @@ static void install_rows(struct symbolizer *sy, struct mod *mod, const struct li
     memmove(c->batch, c->batch + n, c->n_batch * sizeof *c->batch);
 }
 
+/* What is kept answers most of what was asked, but in another order. */
+static void install_kept(struct symbolizer *sy, struct mod *mod, const struct lines_view *v)
+{
+    struct linecache *c = mod->lines;
+    size_t n = 0, i;
+
+    install_rows(sy, mod, v);
+    c->n_on_disk = c->n_ranges;
+    for (i = 0; i < c->n_batch; i++)
+        if (!find_range(c, c->batch[i]))
+            c->batch[n++] = c->batch[i];
+    c->n_batch = n;
+}
+
 static void stop_asking(struct symbolizer *sy, struct linecache *c)
 {
     clear(sy, c);
@@ -291,10 +300,11 @@ bool linecache_install(struct symbolizer *sy, struct mod *mod, struct outcome *o
     c->spent_ns += took_ns;
     if (a && !is_final(&a->view)) {
         c->given_up += a->view.header.given_up;
-        install_rows(sy, mod, &a->view);
+        (a->of_disk ? install_kept : install_rows)(sy, mod, &a->view);
     } else if (a) {
         c->none = true;
         stop_asking(sy, c);
+        c->n_on_disk = a->of_disk;
     }
     lines_answer_free(a);
     if (a && (c->spent_ns > SPENT_MAX_NS || c->given_up > GIVEN_UP_MAX))

@@ -278,6 +278,17 @@ static void make_question(struct question *q, struct symbolizer *sy, struct mod 
     q->raw = mem_alloc(sizeof *q->raw);
 }
 
+static struct lines_answer *kept_on_disk(const struct question *q)
+{
+    int fd = resolve_open(q->sy, q->mod, q->out);
+    struct lines_answer *a = fd >= 0 ? linesdisk_load(q->sy, q->mod, fd, q->out) : NULL;
+
+    if (fd >= 0)
+        close(fd);
+    error_clear(&q->out->trouble);
+    return a;
+}
+
 void resolve_lines(struct symbolizer *sy, struct mod *mod, struct outcome *out)
 {
     uint64_t end_ns = clock_now_ns() + SPLIT_MAX_NS;
@@ -285,6 +296,10 @@ void resolve_lines(struct symbolizer *sy, struct mod *mod, struct outcome *out)
     struct question q;
 
     make_question(&q, sy, mod, out);
+    if (mod->lines->ask_disk && (out->lines = kept_on_disk(&q))) {
+        mem_free(q.raw);
+        return;
+    }
     a = ask(&q, 0, &no_files, 0);
     if (has_status(a, LINES_NOT_OPEN)) {
         lines_answer_free(a);

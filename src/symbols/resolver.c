@@ -339,6 +339,7 @@ void symbolizer_run(struct symbolizer *sy)
         if (!did && !sy->stopping)
             wait_for_work(sy);
     }
+    linesdisk_save(sy);
     pthread_mutex_unlock(&sy->lock);
     worker_end(&sy->worker);
 }

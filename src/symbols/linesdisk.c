@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is inlined, kept from start to start: reading debug information takes longer than all else that a profile needs.
+ * It is an answer as the worker makes them (symbols/linesformat.h), of all ranges that are known of a module, and written
+ * once, at the end. The key has the stamps of the module's file and of the debug files that would be opened for it; what
+ * those refer to is found by ids of their own. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbols/blob.h"
+#include "symbols/debugfile.h"
+#include "symbols/fetch.h"
+#include "symbols/linecache.h"
+
+/* Each once: a process often has the root that we have. */
+struct stamps {
+    uint64_t stamps[8];
+    unsigned n;
+};
+
+static void add_stamp(struct stamps *s, int fd)
+{
+    uint64_t stamp = cache_stamp(fd);
+    unsigned i;
+
+    close(fd);
+    for (i = 0; i < s->n && s->stamps[i] != stamp; i++)
+        ;
+    if (i == s->n && s->n < sizeof s->stamps / sizeof *s->stamps)
+        s->stamps[s->n++] = stamp;
+}
+
+static void add_debug_files(struct stamps *s, const struct mod *mod, const struct outcome *out, const char *root)
+{
+    uint32_t crc;
+    struct debugfile_search search = { .root = root,
+                                       .module_path = mod->module->path,
+                                       .build_id = out->id,
+                                       .build_id_size = out->id_size,
+                                       .debuglink = mod->table ? table_debuglink(&mod->table->view, &crc) : NULL };
+    int fd;
+
+    while ((fd = debugfile_open_next(&search)) >= 0)
+        add_stamp(s, fd);
+}
+
+static struct cache_key key_of(struct symbolizer *sy, const struct mod *mod, int fd, const struct outcome *out)
+{
+    struct cache_key key = { .kind = CACHE_INLINED, .version = sy->cache_version, .id_size = out->id_size };
+    struct stamps s = { .stamps = { cache_stamp(fd) }, .n = 1 };
+    char own_root[40];
+    int fetched = fetch_open(sy, out->id, out->id_size);
+
+    add_debug_files(&s, mod, out, sy->symfs ? sy->symfs : "/");
+    if (mod->module->live && mod->module->pid) {
+        snprintf(own_root, sizeof own_root, "/proc/%u/root", mod->module->pid);
+        add_debug_files(&s, mod, out, own_root);
+    }
+    if (fetched >= 0)
+        add_stamp(&s, fetched);
+    memcpy(key.id, out->id, out->id_size);
+    key.stamp = s.stamps[0] ? map_hash_bytes(s.stamps, s.n * sizeof *s.stamps, 0) : 0;
+    return key;
+}
+
+struct lines_answer *linesdisk_load(struct symbolizer *sy, struct mod *mod, int fd, const struct outcome *out)
+{
+    struct lines_answer *a = mem_zalloc(sizeof *a);
+    struct cache_key *key = &mod->lines->key;
+
+    *key = key_of(sy, mod, fd, out);
+    a->of_disk = true;
+    if (!cache_get(sy->cache, key, &a->blob, &a->size, NULL)) {
+        mem_free(a);
+        return NULL;
+    }
+    if (lines_view(&a->view, a->blob, a->size, NULL) && !a->view.header.n_rows)
+        return a;
+    lines_answer_free(a);
+    return NULL;
+}
+
+static bool add_range(struct lines_builder *b, const struct line_row *row, struct lines_place *place)
+{
+    place->low = row->low;
+    place->high = row->high;
+    place->n = row->n < LINES_DEPTH_MAX ? row->n : LINES_DEPTH_MAX;
+    for (uint32_t i = 0; i < place->n; i++)
+        place->inlined[i] = (struct lines_inlined){ .name = row->names[i]->raw };
+    return lines_build_more(b, place);
+}
+
+static void save(struct symbolizer *sy, const struct linecache *c)
+{
+    struct lines_place *place = mem_zalloc(sizeof *place);
+    struct lines_builder b = { .header.status = c->none ? LINES_NO_DWARF : LINES_DONE };
+    struct buf blob = { 0 };
+
+    for (size_t i = 0; i < c->n_ranges && add_range(&b, c->ranges[i], place); i++)
+        ;
+    lines_build(&b, &blob);
+    cache_put(sy->cache, &c->key, blob.data, blob.len, "");
+    lines_builder_done(&b);
+    buf_done(&blob);
+    mem_free(place);
+}
+
+void linesdisk_save(struct symbolizer *sy)
+{
+    size_t pos = 0;
+    uint64_t value;
+
+    while (sy->cache && map_next(&sy->mods, &pos, NULL, &value)) {
+        const struct linecache *c = ((struct mod *)(uintptr_t)value)->lines;
+        size_t n = c ? c->n_ranges + c->none : 0;
+        if (c && c->key.id_size && n > c->n_on_disk && !c->given_up)
+            save(sy, c);
+    }
+}
