@@ -33,6 +33,7 @@ struct options {
     size_t last_event;        /* those of the last -e begin here */
     bool stat_csv;
     bool window_named;
+    enum option_id target; /* -p, -t, -u or -G, as soon as one was given; 0: none */
     struct preset_list presets; /* read when one is asked for */
     uint64_t iterations; /* 0: without end */
     double duration_s;   /* 0: none */

@@ -150,6 +150,28 @@ static bool set_counters(struct options *o, enum option_id id, const char *value
     return word >= 0;
 }
 
+/* Whom to measure is said once; CPUs go with each of them. */
+static bool is_only_target(struct options *o, enum option_id id, struct error *e)
+{
+    enum option_id before = o->target ? o->target : id;
+    o->target = id;
+    return before == id ||
+           error_set(e, ERROR_ARGUMENT,
+                     "-%c and -%c exclude each other: the kernel measures processes, threads, users or cgroups, not those of "
+                     "one within another; -C goes with each of them",
+                     rows[before].letter, rows[id].letter);
+}
+
+/* Several cgroups are named to stand side by side. */
+static bool set_cgroup(struct options *o, const char *value, struct error *e)
+{
+    if (!is_only_target(o, OPTION_CGROUP, e) || !scope_set_cgroup(&o->session.scope, value, e))
+        return false;
+    if (scope_cgroups(&o->session.scope) > 1 && o->ui.group == VIEW_GROUP_SYMBOL)
+        o->ui.group = VIEW_GROUP_CGROUP;
+    return true;
+}
+
 static bool set_window(struct options *o, const char *value, struct error *e)
 {
     double seconds = 0;
@@ -210,15 +232,17 @@ bool options_set(struct options *o, enum option_id id, const char *value, struct
     case OPTION_HIDE_USER:
         return options_set_flag(&s->scope.no_user, id, value, e);
     case OPTION_PID:
-        return scope_set_pids(&s->scope, value, false, e);
+        return is_only_target(o, id, e) && scope_set_pids(&s->scope, value, false, e);
     case OPTION_TID:
-        return scope_set_pids(&s->scope, value, true, e);
+        return is_only_target(o, id, e) && scope_set_pids(&s->scope, value, true, e);
     case OPTION_USER:
-        return scope_set_user(&s->scope, value, e);
+        return is_only_target(o, id, e) && scope_set_user(&s->scope, value, e);
     case OPTION_CPU:
         return scope_set_cpus(&s->scope, value, e);
     case OPTION_CGROUP:
-        return scope_set_cgroup(&s->scope, value, e);
+        return set_cgroup(o, value, e);
+    case OPTION_NO_INHERIT:
+        return options_set_flag(&s->scope.no_inherit, id, value, e);
     case OPTION_HISTORY:
         return set_history(o, value, e);
     case OPTION_DELAY:
@@ -432,12 +456,15 @@ static bool refuse(struct error *e, const char *what)
 static bool check_combinations(struct options *o, struct error *e)
 {
     const struct session_config *s = &o->session;
+    struct error why = { 0 };
     if (s->command && s->scope.kind != SCOPE_ALL)
         return refuse(e, "a command after -- and -p, -t, -u or -G exclude each other: the command is what is measured");
     if (s->input && (s->command || s->scope.kind != SCOPE_ALL || s->scope.cpus || s->scope.no_kernel ||
                      s->scope.no_user))
         return refuse(e, "-i opens a file: there is nobody to measure (leave out -p, -t, -u, -C, -G, -K, -U and the "
                          "command)");
+    if (s->scope.no_inherit && !s->command && !scope_may_stop_inheriting(&s->scope, &why))
+        return error_set(e, why.class, "--no-inherit: %s", why.text);
     if (o->mode == RUN_BATCH && o->output)
         return refuse(e, "-b prints to standard output: leave out -o, or record with --duration in place of -b");
     if (s->scope.no_kernel && s->scope.no_user)

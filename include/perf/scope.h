@@ -14,8 +14,10 @@ enum scope_kind {
     SCOPE_PIDS,   /* processes with all their threads, and their children from now on */
     SCOPE_TIDS,   /* single threads */
     SCOPE_USER,   /* tasks of one uid */
-    SCOPE_CGROUP, /* tasks in one cgroup and below */
+    SCOPE_CGROUP, /* tasks in one cgroup and below, or in several */
 };
+
+#define SCOPE_CGROUPS_MAX 32
 
 struct scope {
     enum scope_kind kind;
@@ -23,6 +25,9 @@ struct scope {
     uint32_t n_ids;
     uid_t uid;
     char cgroup[512]; /* path below the cgroup root, "/" first, as /proc/PID/cgroup says it */
+    char (*more_cgroups)[512]; /* besides that one; none lies below another */
+    uint32_t n_more_cgroups;
+    bool no_inherit;  /* what tasks start is not followed: neither new processes nor new threads */
     bool *cpus;       /* cpus[i]: CPU i is in; NULL: all */
     uint32_t n_cpus;
     bool no_kernel, no_user; /* :u, :k */
@@ -39,9 +44,16 @@ bool scope_set_pids(struct scope *s, const char *list, bool threads, struct erro
 /* Processes are known by the id of their main thread: that of another one is taken for its process. */
 uint32_t scope_process_of(uint32_t tid);
 bool scope_set_user(struct scope *s, const char *name_or_uid, struct error *e);
-bool scope_set_cgroup(struct scope *s, const char *path, struct error *e); /* absolute or below the root */
-bool scope_set_cpus(struct scope *s, const char *list, struct error *e);   /* "0-3,8" */
-/* "all", "pid 123", "user www-data", "cgroup /system.slice", "2 threads": for the header. */
+/* Absolute or below the root; several are divided by commas. */
+bool scope_set_cgroup(struct scope *s, const char *paths, struct error *e);
+uint32_t scope_cgroups(const struct scope *s); /* how many */
+const char *scope_cgroup(const struct scope *s, uint32_t i);
+int scope_open_cgroup(const struct scope *s, uint32_t i); /* its folder, for perf_event_open; -1 and errno */
+bool scope_set_cpus(struct scope *s, const char *list, struct error *e); /* as in perf/cpuspec.h */
+/* Whether new processes can be left out at all; else why not, as a sentence. */
+bool scope_may_stop_inheriting(const struct scope *s, struct error *e);
+/* "all", "pid 123", "only pid 123" (nothing it starts), "user www-data", "cgroup /system.slice", "2 cgroups on 4 cpus": for
+ * the header. */
 void scope_describe(const struct scope *s, char *dst, unsigned cap);
 /* The cgroup mount that perf uses: v1 perf_event where mounted, else v2. False: none. */
 bool scope_cgroup_root(char *path, unsigned cap, bool *v2, struct error *e);

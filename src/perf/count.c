@@ -237,6 +237,8 @@ static void write_note(struct count_set *c)
     const char *whom = "", *cpus = "", *mode = "";
     if (c->scope.kind == SCOPE_USER)
         whom = "all users: the kernel cannot count the tasks of one. ";
+    if (c->scope.n_more_cgroups)
+        whom = "all cgroups: those that were chosen stand side by side. ";
     if (c->tasks && c->scope.cpus)
         cpus = "all CPUs: of single tasks the counters are not split by CPU. ";
     if (c->user_only)

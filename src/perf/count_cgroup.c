@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The cgroups directly below that of the scope, side by side. */
+/* The cgroups directly below that of the scope, or those of the scope if they are several, side by side. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -54,7 +54,12 @@ void count_cgroups_add(struct count_set *c)
     if (!scope_cgroup_root(root, sizeof root, &v2, NULL))
         return;
     (void)snprintf(path, sizeof path, "%s%s", root, of);
-    namelist_add_dir(&below, path, true, NULL);
+    for (uint32_t i = 0; i < scope_cgroups(&c->scope) && c->scope.n_more_cgroups; i++) {
+        (void)snprintf(path, sizeof path, "%s%s", root, scope_cgroup(&c->scope, i));
+        add_cgroup(c, path, scope_cgroup(&c->scope, i));
+    }
+    if (!c->scope.n_more_cgroups)
+        namelist_add_dir(&below, path, true, NULL);
     for (size_t i = 0; i < below.n && c->n_cgroups < CGROUPS_MAX; i++) {
         if ((size_t)snprintf(name, sizeof name, "%s/%s", of, below.items[i]) >= sizeof name)
             continue;

@@ -142,7 +142,7 @@ static void attr_of(const struct count_set *c, const struct count_slot *slot, en
     unsigned flags = count_defs[event].flags;
     *attr = count_source_of(c, slot, event)->attr;
     attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_GROUP;
-    attr->inherit = c->tasks;
+    attr->inherit = c->tasks && !c->scope.no_inherit;
     if (!(flags & COUNT_ANY_MODE)) {
         attr->exclude_kernel = attr->exclude_hv = c->scope.no_kernel;
         attr->exclude_user = c->scope.no_user;
@@ -250,16 +250,11 @@ static bool group_fits(struct count_set *c, enum count_group group, uint32_t bud
 
 static bool open_cgroup(struct count_set *c, struct error *e)
 {
-    char path[PATH_MAX];
-    bool v2;
-    if (c->scope.kind != SCOPE_CGROUP)
+    if (scope_cgroups(&c->scope) != 1) /* several stand side by side */
         return true;
-    if (!scope_cgroup_root(path, sizeof path - sizeof c->scope.cgroup, &v2, e))
-        return false;
-    strcat(path, c->scope.cgroup);
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = scope_open_cgroup(&c->scope, 0);
     if (fd < 0)
-        return error_sys(e, errno, "counters: cannot open the cgroup %s", path);
+        return error_sys(e, errno, "counters: cannot open the cgroup %s", c->scope.cgroup);
     for (uint32_t i = 0; i < c->n_cpus; i++)
         c->slots[i].pid = fd;
     return true;
@@ -281,7 +276,7 @@ bool count_slots_open(struct count_set *c, struct error *e)
     bool ok = add_slots(c, e) && open_cgroup(c, e);
     if (ok)
         open_all(c);
-    if (c->scope.kind == SCOPE_CGROUP && c->n_cpus && c->slots[0].pid >= 0)
+    if (scope_cgroups(&c->scope) == 1 && c->n_cpus && c->slots[0].pid >= 0)
         close(c->slots[0].pid);
     count_cgroups_close(c);
     return ok;

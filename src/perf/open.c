@@ -84,7 +84,9 @@ void live_cpu_close(struct live_cpu *c)
 struct on_cpu {
     const uint32_t *tids; /* NULL: `pid` */
     uint32_t n_tids;
-    int pid; /* -1: everything; a cgroup's folder */
+    int pid; /* -1: everything; the first cgroup's folder */
+    int cgroups[SCOPE_CGROUPS_MAX]; /* their folders */
+    uint32_t n_cgroups;
     unsigned long flags;
 };
 
@@ -166,6 +168,8 @@ static struct live_cpu *try_cpu(struct plan *p, const struct on_cpu *what, uint3
     struct live_cpu *c = mem_zalloc(sizeof *c);
     c->cpu = cpu;
     bool ok = what->tids ? open_threads(p, c, what, refused, f) : open_one(p, c, what->pid, what->flags, f);
+    for (uint32_t i = 1; ok && i < what->n_cgroups; i++)
+        ok = open_one(p, c, what->cgroups[i], what->flags, f);
     if (ok)
         return c;
     live_cpu_close(c);
@@ -257,13 +261,19 @@ static bool keep_budget(struct plan *p, struct on_cpu *what, uint32_t n_cpus, st
     return true;
 }
 
-static int open_cgroup_dir(const struct plan *p)
+static bool open_cgroups(const struct plan *p, struct on_cpu *what, struct open_failure *f)
 {
-    char root[512], path[sizeof root + sizeof p->cfg.scope.cgroup];
-    if (!scope_cgroup_root(root, sizeof root, NULL, NULL))
-        return -1;
-    snprintf(path, sizeof path, "%s%s", root, p->cfg.scope.cgroup);
-    return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const struct scope *s = &p->cfg.scope;
+    what->flags = PERF_FLAG_PID_CGROUP;
+    for (uint32_t i = 0; i < scope_cgroups(s); i++) {
+        int fd = scope_open_cgroup(s, i);
+        f->sys = errno;
+        if (fd < 0)
+            return false;
+        what->cgroups[what->n_cgroups++] = fd;
+    }
+    what->pid = what->cgroups[0];
+    return what->n_cgroups > 0;
 }
 
 static bool what_to_open(const struct plan *p, const struct targets *targets, struct on_cpu *what,
@@ -273,10 +283,7 @@ static bool what_to_open(const struct plan *p, const struct targets *targets, st
     *tids = NULL;
     f->stage = OPEN_TARGET;
     if (p->where == PLAN_CGROUP) {
-        what->pid = open_cgroup_dir(p);
-        what->flags = PERF_FLAG_PID_CGROUP;
-        f->sys = errno;
-        return what->pid >= 0;
+        return open_cgroups(p, what, f);
     }
     if (p->where == PLAN_CPUS)
         return true;
@@ -285,10 +292,10 @@ static bool what_to_open(const struct plan *p, const struct targets *targets, st
     return what->n_tids > 0;
 }
 
-static void close_cgroup(const struct plan *p, const struct on_cpu *what)
+static void close_cgroups(const struct on_cpu *what)
 {
-    if (p->where == PLAN_CGROUP && what->pid >= 0)
-        close(what->pid);
+    for (uint32_t i = 0; i < what->n_cgroups; i++)
+        close(what->cgroups[i]);
 }
 
 /* The highest precision that the PMU gives, by opening what counts alone: so that a kernel without a newer
@@ -375,7 +382,7 @@ bool open_all(struct plan *p, const struct targets *targets, struct live_cpu ***
         *cpus = NULL;
         *n = 0;
     }
-    close_cgroup(p, &what);
+    close_cgroups(&what);
     mem_free(tids);
     cpus_done(&list);
     return ok;
@@ -391,7 +398,7 @@ struct live_cpu *open_cpu(const struct plan *p, const struct targets *targets, u
     fit.fit = true;
     if (what_to_open(p, targets, &what, &tids, &f))
         c = try_cpu(&fit, &what, cpu, &refused, &f);
-    close_cgroup(p, &what);
+    close_cgroups(&what);
     mem_free(tids);
     return c;
 }

@@ -2,8 +2,6 @@
 #include "perf/rate.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -27,7 +25,8 @@ struct places {
     } *at;
     uint32_t n;
     size_t cap;
-    int cgroup_fd; /* -1: none */
+    int cgroup_fds[SCOPE_CGROUPS_MAX];
+    uint32_t n_cgroups;
     bool tasks;
 };
 
@@ -64,19 +63,21 @@ static void add_threads(struct places *p, const struct scope *s)
     targets_done(&targets);
 }
 
-static bool open_cgroup(struct places *p, const struct scope *s, struct error *e)
+static bool add_cgroups(struct places *p, const struct scope *s, struct error *e)
 {
-    char root[512], path[sizeof root + sizeof s->cgroup];
-    if (!scope_cgroup_root(root, sizeof root, NULL, e))
-        return false;
-    (void)snprintf(path, sizeof path, "%s%s", root, s->cgroup);
-    p->cgroup_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return p->cgroup_fd >= 0 || error_sys(e, errno, "cannot open the cgroup %s", path);
+    for (uint32_t i = 0; i < scope_cgroups(s); i++) {
+        int fd = scope_open_cgroup(s, i);
+        if (fd < 0)
+            return error_sys(e, errno, "cannot open the cgroup %s", scope_cgroup(s, i));
+        p->cgroup_fds[p->n_cgroups++] = fd;
+        add_cpus(p, s, fd, PERF_FLAG_PID_CGROUP);
+    }
+    return true;
 }
 
 static bool places_of(struct places *p, const struct scope *s, struct error *e)
 {
-    *p = (struct places){ .cgroup_fd = -1 };
+    *p = (struct places){ 0 };
     switch (s->kind) {
     case SCOPE_PIDS:
     case SCOPE_TIDS:
@@ -84,9 +85,8 @@ static bool places_of(struct places *p, const struct scope *s, struct error *e)
         add_threads(p, s);
         return p->n || error_set(e, ERROR_MISSING, "nothing of what is measured runs any more");
     case SCOPE_CGROUP:
-        if (!open_cgroup(p, s, e))
+        if (!add_cgroups(p, s, e))
             return false;
-        add_cpus(p, s, p->cgroup_fd, PERF_FLAG_PID_CGROUP);
         break;
     default:
         add_cpus(p, s, -1, 0);
@@ -96,8 +96,8 @@ static bool places_of(struct places *p, const struct scope *s, struct error *e)
 
 static void places_done(struct places *p)
 {
-    if (p->cgroup_fd >= 0)
-        close(p->cgroup_fd);
+    for (uint32_t i = 0; i < p->n_cgroups; i++)
+        close(p->cgroup_fds[i]);
     mem_free(p->at);
 }
 
@@ -120,7 +120,7 @@ static void attr_of(const struct event *ev, const struct scope *s, const struct 
     *a = ev->attr;
     a->size = sizeof *a;
     a->disabled = 1;
-    a->inherit = p->tasks;
+    a->inherit = p->tasks && !s->no_inherit;
     a->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
     if (s->no_kernel)
         a->exclude_kernel = a->exclude_hv = 1;

@@ -2,6 +2,7 @@
 #include "perf/scope.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "perf/cpus.h"
+#include "perf/cpuspec.h"
 
 #define IDS_MAX   4096
 #define PID_LIMIT (1 << 22)
@@ -33,6 +34,7 @@ bool scope_copy(struct scope *dst, const struct scope *src)
     *dst = *src;
     dst->ids = copy_bytes(src->ids, src->n_ids * sizeof *src->ids);
     dst->cpus = copy_bytes(src->cpus, src->n_cpus * sizeof *src->cpus);
+    dst->more_cgroups = copy_bytes(src->more_cgroups, src->n_more_cgroups * sizeof *src->more_cgroups);
     return true;
 }
 
@@ -40,12 +42,16 @@ void scope_done(struct scope *s)
 {
     mem_free(s->ids);
     mem_free(s->cpus);
+    mem_free(s->more_cgroups);
     scope_init(s);
 }
 
 static void set_ids(struct scope *s, enum scope_kind kind, uint32_t *ids, uint32_t n)
 {
     mem_free(s->ids);
+    mem_free(s->more_cgroups);
+    s->more_cgroups = NULL;
+    s->n_more_cgroups = 0;
     s->kind = kind;
     s->ids = ids;
     s->n_ids = n;
@@ -135,20 +141,13 @@ bool scope_set_user(struct scope *s, const char *name_or_uid, struct error *e)
 
 bool scope_set_cpus(struct scope *s, const char *list, struct error *e)
 {
-    struct cpus want, possible;
-    bool ok = cpus_parse(list, &want);
-    if (!ok)
-        error_set(e, ERROR_ARGUMENT, "\"%s\" is no list of CPUs: expected numbers and ranges, as in 0-3,8",
-                  list);
-    cpus_read("possible", &possible);
-    for (uint32_t i = possible.n; ok && i < want.n; i++)
-        if (want.in[i])
-            ok = error_set(e, ERROR_MISSING, "there is no CPU %u: this machine has 0-%u", i, possible.n - 1);
-    cpus_done(&possible);
-    if (!ok) {
+    struct cpus want;
+    if (!cpuspec_parse(list, CPUSPEC_ROOT, &want, e)) {
         cpus_done(&want);
         return false;
     }
+    while (want.n > 1 && !want.in[want.n - 1])
+        want.n--;
     mem_free(s->cpus);
     s->cpus = want.in;
     s->n_cpus = want.n;
@@ -239,20 +238,122 @@ static bool normalize(const char *path, char *dst, size_t cap)
     return true;
 }
 
-bool scope_set_cgroup(struct scope *s, const char *path, struct error *e)
+static bool is_folder(const char *root, const char *name)
 {
-    char root[512], name[sizeof s->cgroup], full[sizeof root + sizeof name];
+    char full[1024];
     struct stat st;
+    snprintf(full, sizeof full, "%s%s", root, name);
+    return stat(full, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool parse_cgroup(const char *path, const char *root, char name[512], struct error *e)
+{
+    if (!*path || !normalize(below(path, root), name, 512))
+        return error_set(e, ERROR_ARGUMENT, "\"%s\" is no cgroup: expected a path below %s", path, root);
+    return is_folder(root, name) || error_set(e, ERROR_MISSING, "there is no cgroup %s below %s", name, root);
+}
+
+/* Whether b is a, or lies below it. */
+static bool holds(const char *a, const char *b)
+{
+    size_t n = strcmp(a, "/") ? strlen(a) : 0;
+    return !strncmp(a, b, n) && (b[n] == '/' || b[n] == '\0');
+}
+
+struct cgroup_list {
+    char (*at)[512];
+    uint32_t n;
+    size_t cap;
+};
+
+static bool add_cgroup(struct cgroup_list *l, const char *name, struct error *e)
+{
+    for (uint32_t i = 0; i < l->n; i++) {
+        if (!strcmp(l->at[i], name))
+            return true;
+        if (holds(l->at[i], name) || holds(name, l->at[i]))
+            return error_set(e, ERROR_ARGUMENT,
+                             "%s lies below %s: what runs there would count twice; name one of them",
+                             holds(name, l->at[i]) ? l->at[i] : name, holds(name, l->at[i]) ? name : l->at[i]);
+    }
+    if (l->n == SCOPE_CGROUPS_MAX)
+        return error_set(e, ERROR_LIMIT, "more than %d cgroups: name one above them, and group by cgroup",
+                         SCOPE_CGROUPS_MAX);
+    MEM_GROW(l->at, l->cap, l->n + 1);
+    snprintf(l->at[l->n++], sizeof *l->at, "%s", name);
+    return true;
+}
+
+/* A name may hold a comma. */
+static bool parse_cgroups(const char *paths, const char *root, struct cgroup_list *l, struct error *e)
+{
+    char name[512], *words = mem_strdup(paths), *rest = words, *word;
+    bool ok = true, whole = strchr(paths, ',') && parse_cgroup(paths, root, name, NULL);
+    if (whole)
+        ok = add_cgroup(l, name, e);
+    while (!whole && ok && (word = strsep(&rest, ",")))
+        ok = parse_cgroup(word, root, name, e) && add_cgroup(l, name, e);
+    mem_free(words);
+    return ok;
+}
+
+bool scope_set_cgroup(struct scope *s, const char *paths, struct error *e)
+{
+    char root[512];
+    struct cgroup_list l = { 0 };
     if (!scope_cgroup_root(root, sizeof root, NULL, e))
         return false;
-    if (!*path || !normalize(below(path, root), name, sizeof name))
-        return error_set(e, ERROR_ARGUMENT, "\"%s\" is no cgroup: expected a path below %s", path, root);
-    snprintf(full, sizeof full, "%s%s", root, name);
-    if (stat(full, &st) != 0 || !S_ISDIR(st.st_mode))
-        return error_set(e, ERROR_MISSING, "there is no cgroup %s below %s", name, root);
-    set_ids(s, SCOPE_CGROUP, NULL, 0);
-    snprintf(s->cgroup, sizeof s->cgroup, "%s", name);
-    return true;
+    bool ok = parse_cgroups(paths, root, &l, e);
+    if (ok) {
+        set_ids(s, SCOPE_CGROUP, NULL, 0);
+        memcpy(s->cgroup, l.at[0], sizeof s->cgroup);
+        s->n_more_cgroups = l.n - 1;
+        s->more_cgroups = l.n > 1 ? copy_bytes(l.at + 1, (l.n - 1) * sizeof *l.at) : NULL;
+    }
+    mem_free(l.at);
+    return ok;
+}
+
+uint32_t scope_cgroups(const struct scope *s)
+{
+    return s->kind == SCOPE_CGROUP ? 1 + s->n_more_cgroups : 0;
+}
+
+const char *scope_cgroup(const struct scope *s, uint32_t i)
+{
+    return i ? s->more_cgroups[i - 1] : s->cgroup;
+}
+
+int scope_open_cgroup(const struct scope *s, uint32_t i)
+{
+    char root[512], path[sizeof root + sizeof s->cgroup];
+    if (!scope_cgroup_root(root, sizeof root, NULL, NULL)) {
+        errno = ENOENT;
+        return -1;
+    }
+    snprintf(path, sizeof path, "%s%s", root, scope_cgroup(s, i));
+    return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+bool scope_may_stop_inheriting(const struct scope *s, struct error *e)
+{
+    switch (s->kind) {
+    case SCOPE_PIDS:
+    case SCOPE_TIDS:
+        return true;
+    case SCOPE_USER:
+        return error_set(e, ERROR_UNSUPPORTED,
+                         "all processes of a user are measured, those that start later as well: without what is started "
+                         "goes with processes, threads or a command");
+    case SCOPE_CGROUP:
+        return error_set(e, ERROR_UNSUPPORTED,
+                         "it is the kernel that puts new processes into their parent's cgroup: without what is started "
+                         "goes with processes, threads or a command");
+    default:
+        return error_set(e, ERROR_UNSUPPORTED,
+                         "all CPUs are measured, whoever runs there: without what is started goes with processes, threads "
+                         "or a command");
+    }
 }
 
 static void describe_user(uid_t uid, char *dst, unsigned cap)
@@ -274,7 +375,7 @@ static void describe_ids(const struct scope *s, const char *one, const char *man
         snprintf(dst, cap, "%u %s", s->n_ids, many);
 }
 
-void scope_describe(const struct scope *s, char *dst, unsigned cap)
+static void describe_target(const struct scope *s, char *dst, unsigned cap)
 {
     char name[sizeof s->cgroup];
     switch (s->kind) {
@@ -294,8 +395,35 @@ void scope_describe(const struct scope *s, char *dst, unsigned cap)
         describe_user(s->uid, dst, cap);
         break;
     case SCOPE_CGROUP:
+        if (s->n_more_cgroups) {
+            snprintf(dst, cap, "%u cgroups", scope_cgroups(s));
+            break;
+        }
         text_clean(name, sizeof name, s->cgroup, sizeof s->cgroup);
         snprintf(dst, cap, "cgroup %s", name);
         break;
     }
+}
+
+static uint32_t count_cpus(const struct scope *s, uint32_t *last)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n_cpus; i++) {
+        *last = s->cpus[i] ? i : *last;
+        n += s->cpus[i];
+    }
+    return n;
+}
+
+void scope_describe(const struct scope *s, char *dst, unsigned cap)
+{
+    char target[sizeof s->cgroup + 16], where[32] = "";
+    uint32_t last = 0, n = s->cpus ? count_cpus(s, &last) : 0;
+    bool only = s->no_inherit && (s->kind == SCOPE_PIDS || s->kind == SCOPE_TIDS) && !s->own;
+    describe_target(s, target, sizeof target);
+    if (n == 1)
+        snprintf(where, sizeof where, " on cpu %u", last);
+    else if (n)
+        snprintf(where, sizeof where, " on %u cpus", n);
+    snprintf(dst, cap, "%s%s%s", only ? "only " : "", target, where);
 }

@@ -63,7 +63,7 @@ static void config_of(const struct wish *w, struct live_config *out)
         .stack_bytes = w->cfg->callchain == CALLCHAIN_DWARF ? w->cfg->stack_bytes : 0,
         .regs_user_mask = unwind_arch_regs_mask(unwind_arch_native()),
         .seen_hz = w->seen_hz,
-        .inherit = true,
+        .inherit = !w->cfg->scope.no_inherit,
         .no_fallback = w->named,
     };
     memcpy(out->siblings, w->events + 1, (count_of(w->events) - 1) * sizeof *out->siblings);

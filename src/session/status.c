@@ -110,7 +110,7 @@ static void stacks_text(const struct session *s, char *dst, size_t cap)
 static void describe_scope(struct session *s, char *dst, size_t cap)
 {
     char label[sizeof s->running_scope.cgroup];
-    if (s->running_scope.kind != SCOPE_CGROUP) {
+    if (scope_cgroups(&s->running_scope) != 1) {
         scope_describe(&s->running_scope, dst, (unsigned)cap);
         return;
     }

@@ -135,4 +135,37 @@ def own_presets():
         s.wait(r"SELF%")
 
 
-run(rates, dear, dear_on_the_command_line, presets, own_presets)
+def cgroups():
+    """cgroups that are named together stand side by side, a row each"""
+    m.need_events()
+    root = next((p for p in ("/sys/fs/cgroup/perf_event", "/sys/fs/cgroup/unified", "/sys/fs/cgroup")
+                 if os.path.exists(p + "/cgroup.procs")), None)
+    names = ["flametop-pick-%d-%s" % (os.getpid(), x) for x in ("aa", "bb")]
+    made = []
+    try:
+        for name in names:
+            if not root:
+                raise Skip("no cgroups are mounted here")
+            try:
+                os.mkdir("%s/%s" % (root, name))
+            except OSError as error:
+                raise Skip("no cgroup can be made here: %s" % error)
+            made.append(name)
+            load = m.start("sh", "-c", "while :; do :; done")
+            with open("%s/%s/cgroup.procs" % (root, name), "w") as f:
+                f.write(str(load.pid))
+            made.append(load)
+        with Screen(["-G", ",".join("/" + name for name in names)], size=(120, 30)) as s:
+            s.wait(r"^flametop .*scope: 2 cgroups .*LIVE")
+            s.wait(r"\d+\.\d .*%s" % names[0])
+            s.wait(r"\d+\.\d .*%s" % names[1])
+            s.send("4")
+            s.wait(r"those that were chosen stand side by side")
+    finally:
+        for load in [x for x in made if not isinstance(x, str)]:
+            m.stop(load)
+        for name in [x for x in made if isinstance(x, str)]:
+            os.rmdir("%s/%s" % (root, name))
+
+
+run(rates, dear, dear_on_the_command_line, presets, own_presets, cgroups)

@@ -101,6 +101,25 @@ static void child_of_a_target_is_sampled_and_outlives_it(void **state)
     RUN_UNTIL(live_targets_gone(live));
 }
 
+static void child_is_left_out_when_it_is_not_to_be_followed(void **state)
+{
+    (void)state;
+    assert_int_equal(pipe(go_pipe), 0);
+    pid_t pid = child(fork_and_end);
+    scope_to(pid);
+    cfg.inherit = false;
+    open_or_skip();
+    give_go();
+    RUN_UNTIL(live_targets_gone(live));
+    waitpid(pid, NULL, 0);
+    n_children = 0;
+    run(300);
+    if (seen.last_fork_pid)
+        kill((pid_t)seen.last_fork_pid, SIGKILL);
+    assert_int_equal(seen.forks, 1);
+    assert_int_equal(seen.others, 0);
+}
+
 static void exec_on_go(void)
 {
     for (volatile int i = 0; i < 100000000; i++)
@@ -286,6 +305,65 @@ static void user_scope_leaves_other_users_out(void **state)
     seen.mine = 0;
     run(200);
     assert_int_equal(seen.mine, 0);
+}
+
+static bool put_into(const char *cgroup, pid_t pid)
+{
+    char file[600], text[16];
+    snprintf(file, sizeof file, "%s/cgroup.procs", cgroup);
+    snprintf(text, sizeof text, "%d", pid);
+    int fd = open(file, O_WRONLY | O_CLOEXEC);
+    bool ok = fd >= 0 && write(fd, text, strlen(text)) > 0;
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+static uint64_t second_of_two;
+static uint32_t second_pid;
+
+static void count_second(const struct record *r)
+{
+    second_of_two += r->type == PERF_RECORD_SAMPLE && r->id.pid == second_pid;
+}
+
+static void several_cgroups_are_seen_side_by_side(void **state)
+{
+    (void)state;
+    char names[2][64], paths[2][512], list[1100];
+    for (int i = 0; i < 2; i++) {
+        snprintf(names[i], sizeof names[i], "flametop-test.%d.%d", (int)getpid(), i);
+        if (!make_cgroup(paths[i], sizeof paths[i], names[i])) {
+            print_message("skipped: no cgroup can be made here\n");
+            skip();
+        }
+    }
+    child(spin); /* in neither of them */
+    pid_t second = child(spin), first = child(spin);
+    bool put = put_into(paths[0], first) && put_into(paths[1], second);
+    snprintf(list, sizeof list, "%s,/%s", paths[0], names[1]);
+    bool set = scope_set_cgroup(&cfg.scope, list, &error);
+    second_of_two = 0;
+    second_pid = (uint32_t)second;
+    closer = count_second;
+    live = put && set ? live_open(&cfg, &error) : NULL;
+    if (live)
+        for (int i = 0; i < 1200 && (seen.mine < 20 || second_of_two < 20); i++)
+            run(50);
+    for (int i = 1; i < 3; i++) {
+        kill(children[i], SIGKILL);
+        waitpid(children[i], NULL, 0);
+    }
+    rmdir(paths[0]);
+    rmdir(paths[1]);
+    assert_true(put && set);
+    if (!live && (error.class == ERROR_PERMISSION || error.class == ERROR_UNSUPPORTED)) {
+        print_message("skipped: %s\n", error.text);
+        skip();
+    }
+    assert_int_equal(scope_cgroups(&cfg.scope), 2);
+    assert_true(seen.mine >= 20 && second_of_two >= 20);
+    assert_int_equal(seen.others, second_of_two);
 }
 
 static void cgroup_scope_sees_only_its_tasks(void **state)
@@ -553,6 +631,7 @@ int main(void)
         CASE(pid_scope_sees_only_that_process),
         CASE(target_that_ends_is_noticed_and_does_not_spin),
         CASE(child_of_a_target_is_sampled_and_outlives_it),
+        CASE(child_is_left_out_when_it_is_not_to_be_followed),
         CASE(command_is_sampled_from_its_exec_on),
         CASE(a_period_is_kept_for_software_events_and_is_the_weight_of_each_sample),
         CASE(what_does_not_fit_into_the_ring_is_counted_as_lost),
@@ -560,6 +639,7 @@ int main(void)
         CASE(cpu_list_is_kept_to),
         CASE(user_space_only_shows_no_kernel),
         CASE(user_scope_leaves_other_users_out),
+        CASE(several_cgroups_are_seen_side_by_side),
         CASE(cgroup_scope_sees_only_its_tasks),
         CASE(few_files_and_no_locked_memory_still_sample_a_big_process),
         CASE(without_privilege_own_processes_or_a_message),

@@ -5,8 +5,10 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -163,6 +165,56 @@ static void cgroups_are_found_by_either_path(void **state)
     assert_string_equal(scope.cgroup, "/");
 }
 
+/* Needs no right to make any: the root holds all. */
+static void cgroups_within_one_another_would_count_twice(void **state)
+{
+    (void)state;
+    char root[512], list[1100];
+    DIR *d = scope_cgroup_root(root, sizeof root, NULL, &error) ? opendir(root) : NULL;
+    struct dirent *entry = NULL;
+    struct stat st;
+    do
+        entry = d ? readdir(d) : NULL;
+    while (entry && (entry->d_name[0] == '.' || fstatat(dirfd(d), entry->d_name, &st, 0) || !S_ISDIR(st.st_mode)));
+    if (entry)
+        snprintf(list, sizeof list, "/,/%s", entry->d_name);
+    if (d)
+        closedir(d);
+    if (!entry) {
+        print_message("skipped: there are no cgroups here\n");
+        skip();
+    }
+    assert_false(scope_set_cgroup(&scope, list, &error));
+    check_error(ERROR_ARGUMENT, "twice");
+    assert_true(scope_set_cgroup(&scope, "/,/", &error));
+    assert_int_equal(scope_cgroups(&scope), 1);
+    assert_false(scope_set_cgroup(&scope, "/,", &error));
+    assert_false(scope_set_cgroup(&scope, "/,/no/such/group", &error));
+}
+
+static void descriptions_tell_cpus_and_who_is_not_followed(void **state)
+{
+    (void)state;
+    char list[16], text[64];
+    assert_true(scope_set_cpus(&scope, "0", &error));
+    check_described("all on cpu 0");
+    snprintf(list, sizeof list, "%d", getpid());
+    snprintf(text, sizeof text, "only pid %d on cpu 0", getpid());
+    assert_true(scope_set_pids(&scope, list, false, &error));
+    scope.no_inherit = true;
+    check_described(text);
+}
+
+static void new_processes_can_be_left_out_of_tasks_only(void **state)
+{
+    (void)state;
+    for (int kind = SCOPE_ALL; kind <= SCOPE_CGROUP; kind++) {
+        scope.kind = (enum scope_kind)kind;
+        bool tasks = kind == SCOPE_PIDS || kind == SCOPE_TIDS;
+        assert_int_equal(scope_may_stop_inheriting(&scope, &error), tasks);
+    }
+}
+
 static void copies_share_nothing(void **state)
 {
     (void)state;
@@ -309,6 +361,9 @@ int main(void)
         CASE(cpu_lists_have_ranges),
         CASE(cpus_must_exist),
         CASE(cgroups_are_found_by_either_path),
+        CASE(cgroups_within_one_another_would_count_twice),
+        CASE(descriptions_tell_cpus_and_who_is_not_followed),
+        CASE(new_processes_can_be_left_out_of_tasks_only),
         CASE(copies_share_nothing),
         CASE(targets_follow_forks),
         CASE(targets_without_follow_leave_children_out),

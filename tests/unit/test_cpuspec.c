@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A machine of files: two sockets of two cores with two threads each, a node per socket, CPU 7 offline. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "perf/cpuspec.h"
+
+static char root[] = "/tmp/flametop-cpus-XXXXXX";
+static struct error error;
+
+static void put(const char *path, const char *text)
+{
+    char full[256];
+    snprintf(full, sizeof full, "%s/%s", root, path);
+    for (char *slash = full + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        mkdir(full, 0700);
+        *slash = '/';
+    }
+    FILE *f = fopen(full, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static int make_machine(void **state)
+{
+    (void)state;
+    char path[64], text[16];
+    if (!mkdtemp(root))
+        return -1;
+    put("cpu/possible", "0-7\n");
+    for (int cpu = 0; cpu < 7; cpu++) {
+        snprintf(path, sizeof path, "cpu/cpu%d/topology/core_id", cpu);
+        snprintf(text, sizeof text, "%d\n", cpu / 2 % 2);
+        put(path, text);
+        snprintf(path, sizeof path, "cpu/cpu%d/topology/physical_package_id", cpu);
+        snprintf(text, sizeof text, "%d\n", cpu / 4);
+        put(path, text);
+    }
+    put("node/possible", "0-1\n");
+    put("node/node0/cpulist", "0-3\n");
+    put("node/node1/cpulist", "4-7\n");
+    return 0;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)st;
+    (void)type;
+    (void)at;
+    return remove(path);
+}
+
+static int remove_machine(void **state)
+{
+    (void)state;
+    return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* "0110": CPU by CPU. */
+static const char *cpus_of(const char *text)
+{
+    static char bits[64];
+    struct cpus c;
+    bool ok = cpuspec_parse(text, root, &c, &error);
+    uint32_t n = 0;
+    for (; ok && n < c.n; n++)
+        bits[n] = c.in[n] ? '1' : '0';
+    bits[n] = '\0';
+    cpus_done(&c);
+    if (!ok)
+        fail_msg("%s", error.text);
+    return bits;
+}
+
+static void refused(const char *text, const char *word)
+{
+    struct cpus c;
+    error_clear(&error);
+    assert_false(cpuspec_parse(text, root, &c, &error));
+    cpus_done(&c);
+    if (!strstr(error.text, word))
+        fail_msg("\"%s\" does not say \"%s\"", error.text, word);
+}
+
+static void cpus_are_named_by_number_core_socket_and_node(void **state)
+{
+    (void)state;
+    assert_string_equal(cpus_of("0-2,5"), "11100100");
+    assert_string_equal(cpus_of("7"), "00000001");
+    assert_string_equal(cpus_of("core:0"), "11001100");
+    assert_string_equal(cpus_of("core:1.0"), "00001100");
+    assert_string_equal(cpus_of("core:1.1"), "00000010");
+    assert_string_equal(cpus_of("core:0-1"), "11111110");
+    assert_string_equal(cpus_of("socket:1"), "00001110");
+    assert_string_equal(cpus_of("node:1"), "00001111");
+    assert_string_equal(cpus_of("node:0-1"), "11111111");
+    assert_string_equal(cpus_of("node:0,core:1.1,7"), "11110011");
+}
+
+static void what_is_not_there_is_named(void **state)
+{
+    (void)state;
+    refused("8", "there is no CPU 8: this machine has 0-7");
+    refused("0-4294967295", "no list of CPUs");
+    refused("0-2147483647", "there is no CPU 8");
+    refused("core:2", "there is no core 2: this machine has 0-1");
+    refused("core:2.0", "no core 0 in socket 2");
+    refused("socket:2", "there is no socket 2");
+    refused("node:2", "there is no NUMA node 2");
+}
+
+static void what_is_no_list_is_named(void **state)
+{
+    (void)state;
+    static const char *const bad[] = { "", ",", "0,", "x", "3-1", "-1", "core:", "core:x", "core:.", "core:1.",
+                                       "core:1.2.3", "node:0.1", "cores:1", "0-", "node:-1", "1 " };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        refused(bad[i], "no list of CPUs");
+}
+
+static void a_machine_that_says_nothing_has_cpus_only(void **state)
+{
+    (void)state;
+    struct cpus c;
+    uint32_t n;
+    struct cpu_place *at = cpuspec_places("/nonexistent", &n);
+    assert_true(n >= 1);
+    assert_int_equal(at[0].core, -1);
+    assert_int_equal(at[0].node, -1);
+    mem_free(at);
+    assert_true(cpuspec_parse("0", "/nonexistent", &c, &error));
+    cpus_done(&c);
+    assert_false(cpuspec_parse("node:0", "/nonexistent", &c, &error));
+    assert_non_null(strstr(error.text, "does not say"));
+    cpus_done(&c);
+}
+
+static void places_are_those_of_each_cpu(void **state)
+{
+    (void)state;
+    uint32_t n;
+    struct cpu_place *at = cpuspec_places(root, &n);
+    assert_int_equal(n, 8);
+    assert_int_equal(at[6].cpu, 6);
+    assert_int_equal(at[6].core, 1);
+    assert_int_equal(at[6].socket, 1);
+    assert_int_equal(at[6].node, 1);
+    assert_int_equal(at[7].core, -1);
+    assert_int_equal(at[7].node, 1);
+    mem_free(at);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cpus_are_named_by_number_core_socket_and_node),
+        cmocka_unit_test(what_is_not_there_is_named),
+        cmocka_unit_test(what_is_no_list_is_named),
+        cmocka_unit_test(a_machine_that_says_nothing_has_cpus_only),
+        cmocka_unit_test(places_are_those_of_each_cpu),
+    };
+    return cmocka_run_group_tests(tests, make_machine, remove_machine);
+}
