@@ -66,6 +66,7 @@ static struct view_query query_of(const struct options *o)
         .group = o->ui.group,
         .show_idle = o->ui.show_idle,
         .no_inlines = o->ui.no_inlines,
+        .beside = true,
     };
 }
 

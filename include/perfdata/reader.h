@@ -18,6 +18,7 @@ struct perfdata_event {
     uint32_t n_bytes;
     const uint64_t *ids;
     uint32_t n_ids;
+    uint32_t leader; /* of the group that it was counted with: its own number if it was alone */
 };
 struct perfdata_build_id {
     const char *path;

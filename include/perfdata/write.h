@@ -17,6 +17,8 @@ struct written_event {
     char name[128];
     struct perf_event_attr attr; /* as it is written */
     uint64_t id;
+    uint32_t leader, members; /* of its group; members: of a leader, with itself */
+    uint64_t total;           /* what a member of a group that is read has counted so far */
 };
 
 struct perfdata_writer {

@@ -16,6 +16,9 @@ struct perfdata_write_event {
     /* type, config, freq/period, clock, precise and exclude bits are kept; sample_type and record bits are
      * set by the writer to what it writes */
     const struct perf_event_attr *attr;
+    /* Of a group, whose events stand behind each other: the number of its leader here, plus one. 0: it is alone. Where the
+     * leader's attr reads groups (PERF_SAMPLE_READ), the samples of all are the leader's. */
+    uint32_t group;
 };
 /* Nothing is at `path` until perfdata_writer_commit. chains: samples carry callchains; those of tracepoints
  * carry their payload. Of a callchain or path what a record of 64 KiB holds is written. */
@@ -49,6 +52,8 @@ struct perfdata_write_sample {
     uint32_t chain_n;
     const void *raw;
     uint32_t raw_size;
+    /* Of a leader that reads: what each of the group has counted since the sample before, itself first. NULL: only it did. */
+    const uint64_t *member_periods;
 };
 void perfdata_write_sample(struct perfdata_writer *w, const struct perfdata_write_sample *s);
 void perfdata_write_build_id(struct perfdata_writer *w, const char *path, bool kernel, const uint8_t *id,

@@ -14,6 +14,7 @@
 
 #define QUERY_TREND     8 /* buckets of the time range in each entry */
 #define QUERY_ANY_EVENT 0xff
+#define QUERY_BESIDE    7 /* other events that are summed up beside the one that is asked for */
 
 struct query {
     uint64_t from_ns, to_ns;      /* inclusive; 0: open */
@@ -26,12 +27,11 @@ struct query {
     const bool *cpu_pass;         /* NULL: all; indexed below n_cpu_pass, CPUs beyond are left out */
     uint32_t n_cpu_pass;
     uint32_t only_cpu;            /* a CPU's number plus one: those of all others are left out; 0: see cpu_pass */
+    uint8_t n_beside, beside[QUERY_BESIDE]; /* events; the rest is 0 */
 };
-/* Whether a sample is one of those that the query is about, by all but the range of time. */
-static inline bool query_passes(const struct query *q, const struct sample *s)
+/* Whether a sample is one of those that the query is about, by all but its event and the range of time. */
+static inline bool query_passes_event_aside(const struct query *q, const struct sample *s)
 {
-    if (q->event != QUERY_ANY_EVENT && s->event != q->event)
-        return false;
     if (q->need_flags && !(s->flags & q->need_flags))
         return false;
     if (q->thread_pass && s->thread < q->n_threads && !q->thread_pass[s->thread])
@@ -39,6 +39,11 @@ static inline bool query_passes(const struct query *q, const struct sample *s)
     if (q->only_cpu)
         return s->cpu + 1u == q->only_cpu;
     return !q->cpu_pass || (s->cpu < q->n_cpu_pass && q->cpu_pass[s->cpu]);
+}
+/* The same with its event. */
+static inline bool query_passes(const struct query *q, const struct sample *s)
+{
+    return (q->event == QUERY_ANY_EVENT || s->event == q->event) && query_passes_event_aside(q, s);
 }
 
 struct result_entry {
@@ -61,6 +66,10 @@ struct result {
     uint32_t n_frames;
     struct result_entry *entries;
     uint32_t n_entries;
+    /* Of each entry, `besides` numbers: what the events beside the query's count there, and, last, how many of the
+     * samples are SAMPLE_PARTLY. 0 and NULL without such events; with them there are entries without samples. */
+    uint64_t *beside;
+    uint32_t besides;
     uint32_t n_left_out; /* entries that result_filter has put behind the others */
     /* Unlike any other result's. When `since` is not 0, this result is the one that had that version and what is
      * `added` (by entry; sums are of what is new): nodes, frames and entries that were there have their numbers

@@ -113,6 +113,7 @@ struct session_event {
     struct event event;
     struct event asked;          /* the one in whose place it may run */
     bool named;                  /* asked, by the user */
+    bool left_out;               /* of its group: it did not open */
     uint32_t leader;             /* of its group; one that is alone leads itself. Others of a group stand behind it */
     struct session_sampling how; /* as asked for with it */
     struct perf_event_attr attr; /* as opened; for a file as read */

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "profile/query.h"
+#include "session/beside.h"
 #include "symbols/symbolizer.h"
 
 enum view_group { /* X(id, name, title) rows: names for --group-by and the screens */
@@ -40,6 +41,7 @@ struct view_query {
     enum view_mode mode;
     bool show_idle;       /* count idle samples into the percentages */
     bool all_events;      /* not only those of the event that is shown */
+    bool beside;          /* the other events of the group that is shown are summed up, too (session/beside.h) */
     bool no_inlines;      /* functions that were inlined are part of those that hold them */
     bool hot_inlines;     /* so are, of what is sampled now, those in functions that have hardly a part in it */
     struct zoom zooms[VIEW_ZOOMS_MAX];
@@ -71,6 +73,7 @@ struct view {
     struct view_group_info *groups; /* groups[0]: all, when not grouped */
     uint32_t n_groups;
     bool weight_is_time;        /* weights are nanoseconds */
+    struct view_beside beside[BESIDE_KINDS]; /* of result.beside */
     uint64_t idle_samples, idle_weight; /* left out (or, with show_idle, counted in) */
     uint64_t all_samples;       /* with idle, before zooms */
     uint64_t generation;        /* session_generation at the time */

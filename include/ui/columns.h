@@ -17,9 +17,15 @@ enum column {
     COLUMN_COUNT
 };
 
+/* Those of other events of a group are the kinds of session/beside.h, in the same order. */
+static inline bool column_is_beside(enum column c)
+{
+    return c >= COLUMN_IPC && c <= COLUMN_OTHER_4;
+}
+
 struct column_row {
     const char *title, *name; /* name: --sort, F6 */
-    int width;                /* 0: what is left (the last column) */
+    int width;                /* 0: what is left (the last column), or what the title takes */
     int min_cols;             /* shown when the screen is at least so wide */
     bool by_name;             /* sorts upwards, as text */
     const char *help;

@@ -21,6 +21,8 @@ struct table_row {
     uint32_t count;
     uint32_t newest;             /* samples in the eighth that is running */
     uint32_t trend[QUERY_TREND]; /* as it is drawn */
+    float beside[BESIDE_KINDS];  /* of other events of the group; NAN: none */
+    bool partly;                 /* these are estimates */
     uint32_t slot, old;          /* of table_rows.c: of its key; its place in the answer before */
 };
 
@@ -44,6 +46,8 @@ struct table_rows {
     uint32_t *made_slots; /* by number of the row as it was made: mostly those of before come in the same order */
     uint64_t beat;
     struct functions functions; /* scratch */
+    uint64_t *sums;             /* of other events, by row as they were made */
+    size_t sums_cap;
     struct table_row *made;     /* as they were made, before they are put in order by way of … */
     struct table_row **order;   /* … these, and rows that have no place yet */
     struct table_row **others;

@@ -50,11 +50,36 @@ static bool rows_are_groups(enum view_group group)
     return group != VIEW_GROUP_SYMBOL && group != VIEW_GROUP_COMM_SYMBOL && group != VIEW_GROUP_MODULE;
 }
 
+/* Of the other events of a group; widths go by the titles. */
+static void print_beside_titles(const struct view *v, struct buf *out)
+{
+    for (int k = 0; k < BESIDE_KINDS; k++)
+        if (v->beside[k].title[0])
+            buf_printf(out, "%7s  ", v->beside[k].title);
+}
+
+static void print_beside(const struct view *v, const struct function_row *r, const uint64_t *sums, struct buf *out)
+{
+    for (int k = 0; k < BESIDE_KINDS; k++) {
+        const struct view_beside *b = &v->beside[k];
+        int width = (int)strlen(b->title) > 7 ? (int)strlen(b->title) : 7;
+        char text[24] = "-";
+        double value;
+        if (!b->title[0])
+            continue;
+        if (beside_value(b, sums, r->self_weight, r->self_count, &value))
+            beside_text(b, value, text, sizeof text);
+        buf_printf(out, "%*s%s ", width, text, beside_is_partly(sums, v->result.besides, r->self_count) ? "~" : " ");
+    }
+}
+
 static void print_rows(const struct view_query *q, const struct view *v, unsigned lines, struct buf *out)
 {
     struct functions f = { 0 };
     bool groups = rows_are_groups(q->group);
     uint32_t *one = NULL;
+    uint64_t *sums = NULL;
+    size_t sums_cap = 0;
     if (groups) {
         one = mem_array(v->result.n_frames + 1, sizeof *one);
         for (uint32_t i = 0; i <= v->result.n_frames; i++)
@@ -64,7 +89,11 @@ static void print_rows(const struct view_query *q, const struct view *v, unsigne
                     groups || q->group == VIEW_GROUP_COMM_SYMBOL, false);
     if (f.n)
         qsort(f.rows, f.n, sizeof *f.rows, by_self);
+    if (v->result.besides)
+        functions_beside(&f, &v->result, groups ? one : v->frame_func, groups || q->group == VIEW_GROUP_COMM_SYMBOL, &sums,
+                         &sums_cap);
     buf_printf(out, "%7s %7s %9s  ", "SELF%", "TOTAL%", "SAMPLES");
+    print_beside_titles(v, out);
     if (groups)
         buf_printf(out, "%s\n", view_group_names[q->group]);
     else
@@ -76,6 +105,8 @@ static void print_rows(const struct view_query *q, const struct view *v, unsigne
         char count[32];
         buf_printf(out, "%7.2f %7.2f %9s  ", 100 * r->self_weight / all, 100 * r->total_weight / all,
                    text_thousands(count, sizeof count, r->self_count));
+        if (sums)
+            print_beside(v, r, &sums[(size_t)i * v->result.besides], out);
         if (groups || q->group == VIEW_GROUP_COMM_SYMBOL)
             buf_printf(out, groups ? "%s" : "%-16s ", v->groups[r->group].full);
         if (!groups)
@@ -86,6 +117,7 @@ static void print_rows(const struct view_query *q, const struct view *v, unsigne
         buf_putc(out, '\n');
     }
     functions_done(&f);
+    mem_free(sums);
     mem_free(one);
 }
 

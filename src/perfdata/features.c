@@ -68,6 +68,21 @@ static void read_event_desc(struct perfdata *p, struct cursor *c)
     }
 }
 
+/* Groups of events: a name, the leader, and how many they are; they stand behind each other. */
+static void read_groups(struct perfdata *p, struct cursor *c)
+{
+    uint32_t n = cursor_u32(c);
+    for (uint32_t i = 0; i < n && !c->bad; i++) {
+        const char *name;
+        size_t len;
+        if (!take_string(c, &name, &len))
+            return;
+        uint32_t leader = cursor_u32(c), members = cursor_u32(c);
+        for (uint32_t k = 1; !c->bad && k < members && leader < p->n_events && k < p->n_events - leader; k++)
+            p->events[leader + k].leader = leader;
+    }
+}
+
 void feature_add_build_id(struct perfdata *p, const uint8_t *record, size_t n)
 {
     struct cursor c = cursor_of(record, n, p->swap);
@@ -158,6 +173,9 @@ void feature_apply(struct perfdata *p, unsigned feature, const uint8_t *bytes, s
         break;
     case FORMAT_EVENT_DESC:
         read_event_desc(p, &c);
+        break;
+    case FORMAT_GROUP_DESC:
+        read_groups(p, &c);
         break;
     case FORMAT_SAMPLE_TIME:
         info->sample_first_ns = cursor_u64(&c);

@@ -137,6 +137,7 @@ void header_add_event(struct perfdata *p, const uint8_t *entry, size_t entry_n)
     MEM_GROW(p->events, p->events_cap, p->n_events + 1);
     struct perfdata_event *ev = &p->events[p->n_events++];
     memset(ev, 0, sizeof *ev);
+    ev->leader = p->n_events - 1;
     struct cursor c = cursor_of(entry, entry_n, p->swap);
     attr_read(&c, &ev->attr);
     uint8_t *bytes = arena_alloc(&p->strings, entry_n);

@@ -34,6 +34,22 @@ static void event_desc(const struct perfdata_writer *w, struct buf *out)
     }
 }
 
+static void group_desc(const struct perfdata_writer *w, struct buf *out)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < w->n_events; i++)
+        n += w->events[i].members > 1;
+    if (n)
+        add_u32(out, n);
+    for (uint32_t i = 0; i < w->n_events; i++) {
+        if (w->events[i].members < 2)
+            continue;
+        write_string(out, "{anon_group}"); /* perf's name of those without one */
+        add_u32(out, i);
+        add_u32(out, w->events[i].members);
+    }
+}
+
 static void sample_time(const struct perfdata_writer *w, struct buf *out)
 {
     if (!w->sampled)
@@ -56,6 +72,9 @@ static void section_of(const struct perfdata_writer *w, enum format_feature feat
         break;
     case FORMAT_EVENT_DESC:
         event_desc(w, out);
+        break;
+    case FORMAT_GROUP_DESC:
+        group_desc(w, out);
         break;
     case FORMAT_SAMPLE_TIME:
         sample_time(w, out);

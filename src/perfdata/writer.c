@@ -53,6 +53,36 @@ static void clean_attr(const struct perfdata_writer *w, const struct perf_event_
     };
 }
 
+static bool is_read(const struct perf_event_attr *attr)
+{
+    return attr->sample_type & PERF_SAMPLE_READ && attr->read_format & PERF_FORMAT_GROUP;
+}
+
+/* As perf has it: all of a group tell the same of what a sample holds, and only the leader samples. */
+static void set_reading(struct written_event *ev, bool leads)
+{
+    ev->attr.sample_type |= PERF_SAMPLE_READ;
+    ev->attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+    if (leads)
+        return;
+    ev->attr.freq = 0;
+    ev->attr.sample_period = 0;
+}
+
+static void set_groups(struct perfdata_writer *w, const struct perfdata_write_event *events)
+{
+    for (uint32_t i = 0; i < w->n_events; i++) {
+        uint32_t leader = events[i].group ? events[i].group - 1 : i;
+        w->events[i].leader = leader <= i ? leader : i;
+        w->events[w->events[i].leader].members++;
+    }
+    for (uint32_t i = 0; i < w->n_events; i++) {
+        uint32_t leader = w->events[i].leader;
+        if (w->events[leader].members > 1 && is_read(events[leader].attr))
+            set_reading(&w->events[i], i == leader);
+    }
+}
+
 static void add_events(struct perfdata_writer *w, const struct perfdata_write_event *events, uint32_t n)
 {
     w->events = mem_array(n, sizeof *w->events);
@@ -63,6 +93,7 @@ static void add_events(struct perfdata_writer *w, const struct perfdata_write_ev
         clean_attr(w, events[i].attr, &ev->attr);
         ev->id = i + 1;
     }
+    set_groups(w, events);
     /* Side-band records come with the first event, as perf has it. */
     struct perf_event_attr *first = &w->events[0].attr;
     first->mmap = first->mmap2 = first->comm = first->comm_exec = first->task = 1;
@@ -350,6 +381,18 @@ void perfdata_write_ksymbol(struct perfdata_writer *w, uint64_t time_ns, uint64_
     end_with_id(w, 0, time_ns, 0, 0);
 }
 
+/* What the counters of a group stand at. */
+static void put_read(struct perfdata_writer *w, const struct perfdata_write_sample *s)
+{
+    struct written_event *leader = &w->events[s->event];
+    put_u64(w, leader->members);
+    for (uint32_t i = 0; i < leader->members; i++) {
+        leader[i].total += s->member_periods ? s->member_periods[i] : i == 0 ? s->period : 0;
+        put_u64(w, leader[i].total);
+        put_u64(w, leader[i].id);
+    }
+}
+
 static void put_chain(struct perfdata_writer *w, const struct perfdata_write_sample *s, size_t room)
 {
     uint64_t n = s->chain_n < room / sizeof *s->chain ? s->chain_n : room / sizeof *s->chain;
@@ -384,7 +427,7 @@ void write_note_time(struct perfdata_writer *w, uint64_t time_ns)
 void perfdata_write_sample(struct perfdata_writer *w, const struct perfdata_write_sample *sample)
 {
     struct perfdata_write_sample s = *sample;
-    if (s.event >= w->n_events)
+    if (s.event >= w->n_events || (w->events[s.event].attr.sample_type & PERF_SAMPLE_READ && !w->events[s.event].members))
         return;
     const struct written_event *ev = &w->events[s.event];
     bool raw = ev->attr.sample_type & PERF_SAMPLE_RAW;
@@ -397,6 +440,8 @@ void perfdata_write_sample(struct perfdata_writer *w, const struct perfdata_writ
     put_u64(w, s.time_ns);
     put_u64(w, s.cpu);
     put_u64(w, s.period);
+    if (ev->attr.sample_type & PERF_SAMPLE_READ)
+        put_read(w, &s);
     if (w->chains)
         put_chain(w, &s, RECORD_MAX - w->record.len - s.raw_size - 64);
     if (raw)

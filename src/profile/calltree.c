@@ -36,6 +36,7 @@ struct calltree_scratch {
     struct calltree top_down; /* for bottom-up */
     struct sort_item *items;
     size_t items_cap;
+    size_t n_beside; /* numbers that are set */
 };
 
 static uint64_t child_key(uint64_t parent_key, uint64_t identity)
@@ -200,12 +201,30 @@ static uint32_t follow_path(struct calltree *t, uint32_t node, uint32_t max_dept
     return at & ~CUT;
 }
 
+/* Room for what nodes count beside, of as many as there are. */
+static void grow_beside(struct calltree *t, size_t *n)
+{
+    MEM_GROW(t->beside, t->beside_cap, (size_t)t->n * t->besides);
+    if ((size_t)t->n * t->besides > *n)
+        memset(t->beside + *n, 0, ((size_t)t->n * t->besides - *n) * sizeof *t->beside);
+    *n = (size_t)t->n * t->besides;
+}
+
+static void add_beside(struct calltree *t, uint32_t node, const uint64_t *sums)
+{
+    grow_beside(t, &t->scratch->n_beside);
+    for (uint32_t k = 0; k < t->besides; k++)
+        t->beside[(size_t)node * t->besides + k] += sums[k];
+}
+
 static void build_top_down(struct calltree *t, const struct result *r, uint32_t max_depth,
                            const struct calltree_options *o)
 {
     struct paths *p;
 
     start(t, KEY_TOP_DOWN);
+    t->besides = r->besides;
+    t->scratch->n_beside = 0;
     p = &t->scratch->paths;
     paths_begin(p, r, o->by_group);
     for (uint32_t g = 0; g < p->n_groups; g++) {
@@ -219,6 +238,8 @@ static void build_top_down(struct calltree *t, const struct result *r, uint32_t 
             n->self_count += e->count;
             n->total_weight += e->weight;
             n->total_count += e->count;
+            if (r->besides)
+                add_beside(t, at, r->beside + (size_t)p->order[i] * r->besides);
         }
     }
 }
@@ -254,6 +275,7 @@ static void build_bottom_up(struct calltree *t, const struct result *r, uint32_t
     struct calltree *from;
 
     start(t, KEY_BOTTOM_UP);
+    t->besides = 0;
     from = &t->scratch->top_down;
     build_top_down(from, r, UINT16_MAX, o);
     for (uint32_t i = 0; i < from->n; i++) {
@@ -266,6 +288,8 @@ static void build_bottom_up(struct calltree *t, const struct result *r, uint32_t
  * It links the siblings in order of their making, too. */
 static void sum_up(struct calltree *t)
 {
+    if (t->besides)
+        grow_beside(t, &t->scratch->n_beside);
     for (uint32_t i = 0; i < t->n; i++)
         t->nodes[i].first_child = 0;
     for (uint32_t i = t->n; i-- > 1;) {
@@ -274,6 +298,8 @@ static void sum_up(struct calltree *t)
 
         parent->total_weight += n->total_weight;
         parent->total_count += n->total_count;
+        if (t->besides)
+            add_beside(t, n->parent, t->beside + (size_t)i * t->besides);
         n->next_sibling = parent->first_child;
         parent->first_child = i;
     }
@@ -394,5 +420,6 @@ void calltree_done(struct calltree *t)
         mem_free(s);
     }
     mem_free(t->nodes);
+    mem_free(t->beside);
     *t = (struct calltree){ 0 };
 }

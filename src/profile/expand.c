@@ -110,6 +110,8 @@ void expand_entries(struct expanded *x, const struct result *r)
     struct result *to = &x->result;
 
     to->n_entries = copy_entries(x, &to->entries, &x->entries_cap, r->entries, r->n_entries);
+    to->beside = r->beside; /* the entries are the same ones */
+    to->besides = r->besides;
     to->n_added = copy_entries(x, &to->added, &x->added_cap, r->added, r->since ? r->n_added : 0);
     to->version = r->version;
     to->since = r->since && r->since == x->entries_version ? r->since : 0;

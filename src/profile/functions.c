@@ -334,6 +334,30 @@ void functions_build(struct functions *f, const struct result *r, const uint32_t
     }
 }
 
+void functions_beside(const struct functions *f, const struct result *r, const uint32_t *frame_func, bool with_group,
+                      uint64_t **sums, size_t *cap)
+{
+    struct map rows = { 0 };
+    uint64_t row;
+
+    MEM_GROW(*sums, *cap, (size_t)f->n * r->besides + 1);
+    memset(*sums, 0, (size_t)f->n * r->besides * sizeof **sums);
+    for (uint32_t i = 0; i < f->n; i++)
+        map_put(&rows, row_key(f->rows[i].func, f->rows[i].group), i);
+    for (uint32_t i = 0; i < r->n_entries; i++) {
+        const struct result_entry *e = &r->entries[i];
+        uint32_t node = e->node;
+
+        while (node && !frame_func[r->frame[node]])
+            node = r->parent[node];
+        if (!map_get(&rows, row_key(frame_func[node ? r->frame[node] : 0], with_group ? e->group : 0), &row))
+            continue;
+        for (uint32_t k = 0; k < r->besides; k++)
+            (*sums)[row * r->besides + k] += r->beside[(size_t)i * r->besides + k];
+    }
+    map_done(&rows);
+}
+
 void functions_done(struct functions *f)
 {
     struct functions_scratch *s = f->scratch;

@@ -22,7 +22,7 @@ struct result_memory {
     struct question asked;
     uint32_t kept_before, all_before; /* entries, after the filter of the run before */
     uint64_t version_before;
-    size_t by_node_cap, entries_cap, added_cap;
+    size_t by_node_cap, entries_cap, added_cap, beside_cap;
 };
 
 struct scan {
@@ -120,6 +120,10 @@ static struct result_entry *add_entry(struct result *r, uint32_t *slot, uint32_t
     *slot = i + 1;
     MEM_GROW(r->entries, r->memory->entries_cap, r->n_entries);
     r->entries[i] = (struct result_entry){ .group = group, .node = node, .idle = idle };
+    if (r->besides) {
+        MEM_GROW(r->beside, r->memory->beside_cap, (size_t)r->n_entries * r->besides);
+        memset(r->beside + (size_t)i * r->besides, 0, r->besides * sizeof *r->beside);
+    }
     if (is_grouped(&r->memory->asked.q) && r->n_entries > (size_t)1 << (r->memory->hash_bits - 1))
         hash_grow(r);
     return &r->entries[i];
@@ -173,6 +177,33 @@ static inline void count_sample(struct result_entry *e, const struct sample *s, 
     e->trend[bucket]++;
 }
 
+/* Which of the other events a sample is of, plus one; 0: none. */
+static inline uint32_t column_beside(const struct query *q, const struct sample *s)
+{
+    for (uint32_t i = 0; i < q->n_beside; i++) {
+        if (q->beside[i] == s->event)
+            return i + 1;
+    }
+    return 0;
+}
+
+static inline uint64_t *beside_of(const struct result *r, const struct result_entry *e)
+{
+    return r->beside + (size_t)(e - r->entries) * r->besides;
+}
+
+/* A sample of an event beside the one that is asked for. */
+static void scan_beside(const struct scan *c, const struct sample *s)
+{
+    struct result *r = c->r;
+    uint32_t column = column_beside(c->q, s), node;
+
+    if (!column || !query_passes_event_aside(c->q, s))
+        return;
+    node = part_node(&r->memory->part, s->stack < c->n_stacks ? s->stack : 0);
+    beside_of(r, entry_at(r, group_of(c->q, s), node, (s->flags & SAMPLE_IDLE) != 0))[column - 1] += s->weight;
+}
+
 static void scan_run(void *ctx, struct sample *samples, size_t n)
 {
     struct scan *c = ctx;
@@ -185,12 +216,17 @@ static void scan_run(void *ctx, struct sample *samples, size_t n)
         if (s->time_ns - r->from_ns > c->span_ns)
             continue;
         c->beyond |= s->thread >= c->q->n_threads;
-        if (!query_passes(c->q, s))
+        if (!query_passes(c->q, s)) {
+            if (r->besides)
+                scan_beside(c, s);
             continue;
+        }
         node = part_node(&r->memory->part, s->stack < c->n_stacks ? s->stack : 0);
         bucket = bucket_of(c, s->time_ns);
         e = entry_at(r, group_of(c->q, s), node, (s->flags & SAMPLE_IDLE) != 0);
         count_sample(e, s, bucket);
+        if (r->besides)
+            beside_of(r, e)[r->besides - 1] += (s->flags & SAMPLE_PARTLY) != 0;
         if (c->goes_on)
             count_sample(added_to(r, e), s, bucket);
         r->first_ns = s->time_ns < r->first_ns ? s->time_ns : r->first_ns;
@@ -232,6 +268,7 @@ static void start_anew(const struct query *q, const struct stacks *s, struct res
     struct result_memory *m = r->memory;
 
     r->n_entries = r->n_left_out = 0;
+    r->besides = q->n_beside ? q->n_beside + 1u : 0;
     r->samples = 0;
     m->kept_before = m->all_before = 0;
     m->version_before = 0;
@@ -318,6 +355,12 @@ static void swap_entries(struct result *r, uint32_t a, uint32_t b)
     *slot_y = a + 1;
     *x = *y;
     *y = z;
+    for (uint32_t i = 0; i < r->besides; i++) {
+        uint64_t *left = beside_of(r, x) + i, *right = beside_of(r, y) + i, sum = *left;
+
+        *left = *right;
+        *right = sum;
+    }
 }
 
 static bool is_dropped_as_before(const struct result *r, const uint8_t *drop)
@@ -378,6 +421,7 @@ void result_done(struct result *r)
 
     mem_free(r->entries);
     mem_free(r->added);
+    mem_free(r->beside);
     if (m) {
         part_done(&m->part);
         mem_free(m->by_node);

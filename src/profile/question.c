@@ -18,7 +18,8 @@ bool question_is_same(const struct question *a, const struct query *q, const str
     return a->history == h && a->stacks == s && a->history_epoch == history_epoch(h) &&
            a->stacks_epoch == stacks_epoch(s) && a->from_ns == range->from_ns && a->to_ns == range->to_ns &&
            old->event == q->event && old->need_flags == q->need_flags && old->by_cpu == q->by_cpu &&
-           old->only_cpu == q->only_cpu && old->n_cpu_pass == q->n_cpu_pass &&
+           old->only_cpu == q->only_cpu && old->n_cpu_pass == q->n_cpu_pass && old->n_beside == q->n_beside &&
+           !memcmp(old->beside, q->beside, sizeof q->beside) &&
            (a->beyond ? old->n_threads == q->n_threads : old->n_threads <= q->n_threads) &&
            same_table(old->cpu_pass, q->cpu_pass, q->n_cpu_pass) &&
            same_table(old->thread_pass, q->thread_pass, old->n_threads) &&

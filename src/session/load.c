@@ -33,7 +33,7 @@ bool load_open(struct session *s, struct error *e)
     uint32_t n = perfdata_events(s->file, &events);
     for (uint32_t i = 0; i < n && i < SESSION_EVENTS_MAX; i++) {
         struct session_event *ev = &s->events[s->n_events++];
-        ev->leader = i;
+        ev->leader = events[i].leader < i ? events[i].leader : i;
         snprintf(ev->event.name, sizeof ev->event.name, "%s", events[i].name);
         ev->event.attr = ev->attr = events[i].attr;
         ev->freq_hz = events[i].attr.freq ? events[i].attr.sample_freq : 0;

@@ -181,7 +181,8 @@ static uint32_t rebuild_chain(struct snapshot *sn, const struct sample *sample, 
     return n;
 }
 
-static void write_sample(struct snapshot *sn, const struct sample *sample, uint32_t event)
+/* member_periods: see perfdata/writer.h. */
+static void write_sample(struct snapshot *sn, const struct sample *sample, uint32_t event, const uint64_t *member_periods)
 {
     uint64_t chain[2048];
     uint32_t n = rebuild_chain(sn, sample, chain, sizeof chain / sizeof *chain), raw_size;
@@ -203,22 +204,55 @@ static void write_sample(struct snapshot *sn, const struct sample *sample, uint3
                                      .chain_n = n,
                                      .raw = raw,
                                      .raw_size = raw_size,
+                                     .member_periods = member_periods,
                                  });
 }
 
-/* Those that were sampled; of a file all, as what it says of itself counts them. */
+/* Those that were sampled, with the others of their groups; of a file all, as what it says of itself counts them. */
 static uint32_t choose_events(const struct snapshot *sn, struct perfdata_write_event *events, uint32_t *numbers)
 {
-    bool sampled[SESSION_EVENTS_MAX] = { false };
+    bool sampled[SESSION_EVENTS_MAX] = { false }; /* by leader */
     uint32_t n = 0;
     for (size_t i = 0; i < sn->samples.n; i++)
-        sampled[sn->samples.list[i].event] = true;
-    for (uint32_t i = 0; i < sn->n_events; i++)
-        if (sampled[i] || sn->s->file) {
-            numbers[i] = n;
-            events[n++] = (struct perfdata_write_event){ sn->events[i].event.name, &sn->events[i].attr };
-        }
+        sampled[sn->events[sn->samples.list[i].event].leader] = true;
+    for (uint32_t i = 0; i < sn->n_events; i++) {
+        const struct session_event *ev = &sn->events[i];
+        if ((!sampled[ev->leader] || ev->left_out) && !sn->s->file)
+            continue;
+        numbers[i] = n;
+        events[n++] = (struct perfdata_write_event){ ev->event.name, &ev->attr, numbers[ev->leader] + 1 };
+    }
     return n;
+}
+
+/* Does its leader read the group (perf/readings.h)? */
+static bool is_read(const struct snapshot *sn, const struct sample *sample)
+{
+    uint32_t leader = sn->events[sample->event].leader;
+    const struct perf_event_attr *attr = &sn->events[leader].attr;
+    bool grouped = leader + 1 < sn->n_events && sn->events[leader + 1].leader == leader;
+    return grouped && attr->sample_type & PERF_SAMPLE_READ && attr->read_format & PERF_FORMAT_GROUP;
+}
+
+static bool is_same_reading(const struct snapshot *sn, const struct sample *a, const struct sample *b)
+{
+    return a->time_ns == b->time_ns && a->thread == b->thread && a->cpu == b->cpu && a->stack == b->stack &&
+           sn->events[a->event].leader == sn->events[b->event].leader && a->event != b->event;
+}
+
+/* The samples of a group that were one become one again. Returns how many they were. */
+static size_t write_reading(struct snapshot *sn, const struct sample *first, size_t n, const uint32_t *event_numbers)
+{
+    uint64_t periods[SESSION_EVENTS_MAX] = { 0 };
+    uint32_t leader = event_numbers[sn->events[first->event].leader];
+    size_t same = 1;
+    while (same < n && is_same_reading(sn, first, &first[same]) && !periods[event_numbers[first[same].event] - leader]) {
+        periods[event_numbers[first[same].event] - leader] = first[same].weight;
+        same++;
+    }
+    periods[event_numbers[first->event] - leader] = first->weight;
+    write_sample(sn, first, leader, periods);
+    return same;
 }
 
 static void write_records(struct snapshot *sn, const uint32_t *event_numbers)
@@ -235,8 +269,11 @@ static void write_records(struct snapshot *sn, const uint32_t *event_numbers)
         if (!sn->thread_told[sn->samples.list[i].thread])
             introduce(sn, sn->samples.list[i].time_ns, sn->samples.list[i].thread);
         write_maps_until(sn, sn->samples.list[i].time_ns, sn->samples.list[i].thread);
-        write_sample(sn, &sn->samples.list[i], event_numbers[sn->samples.list[i].event]);
         snapshot_jit_sample(sn, &sn->samples.list[i]);
+        if (is_read(sn, &sn->samples.list[i]))
+            i += write_reading(sn, &sn->samples.list[i], sn->samples.n - i, event_numbers) - 1;
+        else
+            write_sample(sn, &sn->samples.list[i], event_numbers[sn->samples.list[i].event], NULL);
     }
     if (sn->lost && sn->samples.n)
         perfdata_write_lost(sn->w, sn->samples.list[sn->samples.n - 1].time_ns, 0, sn->lost);

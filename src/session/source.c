@@ -97,7 +97,9 @@ static uint32_t event_slot(struct session *s, const struct event *events)
         return slot;
     slot = s->n_events;
     for (uint32_t i = 0; i < n; i++)
-        s->events[s->n_events++] = (struct session_event){ .event = events[i], .asked = events[i], .leader = slot };
+        s->events[s->n_events++] = (struct session_event){
+            .event = events[i], .asked = events[i], .attr = events[i].attr, .leader = slot
+        };
     return slot;
 }
 
@@ -123,8 +125,8 @@ static void adopt_event(struct session *s, uint32_t slot, uint32_t member, const
     }
     ev->named = w->named;
     ev->how = w->how;
-    if (attr)
-        ev->attr = *attr;
+    ev->attr = attr ? *attr : ev->event.attr;
+    ev->left_out = !attr;
     ev->freq_hz = running->freq_hz;
     ev->period = running->period;
     ev->seen_hz = w->seen_hz;

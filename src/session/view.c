@@ -431,7 +431,7 @@ static void decide_by_names(struct view *v, const struct view_query *q, struct s
         bool idle = en->idle && select_idles(&trie, node);
         v->idle_samples += idle ? en->count : 0;
         v->idle_weight += idle ? en->weight : 0;
-        m->drop[i] = (idle && !q->show_idle) || !select_passes(&trie, node);
+        m->drop[i] = (idle && !q->show_idle) || !select_passes(&trie, node) || !en->count;
     }
     if (samples)
         samples_keep(samples, is_shown, &(struct showing){ v, &trie, q->show_idle });
@@ -504,6 +504,9 @@ static void view_scan(struct session *s, const struct view_query *q, struct view
     scan.thread_group = groups_threads(q->group) ? m->thread_group : NULL;
     if (groups_threads(q->group))
         group_threads(s, v, q, &scan);
+    memset(v->beside, 0, sizeof v->beside);
+    if (q->beside && !q->all_events)
+        beside_choose(s, &scan, v->beside);
     query_run(&scan, s->history, s->stacks, &v->result);
     if (samples)
         samples_take(samples, s, &scan);

@@ -359,6 +359,7 @@ static struct app *app_new(struct session *s, const struct ui_config *cfg, struc
     a->query.show_idle = cfg->show_idle;
     a->query.no_inlines = cfg->no_inlines;
     a->query.hot_inlines = true;
+    a->query.beside = true;
     a->columns_hidden = cfg->columns ? columns_hidden_but(cfg->columns) : 0;
     a->views = view_table;
     a->n_views = view_table_n;

@@ -28,7 +28,7 @@ bool column_find(const char *name, enum column *c, struct error *e)
     error_set(e, ERROR_ARGUMENT, "unknown column \"%s\"", safe);
     if (near >= 0)
         return error_hint(e, "did you mean \"%s\"?", names[near]);
-    return error_hint(e, "there are self, total, samples, trend, comm, module, function");
+    return error_hint(e, "there are self, total, samples, trend, ipc, cache-miss, branch-miss, other1, other2, other3, other4, comm, module, function");
 }
 
 uint32_t columns_hidden_but(const char *list)
@@ -51,7 +51,7 @@ void columns_shown(uint32_t hidden, struct buf *list)
 
 bool columns_parse(const char *list, enum column *columns, uint32_t *n, struct error *e)
 {
-    char words[128], *save = NULL;
+    char words[256], *save = NULL;
     *n = 0;
     text_clean(words, sizeof words, list, strlen(list));
     for (char *w = strtok_r(words, ", ", &save); w && *n < COLUMN_COUNT; w = strtok_r(NULL, ", ", &save)) {
@@ -61,5 +61,5 @@ bool columns_parse(const char *list, enum column *columns, uint32_t *n, struct e
     }
     return *n ||
            error_set(e, ERROR_ARGUMENT,
-                     "no column was given; there are self, total, samples, trend, comm, module, function");
+                     "no column was given; there are self, total, samples, trend, ipc, cache-miss, branch-miss, other1, other2, other3, other4, comm, module, function");
 }

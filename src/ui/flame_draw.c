@@ -40,6 +40,59 @@ static enum style module_style(const char *name)
     return STYLE_FLAME_MODULE_0 + hash % MODULE_COLOURS;
 }
 
+const struct view_beside *flame_rate(const struct view *v)
+{
+    for (int k = 0; k < BESIDE_KINDS; k++)
+        if (v->beside[k].title[0])
+            return &v->beside[k];
+    return NULL;
+}
+
+/* False: too few samples. */
+static bool rate_of(const struct flame_model *m, const struct view_beside *b, uint32_t node, double *value, bool *partly)
+{
+    const struct calltree_node *n = &m->tree.nodes[node];
+    uint32_t besides = m->tree.besides;
+    if (!besides || n->total_count < BESIDE_LEAST)
+        return false;
+    const uint64_t *sums = m->tree.beside + (size_t)node * besides;
+    *partly = beside_is_partly(sums, besides, n->total_count);
+    return beside_value(b, sums, n->total_weight, n->total_count, value);
+}
+
+/* IPC as it is; others in relation to those of all that is drawn, a plain number by how much there is for its width. */
+static bool level_of(const struct flame_model *m, const struct view_beside *b, uint32_t node, double *level)
+{
+    double all;
+    bool partly, partly_all;
+    if (!rate_of(m, b, node, level, &partly) || partly)
+        return false;
+    if (b == &m->view->beside[BESIDE_IPC])
+        return true;
+    if (!rate_of(m, b, 0, &all, &partly_all) || all <= 0)
+        return false;
+    if (b->unit == BESIDE_SUM)
+        all *= (double)m->tree.nodes[node].total_weight / (double)m->tree.nodes[0].total_weight;
+    *level /= all;
+    return true;
+}
+
+static enum style rate_style(const struct flame_model *m, uint32_t node)
+{
+    static const double ends[] = { 0.35, 0.8, 1.25, 2 };
+    /* a terminal of 8 colours has no room for more styles of its own */
+    static const enum style styles[] = { STYLE_RANGE, STYLE_FLAME_MODULE_0, STYLE_FLAME_MODULE_5, STYLE_FLAME_USER,
+                                         STYLE_ALERT }; /* blue … red */
+    const struct view_beside *b = flame_rate(m->view);
+    double level;
+    unsigned i = 0;
+    if (!b || !term_colors() || !level_of(m, b, node, &level))
+        return STYLE_FLAME_UNKNOWN;
+    while (i < sizeof ends / sizeof *ends && level >= ends[i])
+        i++;
+    return styles[i];
+}
+
 static enum style box_style(const struct flame_model *m, const struct flame_look *look, const struct app *a,
                             const struct flame_box *b)
 {
@@ -48,10 +101,12 @@ static enum style box_style(const struct flame_model *m, const struct flame_look
         return STYLE_FLAME_MATCH;
     if (b->ancestor || b->rest)
         return STYLE_FLAME_ANCESTOR;
+    if (look->colour == FLAME_BY_RATE && flame_rate(m->view))
+        return rate_style(m, b->node);
     if (!b->node || n->is_group)
         return STYLE_FLAME_GROUP;
     const struct view_function *fn = &m->view->funcs[n->func];
-    return look->by_module ? module_style(fn->module) : flame_class_style(fn->class);
+    return look->colour == FLAME_BY_MODULE ? module_style(fn->module) : flame_class_style(fn->class);
 }
 
 static void box_label(const struct flame_model *m, const struct app *a, const struct flame_box *b, char *name,
@@ -111,15 +166,34 @@ static void draw_selected_line(struct area area, int row, const char *name, cons
     draw_text(area, row, col, STYLE_NORMAL, numbers);
 }
 
+/* ", IPC 0.83": of the node and what it calls. */
+static void rates_text(const struct flame_model *m, uint32_t node, char *dst, size_t cap)
+{
+    size_t used = 0;
+    *dst = '\0';
+    for (int k = 0; k < BESIDE_KINDS && used < cap; k++) {
+        const struct view_beside *b = &m->view->beside[k];
+        double value;
+        bool partly = false;
+        char text[24] = "-";
+        if (!b->title[0])
+            continue;
+        if (rate_of(m, b, node, &value, &partly))
+            beside_text(b, value, text, sizeof text);
+        used += (size_t)snprintf(dst + used, cap - used, ", %s%s %s", partly ? "~" : "", b->title, text);
+    }
+}
+
 /* A long name is only seen whole here. */
 static void draw_node(const struct flame_model *m, const struct app *a, struct area area, int row)
 {
     const struct calltree_node *n = &m->tree.nodes[m->selected];
-    char count[32], numbers[160], name[512];
+    char count[32], rates[160], numbers[320], name[512];
     (void)snprintf(name, sizeof name, "%.500s", flame_model_name(m, m->selected));
-    (void)snprintf(numbers, sizeof numbers, "  %.1f%% total, %.1f%% self, %s sample%s",
+    rates_text(m, m->selected, rates, sizeof rates);
+    (void)snprintf(numbers, sizeof numbers, "  %.1f%% total, %.1f%% self, %s sample%s%s",
                    app_percent(a, n->total_weight), app_percent(a, n->self_weight),
-                   text_thousands(count, sizeof count, n->total_count), n->total_count == 1 ? "" : "s");
+                   text_thousands(count, sizeof count, n->total_count), n->total_count == 1 ? "" : "s", rates);
     draw_selected_line(area, row, name, numbers);
 }
 

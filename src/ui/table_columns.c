@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "ui/table_columns.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "ui/bars.h"
@@ -9,22 +11,40 @@
 
 #define NARROW_COLS 100 /* on fewer the function needs the columns more */
 
-static bool column_shows(const struct app *a, enum column c, int screen_cols)
+_Static_assert(COLUMN_OTHER_4 - COLUMN_IPC + 1 == BESIDE_KINDS, "a column for each kind");
+
+static const struct view_beside *beside_of(const struct app *a, enum column c)
+{
+    return &a->answer.beside[c - COLUMN_IPC];
+}
+
+bool table_columns_has(const struct app *a, enum column c)
 {
     bool groups = table_groups_only(a->query.group);
-    if (c != COLUMN_FUNCTION && a->columns_hidden & 1u << c)
-        return false;
+    if (column_is_beside(c))
+        return beside_of(a, c)->title[0];
     if (c == COLUMN_COMM)
         return a->query.group == VIEW_GROUP_COMM_SYMBOL;
     if (c == COLUMN_MODULE && (groups || a->query.group == VIEW_GROUP_MODULE))
         return false;
-    if (c == COLUMN_TOTAL && groups)
-        return false; /* would be the same as self */
-    return screen_cols >= column_table[c].min_cols;
+    return c != COLUMN_TOTAL || !groups; /* would be the same as self */
 }
 
-static int column_width(enum column c, int screen_cols, int left)
+static bool column_shows(const struct app *a, enum column c, int screen_cols)
 {
+    if (c != COLUMN_FUNCTION && a->columns_hidden & 1u << c)
+        return false;
+    if (c == COLUMN_TREND && screen_cols < NARROW_COLS && a->answer.result.besides)
+        return false; /* gives way to what is asked for by a group */
+    return table_columns_has(a, c) && screen_cols >= column_table[c].min_cols;
+}
+
+static int column_width(const struct app *a, enum column c, int screen_cols, int left)
+{
+    if (column_is_beside(c) && !column_table[c].width) {
+        int title = (int)strlen(beside_of(a, c)->title);
+        return title < 7 ? 7 : title;
+    }
     if (c == COLUMN_MODULE && screen_cols < NARROW_COLS)
         return 15;
     if (c == COLUMN_COMM && screen_cols < NARROW_COLS)
@@ -42,7 +62,7 @@ void table_columns_lay_out(struct table_columns *l, const struct app *a, int col
             continue;
         l->columns[l->n] = c;
         l->at[l->n] = col;
-        l->width[l->n] = column_width(c, cols, cols - col);
+        l->width[l->n] = column_width(a, c, cols, cols - col);
         col += l->width[l->n++] + 1;
     }
 }
@@ -60,11 +80,13 @@ bool table_columns_at(const struct table_columns *l, int col, enum column *c)
 
 static bool is_number(enum column c)
 {
-    return c == COLUMN_SELF || c == COLUMN_TOTAL || c == COLUMN_SAMPLES;
+    return c == COLUMN_SELF || c == COLUMN_TOTAL || c == COLUMN_SAMPLES || column_is_beside(c);
 }
 
-static const char *head_title(const struct app *a, enum column c, char dst[32])
+const char *table_columns_title(const struct app *a, enum column c, char dst[32])
 {
+    if (column_is_beside(c) && beside_of(a, c)->title[0])
+        return beside_of(a, c)->title;
     if (c != COLUMN_FUNCTION || a->query.group == VIEW_GROUP_SYMBOL ||
         a->query.group == VIEW_GROUP_COMM_SYMBOL)
         return column_table[c].title;
@@ -84,7 +106,7 @@ void table_columns_draw_head(const struct table_columns *l, const struct app *a,
         enum column c = l->columns[i];
         enum style style = c == sorted ? STYLE_TABLE_SORT : STYLE_TABLE_HEAD;
         char upper[32];
-        const char *title = head_title(a, c, upper);
+        const char *title = table_columns_title(a, c, upper);
         if (is_number(c))
             draw_right(area, 0, l->at[i], l->width[i], style, title);
         else
@@ -97,6 +119,19 @@ static void draw_share(struct area area, int row, int at, int width, uint32_t te
     char text[24];
     (void)snprintf(text, sizeof text, "%u.%u", tenths / 10, tenths % 10);
     draw_right(area, row, at, width, app_share_style(tenths / 10.0), text);
+}
+
+/* A number that is no more than an estimate, for the PMU was shared, is dim. */
+static void draw_beside(const struct app *a, const struct table_row *r, enum column c, struct area area, int row, int at,
+                        int width)
+{
+    float value = r->beside[c - COLUMN_IPC];
+    char text[24];
+    if (isnan(value))
+        draw_right(area, row, at, width, STYLE_DIM, "-");
+    else
+        draw_right(area, row, at, width, r->partly ? STYLE_DIM : STYLE_NORMAL,
+                   beside_text(beside_of(a, c), value, text, sizeof text));
 }
 
 static void draw_name(const struct app *a, const struct table_rows *t, const struct table_row *r, int shift,
@@ -129,6 +164,15 @@ void table_columns_draw_row(const struct table_columns *l, const struct app *a, 
         case COLUMN_TREND:
             bar_spark(text, sizeof text, r->trend, QUERY_TREND, 0, term_glyphs());
             draw_text(area, row, at, STYLE_NORMAL, text);
+            break;
+        case COLUMN_IPC:
+        case COLUMN_CACHE_MISS:
+        case COLUMN_BRANCH_MISS:
+        case COLUMN_OTHER_1:
+        case COLUMN_OTHER_2:
+        case COLUMN_OTHER_3:
+        case COLUMN_OTHER_4:
+            draw_beside(a, r, l->columns[i], area, row, at, width);
             break;
         case COLUMN_COMM:
             (void)draw_match(area, row, at, width, STYLE_NORMAL, table_row_group(t, r), a->search);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "ui/table_rows.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,18 @@ static void find_old(struct table_rows *t, struct table_row *r)
     r->old = place < t->n_old && t->old[place].key == r->key ? place : NOWHERE;
 }
 
+/* sums: of its own, NULL: there are none. */
+static void set_beside(const struct table_rows *t, struct table_row *r, const uint64_t *sums, uint32_t count)
+{
+    const struct view *v = t->answer;
+    for (int k = 0; k < BESIDE_KINDS; k++) {
+        double value;
+        bool there = sums && v->beside[k].title[0] && beside_value(&v->beside[k], sums, r->self, count, &value);
+        r->beside[k] = there ? (float)value : NAN;
+    }
+    r->partly = sums && beside_is_partly(sums, v->result.besides, count);
+}
+
 static void finish_row(struct table_rows *t, struct table_row *r, const uint32_t *counts,
                        const struct trend_time *time, bool same_beat)
 {
@@ -82,7 +95,10 @@ static void add_function_rows(struct table_rows *t, const struct trend_time *tim
 {
     const struct view *v = t->answer;
     bool by_group = t->by == VIEW_GROUP_COMM_SYMBOL;
+    uint32_t besides = v->result.besides;
     functions_build(&t->functions, &v->result, v->frame_func, v->n_funcs, by_group, false);
+    if (besides)
+        functions_beside(&t->functions, &v->result, v->frame_func, by_group, &t->sums, &t->sums_cap);
     MEM_GROW(t->made, t->made_cap, t->functions.n + 1);
     for (uint32_t i = 0; i < t->functions.n; i++) {
         const struct function_row *f = &t->functions.rows[i];
@@ -94,6 +110,7 @@ static void add_function_rows(struct table_rows *t, const struct trend_time *tim
                                  .total = f->total_weight,
                                  .key = v->funcs[f->func].key ^ group_key,
                                  .count = f->total_count };
+        set_beside(t, r, besides ? &t->sums[(size_t)i * besides] : NULL, f->self_count);
         finish_row(t, r, f->trend, time, same_beat);
     }
 }
@@ -102,7 +119,10 @@ static void add_group_rows(struct table_rows *t, const struct trend_time *time, 
 {
     const struct view *v = t->answer;
     uint32_t(*counts)[QUERY_TREND] = mem_array(v->n_groups + 1, sizeof *counts);
+    uint32_t besides = v->result.besides;
     MEM_GROW(t->made, t->made_cap, v->n_groups + 1);
+    MEM_GROW(t->sums, t->sums_cap, (size_t)v->n_groups * besides + 1);
+    memset(t->sums, 0, (size_t)v->n_groups * besides * sizeof *t->sums);
     for (uint32_t i = 0; i < v->n_groups; i++)
         t->made[i] = (struct table_row){ .group = i, .key = v->groups[i].key };
     for (uint32_t i = 0; i < v->result.n_entries; i++) {
@@ -114,10 +134,13 @@ static void add_group_rows(struct table_rows *t, const struct trend_time *time, 
         r->count += en->count;
         for (int k = 0; k < QUERY_TREND; k++)
             counts[en->group][k] += en->trend[k];
+        for (uint32_t k = 0; k < besides; k++)
+            t->sums[en->group * besides + k] += v->result.beside[(size_t)i * besides + k];
     }
     for (uint32_t i = 0; i < v->n_groups; i++) {
         if (!t->made[i].count)
             continue;
+        set_beside(t, &t->made[i], besides ? &t->sums[(size_t)i * besides] : NULL, t->made[i].count);
         t->made[t->n] = t->made[i];
         finish_row(t, &t->made[t->n++], counts[i], time, same_beat);
     }
@@ -129,6 +152,14 @@ static void add_group_rows(struct table_rows *t, const struct trend_time *time, 
 static int compare_numbers(uint64_t x, uint64_t y)
 {
     return (x < y) - (x > y); /* the largest first */
+}
+
+/* Those without a number stand behind all others, whichever way the others go. */
+static int compare_beside(float x, float y)
+{
+    if (isnan(x) || isnan(y))
+        return isnan(x) - isnan(y);
+    return (x < y) - (x > y);
 }
 
 static int compare_column(const struct table_rows *t, enum column c, const struct table_row *x,
@@ -143,6 +174,14 @@ static int compare_column(const struct table_rows *t, enum column c, const struc
         return compare_numbers(x->count, y->count);
     case COLUMN_TREND:
         return compare_numbers(x->newest, y->newest);
+    case COLUMN_IPC:
+    case COLUMN_CACHE_MISS:
+    case COLUMN_BRANCH_MISS:
+    case COLUMN_OTHER_1:
+    case COLUMN_OTHER_2:
+    case COLUMN_OTHER_3:
+    case COLUMN_OTHER_4:
+        return compare_beside(x->beside[c - COLUMN_IPC], y->beside[c - COLUMN_IPC]);
     case COLUMN_COMM:
         return strcmp(table_row_group(t, x), table_row_group(t, y));
     case COLUMN_MODULE:
@@ -152,13 +191,19 @@ static int compare_column(const struct table_rows *t, enum column c, const struc
     }
 }
 
+static bool is_missing(const struct table_rows *t, const struct table_row *x, const struct table_row *y)
+{
+    enum column c = t->sort[0];
+    return column_is_beside(c) && (isnan(x->beside[c - COLUMN_IPC]) || isnan(y->beside[c - COLUMN_IPC]));
+}
+
 /* By the columns that were asked for, as they read. */
 static int compare_shown(const struct table_rows *t, const struct table_row *x, const struct table_row *y)
 {
     int order = 0;
     for (uint32_t i = 0; i < t->n_sort && !order; i++) {
         order = compare_column(t, t->sort[i], x, y);
-        order = i == 0 && t->upwards ? -order : order;
+        order = i == 0 && t->upwards && !is_missing(t, x, y) ? -order : order;
     }
     return order;
 }
@@ -347,6 +392,7 @@ void table_rows_done(struct table_rows *t)
     mem_free(t->old);
     mem_free(t->made);
     mem_free(t->made_slots);
+    mem_free(t->sums);
     mem_free(t->order);
     mem_free(t->others);
     *t = (struct table_rows){ 0 };

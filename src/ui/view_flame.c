@@ -130,6 +130,29 @@ static unsigned flame_back(struct flame_view *f)
     return flame_go(f, was);
 }
 
+static const char *colour_name(const struct flame_look *look, const struct view *answer)
+{
+    const struct view_beside *rate = flame_rate(answer);
+    if (look->colour == FLAME_BY_RATE && rate)
+        return rate->title;
+    return look->colour == FLAME_BY_MODULE ? "module" : "type";
+}
+
+static unsigned next_colour(struct flame_view *f, struct app *a)
+{
+    f->look.colour = f->look.colour == FLAME_BY_TYPE                              ? FLAME_BY_MODULE
+                     : f->look.colour == FLAME_BY_MODULE && flame_rate(&a->answer) ? FLAME_BY_RATE
+                                                                                  : FLAME_BY_TYPE;
+    if (f->look.colour == FLAME_BY_TYPE)
+        return app_message(a, "colours: by type: kernel, user, C++, Rust, JIT");
+    const struct view_beside *rate = flame_rate(&a->answer);
+    if (f->look.colour == FLAME_BY_MODULE)
+        return app_message(a, "colours: by module");
+    return app_message(a, "colours: by %s: %s; grey: too few samples, or a shared PMU", rate->title,
+                       rate == &a->answer.beside[BESIDE_IPC] ? "red retires many instructions, blue waits"
+                                                             : "red more than all, blue less");
+}
+
 static unsigned flame_act(void *v, struct app *a, enum action action)
 {
     struct flame_view *f = v;
@@ -168,9 +191,7 @@ static unsigned flame_act(void *v, struct app *a, enum action action)
         f->look.upward = !f->look.upward;
         return APP_REDRAW;
     case ACTION_FLAME_COLOUR:
-        f->look.by_module = !f->look.by_module;
-        return app_message(a, "colours: by %s",
-                           f->look.by_module ? "module" : "type: kernel, user, C++, Rust, JIT");
+        return next_colour(f, a);
     default:
         return APP_IGNORED;
     }
@@ -247,9 +268,8 @@ static bool flame_search(void *v, struct app *a, int step)
 static void flame_describe(void *v, struct app *a, char *dst, size_t cap)
 {
     const struct flame_view *f = v;
-    (void)a;
-    snprintf(dst, cap, "%s, colours by %s%s", f->look.upward ? "flame" : "icicle",
-             f->look.by_module ? "module" : "type", f->model.zoom ? ", zoomed (Esc: back)" : "");
+    snprintf(dst, cap, "%s, colours by %s%s", f->look.upward ? "flame" : "icicle", colour_name(&f->look, &a->answer),
+             f->model.zoom ? ", zoomed (Esc: back)" : "");
 }
 
 const struct view_ops view_flame_ops = {

@@ -20,6 +20,7 @@ struct table {
     int shift; /* names begin so many columns to the left */
     struct view_query asked;
     uint32_t event_index; /* that was asked for */
+    enum column menu[COLUMN_COUNT]; /* the lines of the menu of columns */
     const char *needle;
 };
 
@@ -145,20 +146,27 @@ static unsigned set_sort(struct table *t, enum column c)
 static unsigned take_sort(struct app *a, uint32_t choice)
 {
     struct table *t = a->states[0];
-    return a->views[a->view] == &view_functions_ops && t ? set_sort(t, (enum column)choice)
-                                                         : (unsigned)APP_HANDLED;
+    return a->views[a->view] == &view_functions_ops && t ? set_sort(t, t->menu[choice]) : (unsigned)APP_HANDLED;
 }
 
-static unsigned menu_sort(const struct table *t, struct app *a)
+/* Of other events those that there are. */
+static unsigned menu_sort(struct table *t, struct app *a)
 {
-    char lines[COLUMN_COUNT][128];
+    char lines[COLUMN_COUNT][128], title[32];
     const char *list[COLUMN_COUNT];
+    uint32_t n = 0, now = 0;
     for (int i = 0; i < COLUMN_COUNT; i++) {
-        (void)snprintf(lines[i], sizeof lines[i], "%-9s %s", column_table[i].title, column_table[i].help);
-        list[i] = lines[i];
+        enum column c = (enum column)i;
+        if (column_is_beside(c) && !table_columns_has(a, c))
+            continue;
+        (void)snprintf(lines[n], sizeof lines[n], "%-9s %s",
+                       column_is_beside(c) ? table_columns_title(a, c, title) : column_table[c].title, column_table[c].help);
+        now = c == t->rows.sort[0] ? n : now;
+        t->menu[n] = c;
+        list[n] = lines[n];
+        n++;
     }
-    return picker_menu(a, "Sort by (the same again: the other way)", list, COLUMN_COUNT, t->rows.sort[0],
-                       take_sort);
+    return picker_menu(a, "Sort by (the same again: the other way)", list, n, now, take_sort);
 }
 
 static unsigned step_sort(struct table *t, struct app *a, int step)

@@ -45,7 +45,7 @@ def saves():
         path = os.path.join(home, "flametop", "config")
         assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
         text = config(home)
-        for line in ("[options]", "delay = 2", "window = 300", "theme = default", "columns = self,total,trend,comm,module,function"):
+        for line in ("[options]", "delay = 2", "window = 300", "theme = default", "columns = self,total,trend,ipc,cache-miss,branch-miss,other1,other2,other3,other4,comm,module,function"):
             assert line in text.split("\n"), text
         with started(home) as s:
             s.wait(r"Redraw every +< 2 s >")

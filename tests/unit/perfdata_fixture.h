@@ -72,8 +72,8 @@ static inline bool fixture_write(const char *path, const struct perf_event_attr 
     struct perf_event_attr task = cpu;
     task.config = PERF_COUNT_SW_TASK_CLOCK;
     struct perfdata_write_event events[] = {
-        { "cpu-clock", &cpu },
-        { tracepoint ? "sched:sched_switch" : "task-clock", tracepoint ? tracepoint : &task },
+        { .name = "cpu-clock", .attr = &cpu },
+        { .name = tracepoint ? "sched:sched_switch" : "task-clock", .attr = tracepoint ? tracepoint : &task },
     };
     static const uint8_t id[20] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20 };
     struct perfdata_writer *w = perfdata_writer_open(path, events, 2, true, true, e);

@@ -71,7 +71,7 @@ static void examine_samples(const struct made *made, size_t n)
 {
     struct perf_event_attr clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1,
                                      .sample_freq = 99 };
-    struct perfdata_write_event event = { "cpu-clock", &clock };
+    struct perfdata_write_event event = { .name = "cpu-clock", .attr = &clock };
     struct perfdata_writer *w = perfdata_writer_open(path, &event, 1, true, false, &error);
     uint64_t time_ns = START_NS;
     size_t i;

@@ -87,7 +87,7 @@ static void open_file_of(void (*put_samples)(struct perfdata_writer *w))
 {
     struct perf_event_attr clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1,
                                      .sample_freq = 99 };
-    struct perfdata_write_event event = { "cpu-clock", &clock };
+    struct perfdata_write_event event = { .name = "cpu-clock", .attr = &clock };
     struct perfdata_writer *w = perfdata_writer_open(path, &event, 1, true, false, &error);
     assert_non_null(w);
     perfdata_write_comm(w, 1, 100, 100, "zeta", false);

@@ -483,7 +483,7 @@ static void events_without_names_are_named_from_their_attrs(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct perfdata_write_event event = { "x", &cases[i].attr };
+        struct perfdata_write_event event = { .name = "x", .attr = &cases[i].attr };
         const struct perfdata_event *events;
         struct error e = { 0 };
         struct buf bytes = { 0 };

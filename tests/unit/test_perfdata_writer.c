@@ -139,7 +139,7 @@ static void facts_of_another_machine_replace_ours(void **state)
     struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
                                     .use_clockid = 1,
                                     .clockid = CLOCK_MONOTONIC };
-    struct perfdata_write_event event = { "cpu-clock", &attr };
+    struct perfdata_write_event event = { .name = "cpu-clock", .attr = &attr };
     struct perfdata_info other = {
         .hostname = "elsewhere", .release = "3.2.1", .cpus_online = 7, .cmdline = "x y"
     };
@@ -173,7 +173,7 @@ static void facts_of_another_machine_replace_ours(void **state)
 static void endless_chains_paths_and_payloads_are_cut_to_a_record(void **state)
 {
     struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .config = 1 };
-    struct perfdata_write_event event = { "none:such", &attr };
+    struct perfdata_write_event event = { .name = "none:such", .attr = &attr };
     struct error e = { 0 };
     struct seen s = { 0 };
     uint64_t *chain = calloc(20000, sizeof *chain);
@@ -310,10 +310,69 @@ static void a_full_disk_is_told_and_leaves_nothing(void **state)
     assert_int_not_equal(access(fixture_path("full"), F_OK), 0);
 }
 
+struct group_seen {
+    uint64_t periods[3];
+    uint32_t n, again;
+};
+
+static bool see_group(void *ctx, const struct record *r)
+{
+    struct group_seen *seen = ctx;
+    if (r->type != PERF_RECORD_SAMPLE)
+        return true;
+    assert_true(r->source < 3);
+    seen->periods[r->source] = seen->periods[r->source] * 1000 + r->sample.period;
+    seen->n++;
+    seen->again += r->again;
+    return true;
+}
+
+static void a_group_that_was_read_is_one_again(void **state)
+{
+    struct perf_event_attr lone = { .type = PERF_TYPE_SOFTWARE }, leader = lone, other = lone;
+    const struct perfdata_event *events;
+    struct group_seen seen = { 0 };
+    struct error e = { 0 };
+    (void)state;
+    leader.sample_type = PERF_SAMPLE_READ;
+    leader.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+    leader.sample_period = 100;
+    other.config = PERF_COUNT_SW_PAGE_FAULTS;
+    other.sample_period = 100;
+    struct perfdata_write_event written[] = { { .name = "alone", .attr = &lone },
+                                              { .name = "leader", .attr = &leader, .group = 2 },
+                                              { .name = "other", .attr = &other, .group = 2 } };
+    static const struct {
+        uint32_t event;
+        uint64_t periods[2];
+    } samples[] = { { 1, { 100, 7 } }, { 0, { 50, 0 } }, { 1, { 101, 0 } }, { 1, { 0, 9 } }, { 2, { 5, 0 } } };
+    struct perfdata_writer *w = perfdata_writer_open(fixture_path("group"), written, 3, false, false, &e);
+    for (uint32_t i = 0; i < 5; i++) {
+        struct perfdata_write_sample s = { .time_ns = 1000 + i, .event = samples[i].event, .pid = 1, .tid = 1 };
+        s.period = samples[i].periods[0];
+        s.member_periods = s.event == 1 ? samples[i].periods : NULL;
+        perfdata_write_sample(w, &s); /* of a member by itself: nothing */
+    }
+    assert_true(perfdata_writer_commit(w, NULL, &e));
+    struct perfdata *p = perfdata_open(fixture_path("group"), &e);
+    assert_int_equal(perfdata_events(p, &events), 3);
+    assert_int_equal(events[0].leader, 0);
+    assert_int_equal(events[2].leader, 1);
+    assert_int_equal(events[1].attr.sample_period, 100);
+    assert_int_equal(events[2].attr.sample_period, 0);
+    assert_true(perfdata_each(p, see_group, &seen, NULL, &e));
+    assert_int_equal(seen.n, 5);
+    assert_int_equal(seen.again, 1);
+    assert_int_equal(seen.periods[0], 50);
+    assert_int_equal(seen.periods[1], 100101);
+    assert_int_equal(seen.periods[2], 7009);
+    perfdata_close(p);
+}
+
 static void abort_leaves_nothing(void **state)
 {
     struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE };
-    struct perfdata_write_event event = { "cpu-clock", &attr };
+    struct perfdata_write_event event = { .name = "cpu-clock", .attr = &attr };
     struct error e = { 0 };
     (void)state;
     struct perfdata_writer *w = perfdata_writer_open(fixture_path("no"), &event, 1, true, true, &e);
@@ -337,6 +396,7 @@ int main(void)
         cmocka_unit_test(perf_reads_it_without_complaint),
         cmocka_unit_test(perf_sees_the_same_samples),
         cmocka_unit_test(a_full_disk_is_told_and_leaves_nothing),
+        cmocka_unit_test(a_group_that_was_read_is_one_again),
         cmocka_unit_test(abort_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

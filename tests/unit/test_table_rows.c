@@ -122,6 +122,24 @@ static void what_is_shown_is_always_in_order(void **state)
     }
 }
 
+static void rows_sort_by_what_other_events_count_and_those_without_stand_last(void **state)
+{
+    struct world *w = *state;
+    uint64_t beside[GROUPS * 2] = { 0 };
+    const uint64_t instructions[GROUPS] = { 100, 800, 20, 300, 50, 2 };
+    for (int i = 0; i < GROUPS; i++)
+        beside[i * 2] = instructions[i];
+    w->view.result.beside = beside;
+    w->view.result.besides = 2;
+    w->view.beside[BESIDE_IPC] = (struct view_beside){ "IPC", BESIDE_RATE, 0, BESIDE_ITSELF };
+    w->t.sort[0] = COLUMN_IPC;
+    answer(w, (const uint32_t[]){ 100, 200, 200, 100, 100, 4 }, 1000, true);
+    assert_order(w, "bdaecf"); /* 4, 3, 1, 0.5, 0.1, and one of too few samples */
+    assert_true(w->t.rows[0].beside[0] == 4);
+    table_rows_sort(&w->t, COLUMN_IPC, true);
+    assert_order(w, "ceadbf");
+}
+
 #define MANY 400
 
 static uint32_t weights_of_many[MANY];
@@ -272,6 +290,7 @@ int main(void)
         TEST(rows_that_read_the_same_keep_their_places),
         TEST(a_row_that_reads_more_goes_up_and_only_one_makes_room),
         TEST(what_is_shown_is_always_in_order),
+        TEST(rows_sort_by_what_other_events_count_and_those_without_stand_last),
         TEST(many_rows_move_as_they_are_meant_to),
         TEST(another_question_is_sorted_by_its_own_values),
         TEST(another_column_is_sorted_by_its_own_values),

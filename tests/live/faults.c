@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A load of known page faults: rounds of computing, which makes none, and of touching fresh pages. argv[1] rounds (0: for
+ * ever); in the end it says how many pages it has touched. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PAGES  4000
+#define AGAIN  20 /* per round, so that a round is longer than a sampling period */
+
+static volatile uint64_t sink;
+
+__attribute__((noinline)) void compute(void)
+{
+    for (uint64_t i = 0; i < 30000000; i++)
+        sink += i;
+}
+
+__attribute__((noinline)) void touch_pages(char *pages, size_t page)
+{
+    for (size_t i = 0; i < PAGES; i++)
+        pages[i * page] = 1;
+}
+
+int main(int argc, char **argv)
+{
+    long rounds = argc > 1 ? atol(argv[1]) : 1;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    for (long i = 0; rounds == 0 || i < rounds; i++) {
+        compute();
+        for (int k = 0; k < AGAIN; k++) {
+            char *pages = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (pages == MAP_FAILED)
+                return 1;
+            madvise(pages, PAGES * page, MADV_NOHUGEPAGE);
+            touch_pages(pages, page);
+            munmap(pages, PAGES * page);
+        }
+    }
+    printf("touched %ld\n", rounds * PAGES * AGAIN);
+    return 0;
+}

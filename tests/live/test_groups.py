@@ -1,0 +1,132 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Groups of events: what is counted together, per function, beside perf and against work that is known."""
+import re
+
+import machine as m
+from ptyscreen import Screen, Skip, run
+
+GROUP = "{cpu-clock,page-faults}:S"
+ROUNDS = 12
+PAGES = ROUNDS * 20 * 4000
+
+
+def sums(file):
+    """{event: (samples, sum of periods)} as perf script tells them"""
+    m.need_perf()
+    out, why = m.perf("script", "-i", file, "-F", "event,period")
+    assert not why.strip(), "perf script complains: " + why
+    found = {}
+    for line in out.split("\n"):
+        fields = re.match(r"\s*(\d+)\s+(\S+?):?\s*$", line)
+        if fields:
+            n, periods = found.get(fields.group(2), (0, 0))
+            found[fields.group(2)] = n + 1, periods + int(fields.group(1))
+    return found
+
+
+def own_faults(report):
+    """{function: page faults in itself} from the report of a group, and the self share of each"""
+    title = re.search(r"^ *SELF% .*PAGE-FAULTS", report, re.M)
+    assert title, report[:600]
+    faults, shares = {}, {}
+    for line in report.split("\n"):
+        row = re.match(r" *([\d.]+) +[\d.]+ +[\d,]+ +([\d.]+)(?: ([KMG]))?  +(\S+) +(.+)$", line)
+        if row:
+            unit = {None: 1, "K": 1e3, "M": 1e6, "G": 1e9}[row.group(3)]
+            name = row.group(5).strip()
+            faults[name] = faults.get(name, 0) + float(row.group(2)) * unit
+            shares[name] = shares.get(name, 0) + float(row.group(1))
+    return faults, shares
+
+
+def check_functions(report):
+    faults, shares = own_faults(report)
+    everything = sum(faults.values())
+    assert abs(everything - PAGES) < PAGES * 0.1, (everything, PAGES)
+    assert shares["compute"] > 5, shares
+    # the first sample in it may have faults of before; it makes none itself
+    assert faults["compute"] < everything * 0.35, faults
+    assert faults["compute"] / shares["compute"] < (everything - faults["compute"]) / (100 - shares["compute"]), faults
+
+
+def known_work():
+    """page faults read with the clock are those that were made, and stand at the functions that made them"""
+    m.need_events()
+    program = m.build("faults")
+    _, report, _ = m.flametop("-e", GROUP, "-F", "999", "--duration", "600", "--export", "report", "-o", "-", "--",
+                              program, str(ROUNDS))
+    check_functions(report)
+
+
+def saved_and_read_by_perf():
+    """a save has the faults that were made, as perf script adds them up"""
+    m.need_events()
+    program, file = m.build("faults"), m.path("group.data")
+    m.flametop("-e", GROUP, "-F", "999", "--duration", "600", "-o", file, "--", program, str(ROUNDS))
+    found = sums(file)
+    assert set(found) == {"cpu-clock", "page-faults"}, found
+    assert abs(found["page-faults"][1] - PAGES) < PAGES * 0.1, found
+    assert found["cpu-clock"][0] >= found["page-faults"][0], found
+    groups, why = m.perf("evlist", "-g", "-i", file)
+    assert groups.strip() == "{cpu-clock,page-faults}" and not why.strip(), groups + why
+    table, why = m.perf("report", "-i", file, "--stdio", "--group", "-g", "none", "--sort", "symbol")
+    assert not why.strip(), why
+    assert re.search(r"anon group . cpu-clock, page-faults", table), table[:600]
+    _, report, _ = m.flametop("-i", file, "--export", "report", "-o", "-")
+    check_functions(report)
+
+
+def recorded_by_perf():
+    """a file of perf record with the same group has the same columns"""
+    m.need_events()
+    m.need_perf()
+    program, file = m.build("faults"), m.path("perf-group.data")
+    m.perf("record", "-q", "-g", "-F", "999", "-e", GROUP, "-o", file, program, str(ROUNDS))
+    _, report, _ = m.flametop("-i", file, "--export", "report", "-o", "-")
+    check_functions(report)
+
+
+def left_out():
+    """a member that this machine does not count is named, and the others go on"""
+    m.need_events()
+    program = m.build("faults")
+    counted, _, _ = m.flametop("-e", "instructions", "--duration", "0.1", "-o", m.path("i.folded"), check=False)
+    if counted == 0:
+        raise Skip("this machine counts instructions")
+    _, report, _ = m.flametop("-e", "{cpu-clock,instructions,page-faults}:S", "-F", "999", "--duration", "600",
+                              "--export", "report", "-o", "-", "--", program, str(ROUNDS))
+    assert re.search(r"DEGRADED the group of cpu-clock goes on without instructions", report), report
+    check_functions(report)
+
+
+def on_the_screen():
+    """the table has a column of the other event, ] shows that one without sampling anew, c colours the flame by it"""
+    m.need_events()
+    load = m.start(m.build("faults"), "0")
+    with Screen(["-e", GROUP, "-F", "999", "-p", str(load.pid)]) as s:
+        s.wait(r"SELF%.*PAGE-FAULTS.*FUNCTION")
+        s.wait(r"^flametop .*cpu-clock 999Hz \[1/2\]")
+        s.wait(r" compute *$")
+        s.send("]")
+        s.wait(r"^flametop .*page-faults 999Hz \[2/2\]")
+        s.wait(r"SELF%.*CPU-CLOCK.*FUNCTION")
+        s.wait(r" touch_pages *$")
+        s.send("[")
+        s.wait(r"SELF%.*PAGE-FAULTS.*FUNCTION")
+        s.send("\x1b[17~")
+        s.wait(r"PAGE-FAULTS *what the other events")
+        s.send("\x1b")
+        s.wait_not(r"what the other events")
+        s.send("3")
+        s.wait(r"selected: all .*PAGE-FAULTS [\d.]+")
+        s.send("c")
+        s.wait(r"colours: by module")
+        s.send("c")
+        s.wait(r"colours: by PAGE-FAULTS: red more than all, blue less")
+        s.wait(r"icicle, colours by PAGE-FAULTS")
+        s.send("c")
+        s.wait(r"colours: by type")
+
+
+run(known_work, saved_and_read_by_perf, recorded_by_perf, left_out, on_the_screen)
