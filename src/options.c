@@ -198,9 +198,10 @@ bool options_set_flag(bool *to, enum option_id id, const char *value, struct err
 
 static bool set_stat(struct options *o, const char *value, struct error *e)
 {
-    int word = value ? options_word_of(OPTION_STAT, value, e) : 0;
-    o->stat_csv = word == 1;
-    return word >= 0;
+    o->mode = RUN_STAT;
+    o->stat_csv = value && !strcmp(value, "csv");
+    return !value || o->stat_csv || !strcmp(value, "text") ||
+           error_set(e, ERROR_ARGUMENT, "--stat %s: text or csv is needed, or nothing", value);
 }
 
 bool options_set(struct options *o, enum option_id id, const char *value, struct error *e)
@@ -214,7 +215,6 @@ bool options_set(struct options *o, enum option_id id, const char *value, struct
     case OPTION_FILTER:
         return options_set_filter(o, value, e);
     case OPTION_STAT:
-        o->mode = RUN_STAT;
         return set_stat(o, value, e);
     case OPTION_FREQ:
         s->freq_named = true;

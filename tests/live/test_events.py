@@ -1,0 +1,278 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every event that perf lists, what is counted beside perf, and events that are wrong."""
+import ctypes
+import os
+import platform
+import re
+import resource
+import subprocess
+
+import machine as m
+from ptyscreen import LIMIT, Skip, run
+
+TRACEFS = "/sys/kernel/tracing"
+BATCH = 400  # events that perf is given at once
+N = 3000     # rounds of the work
+
+
+class Attr(ctypes.Structure):
+    """The first words of struct perf_event_attr, in the size of its first version."""
+    _fields_ = [("type", ctypes.c_uint32), ("size", ctypes.c_uint32), ("config", ctypes.c_uint64),
+                ("period", ctypes.c_uint64), ("sample_type", ctypes.c_uint64), ("read_format", ctypes.c_uint64),
+                ("flags", ctypes.c_uint64), ("wakeup", ctypes.c_uint32), ("bp_type", ctypes.c_uint32),
+                ("bp_addr", ctypes.c_uint64), ("bp_len", ctypes.c_uint64)]
+
+
+def open_event(type, config=0, pid=0, cpu=-1, **fields):
+    """A counter, off, held by this test; -1 when the kernel refuses."""
+    attr = Attr(type=type, size=72 if fields else 64, config=config, flags=1, **fields)
+    number = {"x86_64": 298, "aarch64": 241}.get(platform.machine())
+    if not number:
+        raise Skip("the number of perf_event_open is not known on " + platform.machine())
+    return ctypes.CDLL(None, use_errno=True).syscall(number, ctypes.byref(attr), pid, cpu, -1, 8)
+
+
+def need_tracefs():
+    m.need_root()
+    if not os.path.isdir(TRACEFS + "/events/sched"):
+        raise Skip("tracefs is not mounted at " + TRACEFS)
+
+
+def listed():
+    """What perf list names, without forms to be filled in, metrics and probes of files."""
+    text = subprocess.run(["perf", "list", "--no-desc"], capture_output=True, text=True, check=True,
+                          stdin=subprocess.DEVNULL, env=dict(os.environ, PAGER="cat")).stdout
+    found = re.findall(r"^  (\S.*?) +\[(Hardware event|Hardware cache event|Software event|Tool event|Kernel PMU event|"
+                       r"Tracepoint event)\]$", text, re.M)
+    names = []
+    for name, _ in found:
+        for word in name.split(" OR "):
+            word = word.strip()
+            if word not in names and re.fullmatch(r"[\w:/.,=-]+", word) and not re.search(r"=\?", word):
+                names.append(word)
+    assert len(names) > 10, text[:2000]
+    return names
+
+
+def counted_by_perf(names):
+    """Which of them perf stat counts. One that it does not even open makes it refuse the rest: then by halves."""
+    file = m.path("perf.csv")
+    if os.path.exists(file):
+        os.unlink(file)
+    done = subprocess.run(["perf", "stat", "-x;", "-o", file, "-e", ",".join(names), "true"], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL)
+    rows = [line.split(";") for line in open(file)] if os.path.exists(file) else []
+    rows = [row for row in rows if len(row) > 3]
+    if done.returncode or not rows:
+        if len(names) == 1:
+            return set()
+        half = len(names) // 2
+        return counted_by_perf(names[:half]) | counted_by_perf(names[half:])
+    supported = [row[2] for row in rows if row[0] != "<not supported>"]
+    return {name for name in names if any(name == row or row.startswith(name + ":") or name in row.split("/") for row in supported)}
+
+
+def stat(*args):
+    """flametop's counts: name → (value or why there is none)."""
+    file = m.path("ours.csv")
+    done = subprocess.run([m.PROGRAM, "--stat=csv", "-o", file, *args], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, timeout=10 * LIMIT)
+    assert done.returncode == 0, (done.returncode, done.stderr[:1000])
+    rows = [line.rstrip("\n").split(",") for line in open(file)]
+    return {row[2]: row[0] for row in rows}
+
+
+def all_that_perf_counts():
+    """every event of perf list that perf stat counts is counted, and of the others each is said not to be"""
+    m.need_events()
+    m.need_perf()
+    names = listed()
+    held = []
+    tracepoints = [name for name in names if re.fullmatch(r"[\w-]+:[\w-]+", name)]
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if tracepoints:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit[1], limit[1]))
+    try:
+        # the kernel lets go of a tracepoint in tens of milliseconds: once, here, and not for each who counts
+        for name in tracepoints:
+            try:
+                with open("%s/events/%s/id" % (TRACEFS, name.replace(":", "/"))) as f:
+                    held.append(open_event(2, int(f.read())))
+            except OSError:
+                pass
+        theirs = set()
+        for i in range(0, len(names), BATCH):
+            theirs |= counted_by_perf(names[i:i + BATCH])
+        ours = {}
+        for i in range(0, len(names), BATCH):
+            ours.update(stat("-e", ",".join(names[i:i + BATCH]), "--", "true"))
+    finally:
+        for fd in held:
+            if fd >= 0:
+                os.close(fd)
+    missing = [name for name in names if name not in ours]
+    assert not missing, "not a word about %s" % missing
+    refused = [name for name in names if ours[name] == "<not supported>"]
+    wrong = sorted(theirs & set(refused))
+    assert not wrong, "perf counts these, flametop does not: %s" % wrong
+    assert len(theirs) >= 10, theirs
+    for name in refused[:40]:
+        status, _, text = m.flametop("--stat", "-e", name, "--", "true")
+        assert re.search(r"<not supported> +%s +\w+" % re.escape(name), text), text
+    print("# %d events: perf counts %d, flametop %d" % (len(names), len(theirs), len(names) - len(refused)))
+
+
+def set_probe(text):
+    """A line for uprobe_events, which open("a") does not open."""
+    fd = os.open(TRACEFS + "/uprobe_events", os.O_WRONLY | os.O_APPEND)
+    try:
+        os.write(fd, text.encode() + b"\n")
+    finally:
+        os.close(fd)
+
+
+def segment_offset(program, symbol):
+    """(address, offset in the file) of a symbol of a program that is not moved."""
+    address = int(re.search(r"^(\w+) \w %s$" % symbol, subprocess.run(["nm", program], capture_output=True, text=True,
+                                                                     check=True).stdout, re.M).group(1), 16)
+    loads = subprocess.run(["readelf", "-lW", program], capture_output=True, text=True, check=True).stdout
+    for offset, start, size in re.findall(r"LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x(\w+)", loads):
+        if int(start, 16) <= address < int(start, 16) + int(size, 16):
+            return address, address - int(start, 16) + int(offset, 16)
+    return address, None
+
+
+def counts_already(process, n):
+    """Whether somebody who counts has everything open, and waits for the end."""
+    try:
+        folder = "/proc/%d/fd" % process.pid
+        fds = sum("[perf_event]" in os.readlink(os.path.join(folder, fd)) for fd in os.listdir(folder))
+        with open("/proc/%d/wchan" % process.pid) as f:
+            return fds >= n and re.search("nanosleep|poll|select", f.read())
+    except OSError:
+        return False
+
+
+def same_as_perf():
+    """software events, tracepoints, breakpoints and uprobes are counted as perf stat counts the same run"""
+    m.need_events()
+    m.need_perf()
+    need_tracefs()
+    if not os.path.exists(TRACEFS + "/uprobe_events"):
+        raise Skip("this kernel has no uprobes")
+    program = m.build("work", "-no-pie")
+    watched, _ = segment_offset(program, "watched")
+    _, probed = segment_offset(program, "probed")
+    group = "flametop%d" % os.getpid()
+    set_probe("p:%s/hit %s:0x%x" % (group, program, probed))
+    try:
+        compare(program, ["page-faults", "minor-faults", "context-switches", "task-clock", "cpu-migrations",
+                          "sched:sched_switch", "syscalls:sys_enter_getppid", "raw_syscalls:sys_enter",
+                          "mem:0x%x/4:w" % watched, group + ":hit"],
+                {"syscalls:sys_enter_getppid": N, "mem:0x%x/4:w" % watched: N, group + ":hit": N})
+        listing = m.flametop("--list-events", group + ":*")[1]
+        assert re.search(r"\+ %s:hit +uprobe %s" % (group, re.escape(program)), listing), listing
+    finally:
+        set_probe("-:%s/hit" % group)
+
+
+def compare(program, events, exactly):
+    work = m.adopt(subprocess.Popen([program, str(N)], stdin=subprocess.PIPE, start_new_session=True))
+    theirs, ours = m.path("theirs"), m.path("ours")
+    names = ",".join(events)
+    both = [m.adopt(subprocess.Popen(argv, stdin=subprocess.DEVNULL, start_new_session=True)) for argv in (
+        ["perf", "stat", "-x;", "-o", theirs, "-e", names, "-p", str(work.pid)],
+        [m.PROGRAM, "--stat=csv", "-o", ours, "-e", names, "-p", str(work.pid)])]
+    for process in both:
+        m.until(lambda: counts_already(process, len(events)), "%s did not begin to count" % process.args[0])
+    work.stdin.write(b"g")
+    work.stdin.close()
+    assert work.wait(LIMIT) == 0
+    for process in both:
+        assert process.wait(LIMIT) == 0, process.args
+    perf = [row for row in (line.split(";") for line in open(theirs)) if len(row) > 3]  # perf leaves out a breakpoint's length
+    rows = [line.split(",") for line in open(ours)]
+    assert len(rows) == len(perf) == len(events), (rows, perf)
+    for row, theirs in zip(rows, perf):
+        name, value, other = row[2], float(row[0]), float(theirs[0])
+        assert abs(value - other) <= 0.01 * max(value, other), "%s: %s, perf %s" % (name, value, other)
+        assert name not in exactly or value == exactly[name], "%s: %s of %d" % (name, value, exactly[name])
+
+
+def what_is_wrong_has_its_place():
+    """a wrong event has a caret below its place and the nearest right name"""
+    for text, at, says in (("cs,page-fualts:u", 3, "'page-faults'"), ("{cs,faults}:q", 12, "'q' is unknown"),
+                           ("mem:0x10/3:w", 9, "length"), ("faults/perod=1/", 7, "'period='")):
+        for mode in (("--stat", "-e", text, "--", "true"), ("-e", text, "-b", "-n", "1")):
+            status, _, why = m.flametop(*mode, check=False)
+            lines = why.split("\n")
+            assert status == 2 and says in lines[0] and lines[1] == "  " + text and lines[2] == "  " + " " * at + "^", why
+
+
+def filters_say_what_the_kernel_says():
+    """a filter lets pass what it says; a wrong one is refused in the kernel's words, at its place"""
+    m.need_events()
+    need_tracefs()
+    program = m.build("work", "-no-pie")
+    for which, n in (("common_pid < 0", 0), ("common_pid >= 0", N)):
+        got = stat_of_work(program, "-e", "syscalls:sys_enter_getppid", "--filter", which)
+        assert got == n, (which, got)
+    for args in (("--stat",), ("-b", "-n", "1")):
+        status, _, why = m.flametop(*args, "-e", "sched:sched_switch", "--filter", "next_pid > 1 && prev_prioo == 3", "--",
+                                    "true", check=False)
+        lines = why.split("\n")
+        assert status == 1 and "'prev_prio'" in lines[0] and lines[2] == "  " + " " * 16 + "^", why
+    assert not [name for name in os.listdir(TRACEFS + "/instances") if name.startswith("flametop-")]
+    status, _, why = m.flametop("-e", "cs", "--filter", "x == 1", "-b", "-n", "1", check=False)
+    assert status == 2 and "no tracepoint" in why, why
+
+
+def stat_of_work(program, *args):
+    file = m.path("filtered")
+    subprocess.run([m.PROGRAM, "--stat=csv", "-o", file, *args, "--", program, str(N)], input=b"g", check=True, timeout=2 * LIMIT)
+    return float(open(file).read().split(",")[0])
+
+
+def limits_are_explained():
+    """few open files and taken breakpoints: what opens is counted, of the rest it is said why not"""
+    m.need_events()
+    cs = ",".join(["cs/name=n%d/" % i for i in range(60)])
+
+    def few():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
+    status, _, why = m.flametop("--stat", "-e", cs, "--", "true", preexec_fn=few)
+    assert re.search(r"^ +\d+ +n0 ", why, re.M) and re.search(r"<not supported> +n59 .*open files", why), why
+    held = []
+    try:
+        for slot in range(64):  # until the CPU has none left: 4 of x86, up to 16 elsewhere
+            held.append(open_event(5, bp_type=2, bp_addr=ctypes.addressof(ctypes.create_string_buffer(8)) & ~7, bp_len=4, cpu=0,
+                                   pid=-1))
+            if held[-1] < 0:
+                break
+        if len(held) < 2 or held[-1] >= 0:
+            raise Skip("breakpoints of all tasks are not to be had, or have no end")
+        status, _, why = m.flametop("-e", "mem:0x1000:w", "-C", "0", "-b", "-n", "1", check=False)
+        assert status == 1 and "breakpoints are all taken" in why, why
+    finally:
+        for fd in held:
+            if fd >= 0:
+                os.close(fd)
+
+
+def the_list_tells_what_opens():
+    """--list-events has a mark and a line for each; what matches nothing is an error"""
+    m.need_events()
+    text = m.flametop("--list-events", "*c*")[1]
+    for name in ("cpu-clock", "context-switches"):
+        assert re.search(r"^  \+ %s +\S+" % name, text, re.M), text
+    rows = re.findall(r"^  ([+-]) (\S+)", m.flametop("--list-events", "*cache*")[1], re.M)
+    counts = stat("-e", ",".join(name for _, name in rows), "--", "true")
+    for mark, name in rows:
+        assert (mark == "+") == (counts[name] != "<not supported>"), (mark, name, counts[name])
+    status, _, why = m.flametop("--list-events", "no-such-*", check=False)
+    assert status == 1 and "no event matches no-such-*" in why
+
+
+run(all_that_perf_counts, same_as_perf, what_is_wrong_has_its_place, filters_say_what_the_kernel_says, limits_are_explained,
+    the_list_tells_what_opens)
