@@ -181,7 +181,8 @@ static bool may_skip(const struct open_failure *f, uint32_t opened)
 {
     if (f->stage != OPEN_EVENT)
         return false;
-    return (f->sys == ENODEV && !is_online(f->cpu)) || (opened && (f->sys == ENOENT || f->sys == ENODEV));
+    return (f->sys == ENODEV && !is_online(f->cpu)) ||
+           ((opened || f->member == 0) && (f->sys == ENOENT || f->sys == ENODEV));
 }
 
 static void note_cpus(struct plan *p, uint32_t n, uint32_t of)
@@ -197,7 +198,8 @@ static void note_cpus(struct plan *p, uint32_t n, uint32_t of)
 static bool open_list(struct plan *p, const struct on_cpu *what, const struct cpus *list,
                       struct live_cpu ***cpus, uint32_t *n, struct open_failure *f)
 {
-    uint32_t refused = 0, without = 0;
+    uint32_t refused = 0, without = 0; /* CPUs where the event is not there */
+    struct open_failure first = { 0 };
     size_t cap = 0;
     for (uint32_t cpu = 0; cpu < list->n; cpu++) {
         if (!list->in[cpu])
@@ -205,6 +207,7 @@ static bool open_list(struct plan *p, const struct on_cpu *what, const struct cp
         uint32_t refused_here = 0;
         struct live_cpu *c = try_cpu(p, what, cpu, &refused_here, f);
         if (!c && may_skip(f, *n)) {
+            first = without ? first : *f;
             without += is_online(cpu);
             continue;
         }
@@ -220,7 +223,9 @@ static bool open_list(struct plan *p, const struct on_cpu *what, const struct cp
         snprintf(what_text, sizeof what_text, "%u of %u threads may not be sampled", refused, what->n_tids);
         plan_note(p, what_text, "run as their user, or with CAP_PERFMON and CAP_SYS_PTRACE");
     }
-    if (*n == 0)
+    if (*n == 0 && without)
+        *f = first;
+    else if (*n == 0)
         f->stage = OPEN_NO_CPU;
     else if (without)
         note_cpus(p, *n, *n + without);

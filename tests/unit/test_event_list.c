@@ -246,6 +246,19 @@ static void of_a_long_text_the_part_around_the_place_is_shown(void **state)
     event_list_done(&list);
 }
 
+static void a_pmu_that_disappears_is_missed(void **state)
+{
+    (void)state;
+    char command[128];
+    struct event ev;
+    struct error e = { 0 };
+    assert_true(event_parse("uncore_imc_free/config=1/", &ev, &e));
+    snprintf(command, sizeof command, "rm -r '%s/pmu/uncore_imc_free'", folder);
+    assert_int_equal(system(command), 0);
+    assert_false(event_parse("uncore_imc_free/config=1/", &ev, &e));
+    assert_non_null(strstr(e.text, "no PMU 'uncore_imc_free' on this machine"));
+}
+
 static void what_failed_leaves_the_list_as_it_was(void **state)
 {
     (void)state;
@@ -400,6 +413,7 @@ int main(void)
         cmocka_unit_test(the_cores_of_a_hybrid_machine_get_their_own_numbers),
         cmocka_unit_test(what_is_wrong_is_pointed_at),
         cmocka_unit_test(of_a_long_text_the_part_around_the_place_is_shown),
+        cmocka_unit_test(a_pmu_that_disappears_is_missed),
         cmocka_unit_test(what_failed_leaves_the_list_as_it_was),
         cmocka_unit_test(filters_are_of_tracepoints),
         cmocka_unit_test(a_single_event_is_a_list_of_one),
