@@ -38,11 +38,11 @@ struct perfdata_info { /* from the feature sections; strings "" when absent */
 
 struct perfdata;
 /* Opens a file, the folder that perf record --threads made, or "-", standard input. What comes through a pipe or is packed
- * is unpacked into a file without a name first, of which wait, if it is not NULL, is told. A file with damage opens as
- * far as it can be read: perfdata_damage says. */
-struct spool_wait;
-struct perfdata *perfdata_open_waiting(const char *path, const struct spool_wait *wait, struct error *e);
+ * is unpacked into a file without a name first (perfdata/spool.h). A file with damage opens as far as it can be read:
+ * perfdata_damage says. */
 struct perfdata *perfdata_open(const char *path, struct error *e);
+struct spool;
+struct perfdata *perfdata_open_spooled(const struct spool *s, struct error *e); /* takes its file, also when it fails */
 void perfdata_close(struct perfdata *p);
 uint32_t perfdata_events(const struct perfdata *p, const struct perfdata_event **events);
 uint32_t perfdata_build_ids(const struct perfdata *p, const struct perfdata_build_id **ids);

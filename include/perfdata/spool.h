@@ -4,6 +4,7 @@
 #ifndef FLAMETOP_PERFDATA_SPOOL_H
 #define FLAMETOP_PERFDATA_SPOOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,7 @@ struct spool_wait {
 struct spool {
     int fd;            /* a regular file, a folder, or whatever else cannot be read at once: the caller's to close */
     const char *name;  /* for messages: the path, or "standard input" */
+    bool archive;      /* a tar: it is in the file as it is */
     char trouble[240]; /* it is not all there: why; else "" */
 };
 /* wait may be NULL. Fails when nothing of use comes; what breaks off, becomes too large or fills the disk is kept up to

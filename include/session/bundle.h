@@ -27,7 +27,7 @@ struct bundle {
 };
 /* Whether a file is such an archive, by its first bytes; anything else, or nothing, is not. */
 bool bundle_is(const char *path);
-struct bundle *bundle_open(const char *path, struct error *e);
+struct bundle *bundle_open(const char *path, const char *name, struct error *e); /* name: for messages */
 void bundle_free(struct bundle *b); /* NULL is fine */
 
 #endif

@@ -9,7 +9,7 @@ static const struct {
     const char *one, *many;
     bool no_count;
 } words[DAMAGE_KINDS] = {
-    [DAMAGE_NOT_FINISHED] = { .one = "the recording was not ended properly (perf was killed): read up to the "
+    [DAMAGE_NOT_FINISHED] = { .one = "the recording has no end yet (perf still writes it, or was killed): read up to the "
                                      "end of "
                                      "the file, without host facts and build-ids",
                               .no_count = true },

@@ -35,30 +35,28 @@ static void hold_dumps(struct perfdata *p)
         input_hold(&p->parts[i]);
 }
 
-static bool open_input(struct perfdata *p, const char *path, const struct spool_wait *wait, struct error *e)
+static bool open_input(struct perfdata *p, const struct spool *s, struct error *e)
 {
-    struct spool s;
     struct stat st;
-    if (!spool_open(&s, path, wait, e))
-        return false;
-    memcpy(p->trouble, s.trouble, sizeof p->trouble);
-    if (fstat(s.fd, &st) == 0 && S_ISDIR(st.st_mode) ? !open_folder(p, s.fd, path, e) : !input_open(&p->in, s.fd, s.name, e))
+    memcpy(p->trouble, s->trouble, sizeof p->trouble);
+    bool folder = fstat(s->fd, &st) == 0 && S_ISDIR(st.st_mode);
+    if (folder ? !open_folder(p, s->fd, s->name, e) : !input_open(&p->in, s->fd, s->name, e))
         return false;
     p->all_bytes = p->in.size_bytes;
     for (uint32_t i = 0; i < p->n_parts; i++)
         p->all_bytes += p->parts[i].size_bytes;
-    if (!header_read(p, s.name, e))
+    if (!header_read(p, s->name, e))
         return false;
     hold_dumps(p);
     return true;
 }
 
-struct perfdata *perfdata_open_waiting(const char *path, const struct spool_wait *wait, struct error *e)
+struct perfdata *perfdata_open_spooled(const struct spool *s, struct error *e)
 {
     struct perfdata *p = mem_zalloc(sizeof *p);
     p->in.fd = -1;
     p->cgroup_names = intern_new();
-    if (!open_input(p, path, wait, e)) {
+    if (!open_input(p, s, e)) {
         perfdata_close(p);
         return NULL;
     }
@@ -68,7 +66,8 @@ struct perfdata *perfdata_open_waiting(const char *path, const struct spool_wait
 
 struct perfdata *perfdata_open(const char *path, struct error *e)
 {
-    return perfdata_open_waiting(path, NULL, e);
+    struct spool s;
+    return spool_open(&s, path, NULL, e) ? perfdata_open_spooled(&s, e) : NULL;
 }
 
 void perfdata_close(struct perfdata *p)

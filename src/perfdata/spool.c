@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/tar.h"
 #include "base/text.h"
 #include "base/unpack.h"
 #include "perfdata/file.h"
@@ -111,8 +112,10 @@ static bool keep(struct spooling *sp, const uint8_t *bytes, size_t n)
 {
     struct error e = { 0 };
     char why[200];
+    if (!sp->written && n >= TAR_BLOCK && tar_is_head(bytes))
+        sp->s->archive = true;
     /* a bomb, and most of what is none of ours, ends here */
-    if (!sp->written && n >= FORMAT_PIPE_BYTES && !header_is_ours(bytes, sp->s->name, sp->e))
+    if (!sp->written && n >= FORMAT_PIPE_BYTES && !sp->s->archive && !header_is_ours(bytes, sp->s->name, sp->e))
         return false;
     if (!has_room(sp, n))
         return false;
@@ -188,14 +191,22 @@ static const char *temporary_folder(void)
     return stat("/var/tmp", &st) == 0 && S_ISDIR(st.st_mode) ? "/var/tmp" : "/tmp";
 }
 
-/* The first piece, as whole as it comes: what is packed and by whom shows in it. */
+/* As much of the first piece as is needed to see what it is: of a recording that somebody still makes no more may come. */
+static size_t head_bytes(const struct spooling *sp, size_t n)
+{
+    struct error e = { 0 };
+    if (n < FORMAT_PIPE_BYTES)
+        return FORMAT_PIPE_BYTES;
+    return !header_is_ours(sp->in_piece, sp->s->name, &e) ? TAR_BLOCK : FORMAT_PIPE_BYTES;
+}
+
 static size_t read_head(struct spooling *sp)
 {
     size_t n = 0;
-    for (ssize_t got = 1; n < FORMAT_PIPE_BYTES && got > 0; n += got > 0 ? (size_t)got : 0) {
-        uint8_t head[FORMAT_PIPE_BYTES];
+    for (ssize_t got = 1; n < head_bytes(sp, n) && got > 0; n += got > 0 ? (size_t)got : 0) {
+        uint8_t head[TAR_BLOCK];
         memcpy(head, sp->in_piece, n);
-        got = read_piece(sp, n ? FORMAT_PIPE_BYTES - n : PIECE_BYTES);
+        got = read_piece(sp, n ? TAR_BLOCK - n : PIECE_BYTES);
         if (n && got > 0)
             memmove(sp->in_piece + n, sp->in_piece, (size_t)got);
         memcpy(sp->in_piece, head, n);
@@ -264,6 +275,12 @@ static bool is_packed(int fd)
     return n > 0 && unpack_kind_of(head, (size_t)n) != UNPACK_NONE;
 }
 
+static bool is_archive(int fd)
+{
+    uint8_t head[TAR_BLOCK];
+    return pread(fd, head, sizeof head, 0) == sizeof head && tar_is_head(head);
+}
+
 bool spool_open(struct spool *s, const char *path, const struct spool_wait *wait, struct error *e)
 {
     bool standard = !strcmp(path, SPOOL_STANDARD_INPUT);
@@ -284,5 +301,6 @@ bool spool_open(struct spool *s, const char *path, const struct spool_wait *wait
         return spool_it(s, true, 0, wait, e);
     if (S_ISREG(st.st_mode) && is_packed(s->fd))
         return spool_it(s, false, (uint64_t)st.st_size, wait, e);
+    s->archive = S_ISREG(st.st_mode) && is_archive(s->fd);
     return true;
 }

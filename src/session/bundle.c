@@ -190,12 +190,12 @@ static bool take_archive(void *ctx, const uint8_t *bytes, size_t n)
     return !o->failed && !o->tar.ended;
 }
 
-static bool read_archive(struct opening *o, const char *path, struct error *e)
+static bool read_archive(struct opening *o, const char *path, const char *name, struct error *e)
 {
     struct stat st = { 0 };
     int fd = open_regular(path);
     if (fd < 0 || fstat(fd, &st)) {
-        bool ok = error_sys(e, errno, "cannot open %s", path);
+        bool ok = error_sys(e, errno, "cannot open %s", name);
         if (fd >= 0)
             close(fd);
         return ok;
@@ -204,20 +204,20 @@ static bool read_archive(struct opening *o, const char *path, struct error *e)
     bool ok = read_all(fd, take_archive, o, e) && !o->failed;
     close(fd);
     if (ok && !o->has_profile)
-        ok = error_set(e, ERROR_FORMAT, "%s is an archive without a " BUNDLE_PROFILE ": flametop did not make it", path);
+        ok = error_set(e, ERROR_FORMAT, "%s is an archive without a " BUNDLE_PROFILE ": flametop did not make it", name);
     else if (ok && !o->tar.ended)
-        ok = error_set(e, ERROR_FORMAT, "%s is cut: its end is not there", path);
+        ok = error_set(e, ERROR_FORMAT, "%s is cut: its end is not there", name);
     return ok;
 }
 
-struct bundle *bundle_open(const char *path, struct error *e)
+struct bundle *bundle_open(const char *path, const char *name, struct error *e)
 {
     struct error why = { 0 };
     struct bundle *b = mem_zalloc(sizeof *b);
     struct opening o = { .b = b, .e = &why };
     b->fd = -1;
     o.tar = (struct tar_reader){ .member = on_member, .bytes = on_bytes, .ctx = &o };
-    bool ok = read_archive(&o, path, &why);
+    bool ok = read_archive(&o, path, name, &why);
     if (ok)
         ok = outfile_take(&o.profile, &b->fd, &why);
     else if (o.has_profile && o.profile.failed)
@@ -229,10 +229,10 @@ struct bundle *bundle_open(const char *path, struct error *e)
     buf_done(&o.names);
     if (ok)
         return b;
-    if (strstr(why.text, path))
+    if (strstr(why.text, name))
         error_set(e, why.class, "%s", why.text);
     else
-        error_set(e, why.class, "cannot open %s: %s", path, why.text);
+        error_set(e, why.class, "cannot open %s: %s", name, why.text);
     bundle_free(b);
     return NULL;
 }

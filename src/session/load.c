@@ -7,22 +7,37 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "perfdata/spool.h"
 #include "session/state.h"
 
 #define LOAD_BATCH    4096 /* records for which the lock is held */
 #define LOAD_PAUSE_US 50
 #define TABLE_WAIT_NS (20 * NS_PER_SEC)
 
+static bool open_bundle(struct session *s, const char *path, const char *name, struct error *e)
+{
+    char profile[64];
+    s->bundle = bundle_open(path, name, e);
+    if (!s->bundle)
+        return false;
+    snprintf(profile, sizeof profile, "/proc/self/fd/%d", s->bundle->fd);
+    return (s->file = perfdata_open(profile, e)) != NULL;
+}
+
 static bool open_file(struct session *s, struct error *e)
 {
     char path[64];
-    if (!bundle_is(s->cfg.input))
-        return (s->file = perfdata_open_waiting(s->cfg.input, s->cfg.wait, e)) != NULL;
-    s->bundle = bundle_open(s->cfg.input, e);
-    if (!s->bundle)
+    struct spool spool;
+    if (bundle_is(s->cfg.input))
+        return open_bundle(s, s->cfg.input, s->cfg.input, e);
+    if (!spool_open(&spool, s->cfg.input, s->cfg.wait, e))
         return false;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", s->bundle->fd);
-    return (s->file = perfdata_open(path, e)) != NULL;
+    if (!spool.archive)
+        return (s->file = perfdata_open_spooled(&spool, e)) != NULL;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", spool.fd);
+    bool ok = open_bundle(s, path, spool.name, e);
+    close(spool.fd);
+    return ok;
 }
 
 bool load_open(struct session *s, struct error *e)

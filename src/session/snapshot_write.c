@@ -64,11 +64,12 @@ static void write_map(struct snapshot *sn, uint64_t time_ns, uint32_t pid, const
                         });
 }
 
-/* Where the running kernel's text lies; when its symbols are hidden, the addresses that were sampled say it. */
-static void kernel_range(const struct snapshot *sn, uint64_t *start, uint64_t *len)
+/* Where the running kernel's text lies; when its symbols are hidden, or it is another's, the addresses that were sampled
+ * say it. */
+static void kernel_range(const struct snapshot *sn, bool running, uint64_t *start, uint64_t *len)
 {
     uint64_t low = UINT64_MAX, high = 0;
-    if (kernel_text_range(&low, &high)) {
+    if (running && kernel_text_range(&low, &high)) {
         *start = low;
         *len = high - low;
         return;
@@ -94,7 +95,7 @@ static void write_kernel_module(struct snapshot *sn, uint64_t time_ns, const str
     map.path = m->path;
     if (m->kind == MODULE_KERNEL) {
         if (!m->size)
-            kernel_range(sn, &map.addr, &map.len);
+            kernel_range(sn, m->live, &map.addr, &map.len);
         map.path = "[kernel.kallsyms]_text";
         map.pgoff = map.addr;
     }

@@ -3,6 +3,7 @@
 """A bundle: one file that opens anywhere with all names, and holds nothing that it should not."""
 import os
 import re
+import struct
 import subprocess
 import tarfile
 
@@ -159,6 +160,18 @@ def from_the_screen():
     assert not [f for f in os.listdir(m.WORK) if f.startswith(".")], "something was left behind"
 
 
+def another_kernel():
+    """a bundle of another machine's recording says nothing of where this one's kernel lies"""
+    recording = os.path.join(m.SOURCE, "tests", "data", "google__perf.data.piped.header_features_aligned-6.12")
+    m.flametop("-i", recording, "-o", m.path("another.tar"))
+    profile = members("another.tar")["perf.data"]
+    at = profile.index(b"[kernel.kallsyms]_text\0")
+    start, size = struct.unpack_from("<QQ", profile, at - 24)
+    with open("/proc/kallsyms") as f:
+        text = {int(line.split()[0], 16) for line in f if line.split()[2] in ("_text", "_stext")}
+    assert start not in text and 0 < size < 1 << 30, (hex(start), hex(size), text)
+
+
 def damaged():
     """one that is cut or no bundle is refused with a sentence"""
     made("x.tar")
@@ -194,4 +207,4 @@ def outputs():
     assert os.listdir(folder) == ["link.tar"]
 
 
-run(opens_anywhere, in_all_forms, keeps_secrets, perf_reads_its_file, from_the_screen, damaged, outputs)
+run(opens_anywhere, in_all_forms, keeps_secrets, perf_reads_its_file, from_the_screen, another_kernel, damaged, outputs)

@@ -84,6 +84,14 @@ def bad_output():
         message(["--duration", "0.3", "-o", out], re.escape(out))
     assert not [f for f in os.listdir(m.WORK) if f.startswith(".")], os.listdir(m.WORK)
 
+    recording = os.path.join(m.SOURCE, "tests", "data", "google__perf.data.callgraph-3.8")
+    for form in ("tar.gz", "tar", "svg", "folded", "json", "data"):  # nobody makes files there, not even root
+        message(["-i", recording, "-o", "/sys/x." + form], r"/sys/x\." + form)
+        os.symlink("/etc/passwd", m.path("link." + form)) if form != "data" else None
+        message(["-i", recording, "-o", m.path("link." + form)], r"symbolic link")
+        os.makedirs(m.path("folder." + form))
+        message(["-i", recording, "-o", m.path("folder." + form)], r"folder\." + form)
+
     def small():
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
     message(["--duration", "0.5", "-o", m.path("full.data")], r"full\.data", preexec_fn=small)

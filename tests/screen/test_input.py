@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A recording comes in many ways: as a file, packed, through a pipe, as a folder. It is always the same one."""
 import gzip
+import json
 import lzma
 import os
 import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
+import threading
 
 import machine as m
 from ptyscreen import LIMIT, PROGRAM, Screen, run
@@ -76,6 +79,53 @@ def standard_input():
         assert folded("-", input=open(FILE, "rb").read()) == (0, wanted, "")
     with open(PIPED, "rb") as file:
         assert folded("-", input=file.read()) == folded(PIPED)
+
+
+def bundles():
+    """a bundle comes through a pipe, too, packed or not, in pieces of any size; one that is cut is refused"""
+    for name in ("a.tar", "a.tar.gz"):
+        file = m.path(name)
+        m.flametop("-i", FILE, "-o", file)
+        inside = folded(file)[1]
+        with open(file, "rb") as f:
+            data = f.read()
+        with open(file, "rb") as f:
+            assert folded("-", stdin=f) == (0, inside, ""), name
+        reader = subprocess.Popen([PROGRAM, "-i", "-", "--export", "folded", "-o", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for piece in (data[:7], data[7:300], data[300:]):
+            reader.stdin.write(piece)
+            reader.stdin.flush()
+        assert reader.communicate(timeout=2 * LIMIT)[0] == inside, name
+        status, _, why = folded("-", input=data[:len(data) // 2])
+        assert status == 1 and "cut" in why, (name, why)
+    assert sum(int(line.rsplit(b" ", 1)[1]) for line in inside.splitlines()) == 1768
+
+
+def still_written():
+    """a recording that perf still writes is read as far as it is there"""
+    with open(FILE, "rb") as f:
+        data = bytearray(f.read())
+    begin, size = struct.unpack_from("<QQ", data, 40)
+    struct.pack_into("<Q", data, 48, 0)  # the size of the data is written at the end, as the feature sections are
+    data[72:104] = bytes(32)
+    file = write("grows.data", data[:begin])
+
+    def grow():
+        with open(file, "ab") as end:
+            for at in range(begin, begin + size, 512):
+                end.write(data[at:min(at + 512, begin + size)])
+                end.flush()
+    writer = threading.Thread(target=grow)
+    writer.start()
+    before, more = 0, True
+    while more:
+        more = writer.is_alive()
+        done = subprocess.run([PROGRAM, "-i", file, "--export", "json", "-o", "-"], capture_output=True, timeout=2 * LIMIT, check=True)
+        told = json.loads(done.stdout)
+        assert before <= told["samples"] <= 1768 and "still writes it" in told["damage"][0], (before, told["samples"], told["damage"])
+        before = told["samples"]
+    writer.join()
+    assert before == 1768 and len(told["damage"]) == 1, (before, told["damage"])
 
 
 def keys_from_the_terminal():
@@ -238,5 +288,5 @@ def no_recordings():
     assert status == 1 and re.search(r"standard input is empty", why), why
 
 
-run(packed_files, standard_input, keys_from_the_terminal, cut_and_damaged, bombs_and_floods, folders, stopped_reading,
+run(packed_files, standard_input, bundles, still_written, keys_from_the_terminal, cut_and_damaged, bombs_and_floods, folders, stopped_reading,
     threads, nobody_writes, no_recordings)
