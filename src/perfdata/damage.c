@@ -10,8 +10,7 @@ static const struct {
     bool no_count;
 } words[DAMAGE_KINDS] = {
     [DAMAGE_NOT_FINISHED] = { .one = "the recording has no end yet (perf still writes it, or was killed): read up to the "
-                                     "end of "
-                                     "the file, without host facts and build-ids",
+                                     "end of the file, without host facts and build-ids",
                               .no_count = true },
     [DAMAGE_FILE_CUT] = { "byte of records is missing at the end: the file was cut",
                           "bytes of records are missing at the end: the file was cut", false },
