@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What is exported of recordings by others, against what is known of them and what other programs make of it."""
+import base64
 import collections
 import glob
 import gzip
@@ -13,6 +14,8 @@ import sys
 
 import collapse
 import machine as m
+import perffile
+from browser import Page
 from ptyscreen import Skip, run
 
 DATA = os.path.join(m.SOURCE, "tests", "data")
@@ -340,5 +343,64 @@ def go_reads_pprof():
         assert total == max(e["samples"] for e in counts["events"]), (file, done.stdout)
 
 
+def recording(name, shares):
+    """A recording of a program with these samples per function, and what we make of it."""
+    program = perffile.Program(m.path("compared"), ["hot_a", "hot_b", "hot_c"])
+    names = [function for function, n in shares.items() for _ in range(n)]
+    perffile.write(m.path(name), program, [perffile.Sample(0.01 * i, 100, 0, ["main", name]) for i, name in enumerate(names)],
+                   {100: "compared"})
+    m.flametop("-i", m.path(name), "-o", m.path("saved." + name))
+
+
+def compared(old, new):
+    """{function: (share before, change)} as perf diff has it"""
+    text, _ = m.perf("diff", m.path(old), m.path(new))
+    found = re.findall(r"^ *(?:([\d.]+)%)? +(?:([+-][\d.]+)%)? +\S+ +\[\.\] (\w+) *$", text, re.M)
+    return {name: (float(before or 0), float(change or 0)) for before, change, name in found}, text
+
+
+def perf_diff():
+    """perf diff of two saved files says what it says of the recordings, and what is true"""
+    m.need_perf()
+    recording("old.data", {"hot_a": 60, "hot_b": 40})
+    recording("new.data", {"hot_a": 30, "hot_b": 50, "hot_c": 20})
+    told, text = compared("saved.old.data", "saved.new.data")
+    assert told["hot_a"] == (60, -30) and told["hot_b"] == (40, 10) and told["hot_c"][0] == 0, text
+    assert told == compared("old.data", "new.data")[0], text
+    same, text = compared("saved.old.data", "saved.old.data")
+    assert {name: before for name, (before, _) in same.items()} == {"hot_a": 60, "hot_b": 40}, text
+    assert not any(change for _, change in same.values()), text
+
+
+def speedscope_page():
+    """The page of the npm package, where it is installed."""
+    roots = [os.environ.get("SPEEDSCOPE", "")]
+    if shutil.which("npm"):
+        known = subprocess.run(["npm", "root", "-g"], capture_output=True, text=True, check=False)
+        roots.append(os.path.join(known.stdout.strip(), "speedscope"))
+    for root in filter(None, roots):
+        page = os.path.join(root, "dist", "release", "index.html")
+        if os.path.exists(page):
+            return page
+    raise Skip("speedscope is not installed (npm install -g speedscope)")
+
+
+def speedscope_imports():
+    """speedscope itself imports what is written for it, and perf's text of ours, and has the functions with their shares"""
+    page = speedscope_page()
+    recording("scoped.data", {"hot_a": 60, "hot_b": 40})
+    for form, name in (("speedscope", "scoped.speedscope.json"), ("script", "scoped.perf.txt")):
+        m.flametop("-i", m.path("saved.scoped.data"), "--export", form, "-o", m.path(name))
+        with open(m.path(name), "rb") as f:
+            loaded = "speedscope.loadFileFromBase64(%s, %s)" % (json.dumps(name), json.dumps(base64.b64encode(f.read()).decode()))
+        with open(m.path(name + ".js"), "w") as f:
+            f.write(loaded)
+        with Page("%s#localProfilePath=%s&view=sandwich" % (page, m.path(name + ".js"))) as scope:
+            scope.until("document.body.innerText.includes('hot_a') && document.title != 'speedscope'")
+            text = scope.get("document.body.innerText")
+        for function, share in (("hot_a", 60), ("hot_b", 40)):
+            assert re.search(r"\(%d%%\)\s+[\d.]+ms \(%d%%\)\s+%s\b" % (share, share, function), text), (name, text)
+
+
 run(known_facts, known_modules, as_perf_script, stacks_as_perf, tracepoints_as_perf, bytecode_frames, as_stackcollapse, speedscope_is_sound, hostile_names, standard_output,
-    pprof_is_sound, go_reads_pprof)
+    pprof_is_sound, go_reads_pprof, perf_diff, speedscope_imports)
