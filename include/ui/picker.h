@@ -57,5 +57,7 @@ unsigned picker_menu(struct app *a, const char *title, const char *const *choice
 unsigned pick_event(struct app *a);
 unsigned pick_process(struct app *a);
 unsigned pick_cgroup(struct app *a);
+unsigned pick_scope(struct app *a); /* a menu of these and more */
+unsigned scope_toggle_inherit(struct app *a);
 
 #endif

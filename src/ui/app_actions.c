@@ -267,6 +267,16 @@ static unsigned cgroup(struct app *a)
     return refuses_file(a) ? (unsigned)APP_REDRAW : pick_cgroup(a);
 }
 
+static unsigned whom(struct app *a)
+{
+    return refuses_file(a) ? (unsigned)APP_REDRAW : pick_scope(a);
+}
+
+static unsigned inherit(struct app *a)
+{
+    return refuses_file(a) ? (unsigned)APP_REDRAW : scope_toggle_inherit(a);
+}
+
 static unsigned redraw(struct app *a)
 {
     (void)a;
@@ -320,6 +330,8 @@ static unsigned (*const handlers[ACTION_COUNT])(struct app *a) = {
     [ACTION_EVENT_PREVIOUS] = event_previous,
     [ACTION_PROCESSES] = processes,
     [ACTION_CGROUP] = cgroup,
+    [ACTION_SCOPE] = whom,
+    [ACTION_INHERIT] = inherit,
     [ACTION_MODE] = mode,
     [ACTION_ZOOM_MODULE] = zoom_module,
     [ACTION_ZOOM_THREAD] = zoom_thread,

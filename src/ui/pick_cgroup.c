@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -81,12 +82,17 @@ static unsigned take(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
     const struct session_listing *list = ctx;
     struct scope scope;
     struct error e = { 0 };
-    const char *path = NULL;
-    for (uint32_t i = 0; i < list->n && n && !path; i++)
-        path = key_of(list->cgroups[i].path) == keys[0] ? list->cgroups[i].path : NULL;
-    if (!path)
+    struct buf paths = { 0 };
+    for (uint32_t k = 0; k < n; k++)
+        for (uint32_t i = 0; i < list->n; i++)
+            if (key_of(list->cgroups[i].path) == keys[k])
+                buf_printf(&paths, "%s%s", paths.len ? "," : "", list->cgroups[i].path);
+    if (!paths.len) {
+        buf_done(&paths);
         return app_message(a, "that cgroup is gone");
-    if (is_root(path)) { /* CPUs, kernel only and user only stay; lists are borrowed, app_set_scope copies */
+    }
+    if (is_root(buf_str(&paths))) {
+        buf_done(&paths); /* CPUs, kernel only and user only stay; lists are borrowed, app_set_scope copies */
         scope = *session_scope(a->session);
         scope.kind = SCOPE_ALL;
         scope.ids = NULL;
@@ -95,9 +101,12 @@ static unsigned take(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
         return app_set_scope(a, &scope);
     }
     scope_init(&scope);
-    bool good = scope_copy(&scope, session_scope(a->session)) && scope_set_cgroup(&scope, path, &e);
+    bool good = scope_copy(&scope, session_scope(a->session)) && scope_set_cgroup(&scope, buf_str(&paths), &e);
     unsigned flags = good ? app_set_scope(a, &scope) : app_error(a, &e);
+    if (good && scope_cgroups(&scope) > 1)
+        a->query.group = VIEW_GROUP_CGROUP;
     scope_done(&scope);
+    buf_done(&paths);
     return flags;
 }
 
@@ -116,8 +125,9 @@ unsigned pick_cgroup(struct app *a)
         return app_error(a, &e);
     (void)snprintf(head, sizeof head, "    %-*s  SHARE  PROCESSES", NAME_COLS, "CGROUP");
     return picker_open(
-        a, &(struct picker_config){ .title = "Cgroup to sample",
+        a, &(struct picker_config){ .title = "Cgroups to sample",
                                     .head = head,
+                                    .multiple = true,
                                     .tree = true,
                                     .open_depth = OPEN_DEPTH,
                                     .current = key_of(scope->kind == SCOPE_CGROUP ? scope->cgroup : "/"),
