@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "options.h"
+#include "perf/open.h"
 #include "perf/targets.h"
 #include "session/counters.h"
 
@@ -156,11 +157,12 @@ int batch_counters(const struct options *o, struct error *e)
         return 1;
     }
     catch_signals();
+    open_raise_limit();
     bool ok = counters_open(&c, &o->session.scope, e);
     if (ok && c.by != o->ui.counters_by && o->ui.counters_by)
         fprintf(stderr, "flametop: there is no %s to divide the sum by here\n", count_by_names[o->ui.counters_by]);
     if (ok && count_total(c.set, 0).state == COUNT_NOT_SUPPORTED)
-        ok = error_set(e, ERROR_SYSTEM, "nothing can be counted: %s", count_why_not(c.set, 0));
+        ok = error_set(e, ERROR_SYSTEM, "nothing can be counted: %s; -p PID counts a process of yours", count_why_not(c.set, 0));
     ok = ok && count(&c, o, e);
     counters_done(&c);
     return ok ? 0 : 1;

@@ -116,8 +116,8 @@ const struct count_source *count_source_of(const struct count_set *c, const stru
 struct count_slot *count_slot_add(struct count_set *c, enum count_slot_kind kind, pid_t pid, int cpu, uint32_t source);
 /* The kind of a CPU, into cores. */
 uint32_t count_core_of(const struct count_set *c, uint32_t cpu);
-/* Adds slots, and descriptors of cgroups in their pid; count_cgroups_close closes these. */
-void count_cgroups_add(struct count_set *c);
+/* Adds slots of at most so many cgroups, and their descriptors in pid; count_cgroups_close closes these. */
+void count_cgroups_add(struct count_set *c, uint32_t most);
 void count_cgroups_close(struct count_set *c);
 void count_cgroups_done(struct count_set *c);
 /* Makes and opens the slots of c->scope, and closes them. */
@@ -126,6 +126,9 @@ void count_slots_close(struct count_set *c);
 bool count_is_open(const struct count_set *c, enum count_event event); /* on any slot */
 /* Sums these slots. */
 void count_sum(const struct count_set *c, const uint32_t *slots, uint32_t n, struct count_value values[COUNT_EVENTS]);
+/* A task is followed by counters of each kind of CPU, which stand still while it runs on another kind: each is scaled by
+ * the time that all of them ran. */
+void count_merge_kinds(struct count_set *c);
 /* Makes COUNT_SLOTS … of what a slot's core counted. */
 void count_topdown(const struct count_set *c, struct count_slot *slot);
 

@@ -84,28 +84,6 @@ static int read_group(const struct count_set *c, struct count_slot *slot, int le
     return good ? 1 : -1;
 }
 
-/* One task, and its counters of each kind of CPU: together they are what it did. */
-static void merge_kinds(struct count_set *c, uint32_t first)
-{
-    uint32_t n = 1;
-    while (first + n < c->n_slots && !c->slots[first + n].main)
-        n++;
-    for (int event = 0; n > 1 && event < COUNT_EVENTS; event++) {
-        struct count_raw kinds[COUNT_CORES_MAX];
-        size_t open = 0;
-        struct count_slot *main = &c->slots[first];
-        for (uint32_t i = 0; i < n && open < COUNT_CORES_MAX; i++)
-            if (c->slots[first + i].fds[event] >= 0)
-                kinds[open++] = c->slots[first + i].diff[event];
-        if (open < 2)
-            continue;
-        struct count_value all = count_merge(kinds, open);
-        for (uint32_t i = 0; i < n; i++)
-            c->slots[first + i].now[event] = (struct count_value){ all.state, 0, all.running };
-        main->now[event] = all;
-    }
-}
-
 struct sum {
     double value;
     uint64_t enabled, running;
@@ -167,11 +145,11 @@ static void read_slots(struct count_set *c, int *good, int *bad)
             *good += n > 0;
             *bad += n < 0;
         }
-        count_topdown(c, slot);
     }
-    for (uint32_t i = 0; c->tasks && c->n_cores > 1 && i < c->n_slots; i++)
-        if (c->slots[i].main)
-            merge_kinds(c, i);
+    if (c->tasks && c->n_cores > 1)
+        count_merge_kinds(c);
+    for (uint32_t i = 0; i < c->n_slots; i++)
+        count_topdown(c, &c->slots[i]);
 }
 
 static void take_temperature(struct count_set *c)

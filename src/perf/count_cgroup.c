@@ -12,8 +12,6 @@
 #include "perf/count_set.h"
 #include "perf/namelist.h"
 
-#define CGROUPS_MAX 64
-
 /* Whether anything lives in it or below; a v1 hierarchy does not say. */
 static bool is_populated(const char *path)
 {
@@ -45,7 +43,7 @@ static void add_cgroup(struct count_set *c, const char *path, const char *name)
     c->n_cgroups++;
 }
 
-void count_cgroups_add(struct count_set *c)
+void count_cgroups_add(struct count_set *c, uint32_t most)
 {
     char root[PATH_MAX], path[PATH_MAX + 800], name[800];
     const char *of = c->scope.kind == SCOPE_CGROUP && strcmp(c->scope.cgroup, "/") ? c->scope.cgroup : "";
@@ -54,13 +52,13 @@ void count_cgroups_add(struct count_set *c)
     if (!scope_cgroup_root(root, sizeof root, &v2, NULL))
         return;
     (void)snprintf(path, sizeof path, "%s%s", root, of);
-    for (uint32_t i = 0; i < scope_cgroups(&c->scope) && c->scope.n_more_cgroups; i++) {
+    for (uint32_t i = 0; i < scope_cgroups(&c->scope) && c->scope.n_more_cgroups && c->n_cgroups < most; i++) {
         (void)snprintf(path, sizeof path, "%s%s", root, scope_cgroup(&c->scope, i));
         add_cgroup(c, path, scope_cgroup(&c->scope, i));
     }
     if (!c->scope.n_more_cgroups)
         namelist_add_dir(&below, path, true, NULL);
-    for (size_t i = 0; i < below.n && c->n_cgroups < CGROUPS_MAX; i++) {
+    for (size_t i = 0; i < below.n && c->n_cgroups < most; i++) {
         if ((size_t)snprintf(name, sizeof name, "%s/%s", of, below.items[i]) >= sizeof name)
             continue;
         (void)snprintf(path, sizeof path, "%s%s", root, name);

@@ -15,7 +15,9 @@
 #include "perf/count_set.h"
 #include "perf/namelist.h"
 
-#define SLOTS_MAX 16384
+#define SLOTS_MAX     16384
+#define CGROUPS_MAX   64
+#define CGROUP_EVENTS 6 /* of the two groups that are counted for each */
 
 bool count_is_open(const struct count_set *c, enum count_event event)
 {
@@ -52,11 +54,20 @@ static bool add_cpus(struct count_set *c, struct error *e)
     return c->n_slots || error_set(e, ERROR_MISSING, "counters: none of the chosen CPUs is online");
 }
 
+static bool socket_is_counted(const struct count_set *c, uint32_t cpu)
+{
+    uint32_t socket = topology_of(cpu).socket;
+    for (uint32_t i = 0; i < c->n_cpus; i++)
+        if (c->slots[i].at.socket == socket)
+            return true;
+    return false;
+}
+
 static void add_sockets(struct count_set *c)
 {
     for (uint32_t i = 0; i < c->n_uncores; i++)
         for (uint32_t cpu = 0; cpu < c->uncores[i].cpus.n; cpu++)
-            if (cpus_has(&c->uncores[i].cpus, cpu) && cpus_has(&c->online, cpu))
+            if (cpus_has(&c->uncores[i].cpus, cpu) && cpus_has(&c->online, cpu) && socket_is_counted(c, cpu))
                 count_slot_add(c, SLOT_SOCKET, -1, (int)cpu, i);
 }
 
@@ -92,21 +103,6 @@ static bool add_tasks(struct count_set *c, struct error *e)
     return c->n_slots || error_set(e, ERROR_MISSING, "counters: no task of the target lives any more");
 }
 
-static bool add_slots(struct count_set *c, struct error *e)
-{
-    cpus_read("online", &c->online);
-    if (c->tasks)
-        return add_tasks(c, e);
-    if (!add_cpus(c, e))
-        return false;
-    add_sockets(c);
-    if (c->how.cgroups)
-        count_cgroups_add(c);
-    return true;
-}
-
-/* ---- counters ---- */
-
 /* How many descriptors we may take and leave the rest of the program its own. */
 static uint32_t descriptor_budget(void)
 {
@@ -120,6 +116,23 @@ static uint32_t descriptor_budget(void)
     namelist_done(&mine);
     return left < INT32_MAX ? (uint32_t)left : INT32_MAX;
 }
+
+static bool add_slots(struct count_set *c, struct error *e)
+{
+    cpus_read("online", &c->online);
+    if (c->tasks)
+        return add_tasks(c, e);
+    if (!add_cpus(c, e))
+        return false;
+    add_sockets(c);
+    /* Half of what is left: the whole goes before its parts. */
+    uint32_t most = descriptor_budget() / 2 / (CGROUP_EVENTS * c->n_cpus);
+    if (c->how.cgroups)
+        count_cgroups_add(c, most < CGROUPS_MAX ? most : CGROUPS_MAX);
+    return true;
+}
+
+/* ---- counters ---- */
 
 /* What a slot is there for. */
 static bool wants(const struct count_set *c, const struct count_slot *slot, enum count_event event)

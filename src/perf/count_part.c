@@ -15,6 +15,34 @@ const char *const count_by_names[COUNT_BY_KINDS] = {
     [COUNT_BY_PROCESS] = "process", [COUNT_BY_THREAD] = "thread", [COUNT_BY_CGROUP] = "cgroup",
 };
 
+/* Of a group, the times of its first hold for all. */
+static void merge_event(struct count_slot *kinds, uint32_t n, int event)
+{
+    int times = event >= COUNT_TOPDOWN_0 ? COUNT_TOPDOWN_0 : event;
+    struct count_raw raw[COUNT_CORES_MAX];
+    size_t open = 0;
+    for (uint32_t i = 0; i < n && open < COUNT_CORES_MAX; i++)
+        if (kinds[i].fds[times] >= 0)
+            raw[open++] = kinds[i].diff[times];
+    struct count_value all = count_merge(raw, open);
+    for (uint32_t i = 0; open > 1 && i < n; i++)
+        if (kinds[i].fds[event] >= 0)
+            kinds[i].now[event] = (struct count_value){
+                all.state, all.running > 0 ? (double)kinds[i].diff[event].value / all.running : 0, all.running
+            };
+}
+
+void count_merge_kinds(struct count_set *c)
+{
+    for (uint32_t first = 0, n; first < c->n_slots; first += n) {
+        for (n = 1; first + n < c->n_slots && !c->slots[first + n].main;)
+            n++;
+        for (int event = 0; n > 1 && event < COUNT_EVENTS; event++)
+            if (count_defs[event].flags & COUNT_CORE)
+                merge_event(&c->slots[first], n, event);
+    }
+}
+
 /* A core that did not count them is no part of the sum. */
 void count_topdown(const struct count_set *c, struct count_slot *slot)
 {

@@ -29,6 +29,9 @@ static void choose_split(struct counters *c)
 bool counters_open(struct counters *c, const struct scope *scope, struct error *e)
 {
     counters_stop(c);
+    /* Who named several wants to see them beside each other. */
+    if (scope->n_more_cgroups && !c->n_rates && c->by == COUNT_BY_CPU)
+        c->by = COUNT_BY_CGROUP;
     c->how.cgroups = c->by == COUNT_BY_CGROUP && scope->kind != SCOPE_PIDS && scope->kind != SCOPE_TIDS;
     c->set = count_open(scope, &c->how, e);
     if (!c->set)

@@ -147,7 +147,6 @@ static unsigned set_detail(struct counters_view *v, struct app *a, int step)
         return app_message(a, "these are the %s events: those of perf stat %s", step > 0 ? "most" : "fewest",
                            words[c->how.detail]);
     c->how.detail = wanted;
-    v->opened_for[0] = '\0';
     counters_stop(c);
     return APP_QUERY | app_message(a, "events as of perf stat %s", words[wanted]);
 }

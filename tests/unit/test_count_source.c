@@ -258,6 +258,43 @@ static void each_model_tells_what_became_of_the_slots(void **state)
     }
 }
 
+/* A task that ran a quarter of its time on a P core and the rest on an E core, as its counters of both kinds have it. */
+static void slots_of_a_task_on_two_kinds_of_cpus_add_up(void **state)
+{
+    (void)state;
+    static const uint64_t counts[2][COUNT_TOPDOWN_INPUTS] = { { 999, 40, 10, 20, 30 }, { 120, 30, 60, 90, 0 } };
+    struct count_slot *slots = mem_array(2, sizeof *slots);
+    struct count_set *c = mem_zalloc(sizeof *c);
+    uint32_t both[] = { 0, 1 };
+    c->slots = slots;
+    c->n_slots = c->n_cores = 2;
+    c->cores[0].topdown = (struct topdown){ TOPDOWN_METRICS, 0, { "a", "b", "c", "d", "e" } };
+    c->cores[1].topdown = (struct topdown){ TOPDOWN_ATOM, 0, { "a", "b", "c", "d" } };
+    for (uint32_t kind = 0; kind < 2; kind++) {
+        slots[kind].kind = SLOT_TASK;
+        slots[kind].source = kind;
+        slots[kind].main = kind == 0;
+        for (int event = 0; event < COUNT_EVENTS; event++)
+            slots[kind].fds[event] = -1;
+        for (int i = 0; i < (kind ? 4 : 5); i++) {
+            slots[kind].fds[COUNT_TOPDOWN_0 + i] = 9;
+            slots[kind].diff[COUNT_TOPDOWN_0 + i] =
+                (struct count_raw){ counts[kind][i], 1000, kind ? 750 : 250 };
+        }
+    }
+    count_merge_kinds(c);
+    for (uint32_t kind = 0; kind < 2; kind++)
+        count_topdown(c, &slots[kind]);
+    count_sum(c, both, 2, c->total);
+    near(c->total[COUNT_SLOTS].value, 400);
+    near(c->total[COUNT_RETIRING].value, 160);
+    near(c->total[COUNT_BACKEND_BOUND].value, 120);
+    near(c->total[COUNT_SLOTS].running, 1);
+    assert_int_equal(c->total[COUNT_SLOTS].state, COUNT_OK);
+    mem_free(slots);
+    mem_free(c);
+}
+
 static void only_amd_cores_that_have_the_events_are_asked_for_them(void **state)
 {
     (void)state;
@@ -318,6 +355,7 @@ int main(void)
         IN_FOLDER(memory_controllers_of_amd_count_cache_lines),
         IN_FOLDER(a_machine_without_pmus_still_has_the_software_half),
         cmocka_unit_test(each_model_tells_what_became_of_the_slots),
+        cmocka_unit_test(slots_of_a_task_on_two_kinds_of_cpus_add_up),
         cmocka_unit_test(only_amd_cores_that_have_the_events_are_asked_for_them),
         IN_FOLDER(cores_and_sockets_come_from_sysfs),
         IN_FOLDER(only_sensors_of_packages_are_read),
