@@ -205,7 +205,7 @@ static void fold_entry(struct folding *f, const struct result_entry *en)
     struct thread t = thread_of(f, en->group);
     struct name path[FRAMES_MAX];
     uint32_t n = 0;
-    uint64_t hash = t.name.at;
+    uint64_t hash = map_mix(t.name.at); /* of places as they are, the sum of two is that of others, too */
     bool created;
     for (uint32_t node = en->node; node && n < FRAMES_MAX; node = f->v->result.parent[node]) {
         path[n] = name_of(f, f->v->frame_func[f->v->result.frame[node]], t.java);
