@@ -82,7 +82,7 @@ def dear_on_the_command_line():
 def presets():
     """a preset in the picker brings its event, view and grouping; what was sampled before stays"""
     m.need_events()
-    with Screen([], size=(100, 30)) as s:
+    with Screen([], size=(200, 30)) as s:
         s.wait(r"^flametop .*LIVE")
         s.send("e")
         s.wait(r"\^R counts how often")
