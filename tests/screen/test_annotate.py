@@ -208,8 +208,8 @@ def kernel():
         s.wait(r"only: *kernel")
         s.wait(r"^ *\d+\.\d+ .* \[kernel\] +\w+")
         s.send("a")
-        s.wait(r"^\S+ \(\[kernel\]\) +[\d,]+ samples: .* (addresses|instructions) sampled")
-        s.wait(r"no instructions: .*(kcore|capstone)|from /proc/kcore|from vmlinux")
+        s.wait(r"^\S.* \(\[kernel\]\) +[\d,]+ samples: .* (addresses|instructions) sampled")
+        s.wait(r"no instructions: \w+|from /proc/kcore|from vmlinux")
         s.wait(r"^ *\d+\.\d\d .* [0-9a-f]+")
 
 
@@ -234,10 +234,16 @@ def huge():
         s.wait(r"\.byte +(0x)?0?6")
 
 
+def sleeps(pid):
+    with open("/proc/%d/stat" % pid, encoding="ascii", errors="replace") as f:
+        return f.read().rsplit(")", 1)[1].split()[0] == "S"
+
+
 def no_samples():
     """nothing was sampled: it says so"""
     m.need_events()
-    p = m.start("sleep", "36000")
+    p = m.start("sleep", "36000", becomes="sleep")
+    m.until(lambda: sleeps(p.pid), "sleep does not sleep")
     with Screen(["-p", str(p.pid), "--view", "annotate"]) as s:
         s.wait(r"no samples")
         s.send("H")
