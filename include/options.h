@@ -30,7 +30,6 @@ struct options {
     struct ui_config ui;
     struct export_options exports;
     struct event_list events; /* of -e, or of the config */
-    size_t last_event;        /* those of the last -e begin here */
     bool stat_csv;
     bool window_named;
     enum option_id target; /* -p, -t, -u or -G, as soon as one was given; 0: none */
@@ -61,7 +60,7 @@ struct option_row {
 const struct option_row *option_row(enum option_id id);
 /* Sets one option from text; config keys and the command line both end here. */
 bool options_set(struct options *o, enum option_id id, const char *value, struct error *e);
-/* options_events.c: adds what -e names; --filter belongs to the last of them. options_take_events: what the session is to
+/* options_events.c: adds what -e names; --filter belongs to the last name of these. options_take_events: what the session is to
  * sample, when all was read. */
 bool options_set_event(struct options *o, const char *value, struct error *e);
 bool options_set_filter(struct options *o, const char *value, struct error *e);

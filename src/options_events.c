@@ -7,13 +7,12 @@ bool options_set_event(struct options *o, const char *value, struct error *e)
     if (!o->session.event_named)
         event_list_done(&o->events); /* what the config names gives way to the command line */
     o->session.event_named = true;
-    o->last_event = o->events.n;
     return event_list_parse(&o->events, value, e);
 }
 
 bool options_set_filter(struct options *o, const char *value, struct error *e)
 {
-    return event_list_filter(&o->events, o->session.event_named ? o->last_event : o->events.n, value, e);
+    return event_list_filter(&o->events, o->session.event_named ? o->events.last : o->events.n, value, e);
 }
 
 bool options_take_events(struct options *o, struct error *e)

@@ -59,6 +59,7 @@ bool event_parse_list(const char *text, struct event *out, uint32_t cap, uint32_
 struct event_list {
     struct event *items;
     size_t n, cap;
+    size_t last; /* those of the last name, which may be a glob, begin here: what a filter behind it is for */
 };
 #define EVENT_LIST_MAX 16384
 /* Adds "cycles,sched:*,{branches,branch-misses}:u": commas, groups, globs of tracepoints and of PMUs, and PMUs of which there

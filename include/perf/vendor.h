@@ -13,4 +13,7 @@ bool vendor_find(const char *name, struct perf_event_attr *attr);
  * the callback ends the walk, and is returned. */
 bool vendor_each(bool (*fn)(void *ctx, const char *pmu, const char *name, const char *help), void *ctx);
 
+/* For tests: not the names of this machine's CPU. */
+void vendor_set_off(bool off);
+
 #endif

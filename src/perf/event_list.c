@@ -195,6 +195,7 @@ static bool add_pmus(struct event_list *list, const char *tail, const struct nam
 static bool add_named(struct event_list *list, const char *text, struct group *g, struct error *e)
 {
     struct glob glob;
+    list->last = list->n;
     if (take_glob(text, &glob)) {
         bool ok = add_tracepoints(list, text, &glob, g, e);
         mem_free(glob.system);

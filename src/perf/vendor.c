@@ -7,7 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool ready;
+static bool ready, is_off;
+
+void vendor_set_off(bool off)
+{
+    is_off = off;
+}
 
 static void start(void)
 {
@@ -18,7 +23,7 @@ static bool is_ready(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, start);
-    return ready;
+    return ready && !is_off;
 }
 
 /* What the library knows of the kernel's own events has other names here already. */
@@ -96,6 +101,11 @@ bool vendor_each(bool (*fn)(void *ctx, const char *pmu, const char *name, const 
 }
 
 #else
+
+void vendor_set_off(bool off)
+{
+    (void)off;
+}
 
 bool vendor_find(const char *name, struct perf_event_attr *attr)
 {

@@ -224,6 +224,8 @@ def filters_say_what_the_kernel_says():
         lines = why.split("\n")
         assert status == 1 and "'prev_prio'" in lines[0] and lines[2] == "  " + " " * 16 + "^", why
     assert not [name for name in os.listdir(TRACEFS + "/instances") if name.startswith("flametop-")]
+    got = stat_of_work(program, "-e", "syscalls:sys_enter_getppid,syscalls:sys_exit_getppid", "--filter", "common_pid < 0")
+    assert got == N, got  # it is for the last one
     status, _, why = m.flametop("-e", "cs", "--filter", "x == 1", "-b", "-n", "1", check=False)
     assert status == 2 and "no tracepoint" in why, why
 

@@ -272,8 +272,12 @@ static void what_failed_leaves_the_list_as_it_was(void **state)
 static void filters_are_of_tracepoints(void **state)
 {
     (void)state;
-    struct event_list list = parse("cs,sched:*");
+    struct event_list list = parse("cs,{faults,sched:*}");
     struct error e = { 0 };
+    assert_int_equal(list.last, 2);
+    event_list_done(&list);
+    list = parse("cs,sched:*");
+    assert_int_equal(list.last, 1);
     assert_true(event_list_filter(&list, 1, "prev_pid > 3", &e));
     assert_string_equal(list.items[2].filter, "prev_pid > 3");
     assert_true(event_list_filter(&list, 2, "prev_pid < 9", &e));
