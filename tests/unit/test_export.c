@@ -179,6 +179,34 @@ static void folded_stacks_that_begin_alike_are_sorted_and_each_is_there_once(voi
     free(text);
 }
 
+/* Names of such lengths that places in the exporter's memory lie as far apart as those of the two functions. */
+static void put_threads(struct perfdata_writer *w)
+{
+    for (uint32_t i = 0; i < 20; i++) {
+        char comm[16];
+        snprintf(comm, sizeof comm, i & 8 ? "t%03u" : "thread%02u", i);
+        perfdata_write_comm(w, 1, 300 + i, 300 + i, comm, false);
+        map_self(w, 300 + i);
+        put(w, 10 + 2 * i, 300 + i, LEAF, 0);
+        put(w, 11 + 2 * i, 300 + i, CALLER, 0);
+    }
+}
+
+static void folded_stacks_of_each_thread_stay_its_own(void **state)
+{
+    (void)state;
+    open_file_of(put_threads);
+    char *text = exported(&export_folded);
+    for (uint32_t i = 0; i < 20; i++) {
+        char line[64];
+        snprintf(line, sizeof line, i & 8 ? "t%03u;export_test_leaf 1\n" : "thread%02u;export_test_leaf 1\n", i);
+        assert_non_null(strstr(text, line));
+        snprintf(line, sizeof line, i & 8 ? "t%03u;export_test_caller 1\n" : "thread%02u;export_test_caller 1\n", i);
+        assert_non_null(strstr(text, line));
+    }
+    free(text);
+}
+
 static void folded_stacks_can_tell_processes_and_threads(void **state)
 {
     (void)state;
@@ -381,6 +409,7 @@ int main(int argc, char **argv)
 #define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         WITH_SETUP(folded_stacks_are_summed_and_sorted),
+        WITH_SETUP(folded_stacks_of_each_thread_stay_its_own),
         WITH_SETUP(folded_stacks_that_begin_alike_are_sorted_and_each_is_there_once),
         WITH_SETUP(folded_stacks_can_tell_processes_and_threads),
         WITH_SETUP(zooms_hold_in_what_is_written),
