@@ -73,7 +73,7 @@ static void open_file(void)
 {
     struct perf_event_attr clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1,
                                      .sample_freq = 99 };
-    struct perfdata_write_event events[] = { { "cpu-clock", &clock } };
+    struct perfdata_write_event events[] = { { .name = "cpu-clock", .attr = &clock } };
     write_program();
     struct perfdata_writer *w = perfdata_writer_open(data_path, events, 1, true, true, &error);
     assert_non_null(w);

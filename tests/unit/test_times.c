@@ -37,7 +37,7 @@ static void write_file(void)
     struct perf_event_attr clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1,
                                      .sample_freq = 1000 };
     struct perf_event_attr faults = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .sample_period = 1 };
-    struct perfdata_write_event events[] = { { "cpu-clock", &clock }, { "page-faults", &faults } };
+    struct perfdata_write_event events[] = { { .name = "cpu-clock", .attr = &clock }, { .name = "page-faults", .attr = &faults } };
     struct perfdata_writer *w = perfdata_writer_open(path, events, 2, true, true, &error);
     assert_non_null(w);
     for (uint32_t tid = 100; tid < 103; tid++) {

@@ -95,7 +95,7 @@ static void write_file(uint32_t samples)
                                      .sample_freq = 99 };
     struct perf_event_attr faults = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS,
                                       .sample_period = 1 };
-    struct perfdata_write_event events[] = { { "cpu-clock", &clock }, { "page-faults", &faults } };
+    struct perfdata_write_event events[] = { { .name = "cpu-clock", .attr = &clock }, { .name = "page-faults", .attr = &faults } };
     struct perfdata_writer *w = perfdata_writer_open(path, events, 2, true, true, &error);
     assert_non_null(w);
     write_processes(w);
