@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How the box fares: CPU use, context switches and faults per second, from /proc/stat and /proc/vmstat. */
+/* How the box fares: CPU use, context switches and faults per second, from /proc/stat and /proc/vmstat; and instructions per
+ * cycle of all CPUs, counted where there is a PMU. */
 #ifndef FLAMETOP_SESSION_BOX_H
 #define FLAMETOP_SESSION_BOX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/buf.h"
+
+struct box_counters;
 
 struct box {
     int stat_fd, vmstat_fd; /* stay open; -1: not open */
@@ -17,6 +21,9 @@ struct box {
     uint64_t time_ns;
     double user_percent, system_percent, idle_percent, iowait_percent; /* since the look before; < 0: unknown */
     double switches_per_sec, faults_per_sec;
+    struct box_counters *counters; /* NULL: not tried yet, or not to be had */
+    bool counters_tried;
+    double ipc; /* since the look before; < 0: unknown */
 };
 
 void box_init(struct box *b);

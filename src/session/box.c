@@ -11,6 +11,16 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "perf/pmu.h"
+#include "perf/tally.h"
+
+/* One group on each CPU that was online when it was opened. */
+struct box_counters {
+    struct event_list events;
+    struct scope scope;
+    struct tally *tally;
+    double cycles, instructions; /* at the last look */
+};
 
 void box_init(struct box *b)
 {
@@ -18,7 +28,7 @@ void box_init(struct box *b)
     b->stat_fd = b->vmstat_fd = -1;
     b->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN); /* until the first look */
     b->user_percent = b->system_percent = b->idle_percent = b->iowait_percent = -1;
-    b->switches_per_sec = b->faults_per_sec = -1;
+    b->switches_per_sec = b->faults_per_sec = b->ipc = -1;
 }
 
 /* The value behind a key at the start of a line. */
@@ -74,6 +84,50 @@ static bool box_read(struct box *b, int *fd, const char *path)
     return *fd >= 0 && lseek(*fd, 0, SEEK_SET) == 0 && file_read_fd(*fd, path, 1 << 20, &b->text, NULL);
 }
 
+static void box_close_counters(struct box *b)
+{
+    if (!b->counters)
+        return;
+    if (b->counters->tally)
+        tally_close(b->counters->tally);
+    event_list_done(&b->counters->events);
+    scope_done(&b->counters->scope);
+    mem_free(b->counters);
+    b->counters = NULL;
+}
+
+/* Without a PMU nothing is tried: that costs each second in most VMs. */
+static void box_open_counters(struct box *b)
+{
+    struct error e = { 0 }; /* whoever wants to know why asks view 4 */
+    b->counters_tried = true;
+    if (!pmu_has_core())
+        return;
+    b->counters = mem_zalloc(sizeof *b->counters);
+    scope_init(&b->counters->scope);
+    if (event_list_parse(&b->counters->events, "{cycles,instructions}", &e))
+        b->counters->tally = tally_open(&b->counters->events, &b->counters->scope, &e);
+    if (b->counters->tally)
+        tally_start(b->counters->tally);
+    else
+        box_close_counters(b);
+}
+
+static void box_look_counters(struct box *b)
+{
+    if (!b->counters_tried)
+        box_open_counters(b);
+    struct box_counters *c = b->counters;
+    if (!c)
+        return;
+    struct tally_result cycles = tally_read(c->tally, 0), instructions = tally_read(c->tally, 1);
+    bool counted = cycles.state == COUNT_OK && instructions.state == COUNT_OK && c->cycles > 0 &&
+                   cycles.value > c->cycles && instructions.value >= c->instructions;
+    b->ipc = counted ? (instructions.value - c->instructions) / (cycles.value - c->cycles) : -1;
+    c->cycles = cycles.value;
+    c->instructions = instructions.value;
+}
+
 void box_look(struct box *b, uint64_t now_ns)
 {
     uint64_t interval_ns = b->time_ns && now_ns > b->time_ns ? now_ns - b->time_ns : 0;
@@ -91,6 +145,7 @@ void box_look(struct box *b, uint64_t now_ns)
             b->faults_per_sec = box_rate(b->faults, faults, interval_ns);
         b->faults = faults;
     }
+    box_look_counters(b);
     b->time_ns = now_ns;
 }
 
@@ -101,6 +156,7 @@ void box_done(struct box *b)
     if (b->vmstat_fd >= 0)
         close(b->vmstat_fd);
     buf_done(&b->text);
+    box_close_counters(b);
     box_init(b);
 }
 

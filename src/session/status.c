@@ -178,7 +178,7 @@ void session_get_status(struct session *s, struct session_status *out)
     out->iowait_percent = s->box.iowait_percent;
     out->switches_per_sec = s->box.switches_per_sec;
     out->faults_per_sec = s->box.faults_per_sec;
-    out->ipc = -1;
+    out->ipc = s->box.ipc;
     out->targets_gone = s->targets_gone;
     snprintf(out->said, sizeof out->said, "%s", s->said);
     out->said_number = s->said_number;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "perf/pmu.h"
 #include "session/box.h"
 
 #define TRIES 3000
@@ -53,11 +54,31 @@ static void the_files_are_read_anew_with_every_look(void **state)
     box_done(&b); /* nothing is left to close */
 }
 
+static void instructions_per_cycle_are_counted_where_there_is_a_pmu(void **state)
+{
+    struct box b;
+    (void)state;
+    box_init(&b);
+    look_again(&b);
+    if (!b.counters) {
+        assert_true(b.ipc < 0);
+        assert_false(pmu_has_core() && geteuid() == 0);
+        box_done(&b);
+        print_message("no hardware counters here, or not for us");
+        skip();
+    }
+    for (int i = 0; i < 100 && b.ipc < 0; i++)
+        look_again(&b);
+    assert_true(b.ipc > 0.001 && b.ipc < 20);
+    box_done(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_look_is_not_enough_for_a_rate),
         cmocka_unit_test(the_files_are_read_anew_with_every_look),
+        cmocka_unit_test(instructions_per_cycle_are_counted_where_there_is_a_pmu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
