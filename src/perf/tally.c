@@ -2,7 +2,6 @@
 #include "perf/tally.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +35,8 @@ struct tally {
     struct cpus online;
     struct counter *counters;
     unsigned long flags;
-    int cgroup_fd;
+    int *cgroup_fds; /* stay open: they are the targets' */
+    size_t n_cgroups, cgroups_cap;
     struct error filter; /* what was wrong with one */
 };
 
@@ -77,15 +77,18 @@ static void add_threads(struct tally *t, uint32_t pid)
     namelist_done(&tids);
 }
 
-static bool open_cgroup(struct tally *t, struct error *e)
+static bool add_cgroups(struct tally *t, struct error *e)
 {
-    char root[512], path[sizeof root + sizeof t->scope->cgroup];
-    if (!scope_cgroup_root(root, sizeof root, NULL, e))
-        return false;
-    snprintf(path, sizeof path, "%s%s", root, t->scope->cgroup);
     t->flags = PERF_FLAG_PID_CGROUP;
-    t->cgroup_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return t->cgroup_fd >= 0 || error_sys(e, errno, "cannot open the cgroup %s", path);
+    for (uint32_t i = 0; i < scope_cgroups(t->scope); i++) {
+        int fd = scope_open_cgroup(t->scope, i);
+        if (fd < 0)
+            return error_sys(e, errno, "cannot open the cgroup %s", scope_cgroup(t->scope, i));
+        MEM_GROW(t->cgroup_fds, t->cgroups_cap, t->n_cgroups + 1);
+        t->cgroup_fds[t->n_cgroups++] = fd;
+        add_on_cpus(t, fd);
+    }
+    return true;
 }
 
 static bool find_targets(struct tally *t, struct error *e)
@@ -97,9 +100,8 @@ static bool find_targets(struct tally *t, struct error *e)
         add_on_cpus(t, -1);
         break;
     case SCOPE_CGROUP:
-        if (!open_cgroup(t, e))
+        if (!add_cgroups(t, e))
             return false;
-        add_on_cpus(t, t->cgroup_fd);
         break;
     case SCOPE_PIDS:
         for (uint32_t i = 0; i < s->n_ids; i++)
@@ -306,7 +308,6 @@ struct tally *tally_open(const struct event_list *events, const struct scope *sc
     struct tally *t = mem_zalloc(sizeof *t);
     t->events = events;
     t->scope = scope;
-    t->cgroup_fd = -1;
     t->counters = mem_array(events->n + 1, sizeof *t->counters);
     open_raise_limit();
     cpus_read("online", &t->online);
@@ -364,8 +365,9 @@ void tally_close(struct tally *t)
         mem_free(t->counters[i].fds);
         mem_free(t->counters[i].why);
     }
-    if (t->cgroup_fd >= 0)
-        close(t->cgroup_fd);
+    for (size_t i = 0; i < t->n_cgroups; i++)
+        close(t->cgroup_fds[i]);
+    mem_free(t->cgroup_fds);
     cpus_done(&t->online);
     mem_free(t->counters);
     mem_free(t->targets);

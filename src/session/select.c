@@ -33,6 +33,14 @@ static bool below_cgroup(const char *path, const char *root)
     return !strncmp(path, root, n) && (path[n] == '/' || !path[n]);
 }
 
+static bool below_one_of(const struct scope *scope, const char *path)
+{
+    for (uint32_t i = 0; i < scope_cgroups(scope); i++)
+        if (below_cgroup(path, scope_cgroup(scope, i)))
+            return true;
+    return false;
+}
+
 /* Samples from before a switch of scope are shown when they are of what the scope now means. */
 static bool in_scope(struct session *s, const struct map *ids, const struct world_thread *t)
 {
@@ -45,7 +53,7 @@ static bool in_scope(struct session *s, const struct map *ids, const struct worl
     case SCOPE_USER:
         return t->uid == scope->uid;
     case SCOPE_CGROUP:
-        return t->cgroup && below_cgroup(world_cgroup_path(s->world, t->cgroup), scope->cgroup);
+        return t->cgroup && below_one_of(scope, world_cgroup_path(s->world, t->cgroup));
     case SCOPE_ALL:
         break;
     }

@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import resource
+import signal
 import subprocess
 
 import machine as m
@@ -230,6 +231,51 @@ def filters_say_what_the_kernel_says():
     assert status == 2 and "no tracepoint" in why, why
 
 
+def several_cgroups():
+    """of several cgroups all is counted, and nothing besides"""
+    m.need_events()
+    need_tracefs()
+    root = next((p for p in ("/sys/fs/cgroup/perf_event", "/sys/fs/cgroup/unified", "/sys/fs/cgroup")
+                 if os.path.exists(p + "/cgroup.procs")), None)
+    if not root:
+        raise Skip("no cgroups are mounted here")
+    names = ["flametop-events-%d-%d" % (os.getpid(), i) for i in range(2)]
+    program, file = m.build("work", "-no-pie"), m.path("cgroups")
+    made, works = [], []
+    try:
+        for name in names:
+            try:
+                os.mkdir(os.path.join(root, name))
+            except OSError as error:
+                raise Skip("no cgroup can be made here: %s" % error)
+            made.append(os.path.join(root, name))
+        for folder in made + [None]:
+            work = m.adopt(subprocess.Popen([program, str(N)], stdin=subprocess.PIPE, start_new_session=True))
+            works.append(work)
+            if folder:
+                with open(folder + "/cgroup.procs", "w") as f:
+                    f.write(str(work.pid))
+        stat = m.adopt(subprocess.Popen([m.PROGRAM, "--stat=csv", "-o", file, "-e", "syscalls:sys_enter_getppid", "-G",
+                                         ",".join("/" + name for name in names)], stdin=subprocess.DEVNULL))
+        m.until(lambda: counts_already(stat, 2), "--stat did not begin to count")
+        for work in works:
+            work.stdin.write(b"g")
+            work.stdin.close()
+        for work in works:
+            assert work.wait(LIMIT) == 0
+        stat.send_signal(signal.SIGINT)
+        stat.wait(LIMIT)
+        with open(file) as f:
+            assert f.read().split(",")[0] == str(2 * N)
+    finally:
+        for work in works:
+            work.kill()
+            work.wait()
+        for folder in made:
+            m.until(lambda: not open(folder + "/cgroup.procs").read(), "the cgroup did not become empty")
+            os.rmdir(folder)
+
+
 def stat_of_work(program, *args):
     file = m.path("filtered")
     subprocess.run([m.PROGRAM, "--stat=csv", "-o", file, *args, "--", program, str(N)], input=b"g", check=True, timeout=2 * LIMIT)
@@ -276,5 +322,5 @@ def the_list_tells_what_opens():
     assert status == 1 and "no event matches no-such-*" in why
 
 
-run(all_that_perf_counts, same_as_perf, what_is_wrong_has_its_place, filters_say_what_the_kernel_says, limits_are_explained,
+run(all_that_perf_counts, same_as_perf, what_is_wrong_has_its_place, filters_say_what_the_kernel_says, several_cgroups, limits_are_explained,
     the_list_tells_what_opens)
