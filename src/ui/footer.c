@@ -7,6 +7,7 @@
 #include "ui/view.h"
 #include "ui/window.h"
 
+#define SPACIOUS_COLS  140
 #define MESSAGE_ROWS   5
 #define DESCRIBE_LEAST 16
 #define LABEL_COLS     6
@@ -18,14 +19,16 @@ static bool is_narrowed(const struct app *a)
     return a->query.n_zooms || a->query.to_ns || a->query.filter[0] || a->search[0];
 }
 
-/* Without titles but for the active one, where there is no room. */
+/* Closer together, and without titles but for the active one, where there is no room. */
 static void tab_text(const struct app *a, int cols, uint32_t view, char *dst, size_t cap)
 {
     bool titles = cols >= (is_narrowed(a) || a->query.mode != VIEW_MODE_ALL ? 120 : 90);
-    if (titles || view == a->view)
-        (void)snprintf(dst, cap, " %u %s ", a->views[view]->number, a->views[view]->title);
+    bool active = view == a->view;
+    if (titles || active)
+        (void)snprintf(dst, cap, " %u %s%s", a->views[view]->number, a->views[view]->title,
+                       active || cols >= SPACIOUS_COLS ? " " : "");
     else
-        (void)snprintf(dst, cap, " %u ", a->views[view]->number);
+        (void)snprintf(dst, cap, " %u", a->views[view]->number);
 }
 
 static int draw_tabs(const struct app *a, struct area area)

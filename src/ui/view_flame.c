@@ -268,7 +268,7 @@ static bool flame_search(void *v, struct app *a, int step)
 static void flame_describe(void *v, struct app *a, char *dst, size_t cap)
 {
     const struct flame_view *f = v;
-    snprintf(dst, cap, "%s, colours by %s%s", f->look.upward ? "flame" : "icicle", colour_name(&f->look, &a->answer),
+    snprintf(dst, cap, "%s, by %s%s", f->look.upward ? "flame" : "icicle", colour_name(&f->look, &a->answer),
              f->model.zoom ? ", zoomed (Esc: back)" : "");
 }
 

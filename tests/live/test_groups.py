@@ -124,7 +124,7 @@ def on_the_screen():
         s.wait(r"colours: by module")
         s.send("c")
         s.wait(r"colours: by PAGE-FAULTS: red more than all, blue less")
-        s.wait(r"icicle, colours by PAGE-FAULTS")
+        s.wait(r"icicle, by PAGE-FAULTS")
         s.send("c")
         s.wait(r"colours: by type")
 

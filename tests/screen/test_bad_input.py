@@ -15,7 +15,8 @@ def message(args, pattern, status=(1, 2), **more):
     got, out, why = m.flametop(*args, check=False, **more)
     assert got in status, (args, got, out, why)
     assert re.search(pattern, why), "%s says %r, nothing of %r" % (args, why, pattern)
-    assert why.count("\n") == 1, "more than one line: %r" % why
+    one_line = why.count("\n") == 1 or re.fullmatch(r".*\n  .*\n  +\^\n", why)  # what was typed, and where it is wrong
+    assert one_line, "more than one line: %r" % why
     assert "\x1b" not in why, why
 
 

@@ -63,13 +63,13 @@ def dear():
             s.wait(r"filter: " + SYSCALLS)
             s.send("enter")
             s.wait(SYSCALLS + r" happens often: \S+ [KMG]/s")
-            s.wait(r"one in \d+ .* samples a second: about \d\.\d% of the CPUs")
+            s.wait(r"one in [\d,]+ .* samples a second: about \d\.\d% of the CPUs")
             s.wait(r"each one .* samples a second: ")
             s.send(answer)
             s.wait_not(r"happens often")
             if answer == "esc":
                 assert not s.find(r"^.*%s.* LIVE" % SYSCALLS), "it was switched to"
-        s.wait(r"^.*%s every \d+ \[2/2\]" % SYSCALLS)
+        s.wait(r"^.*%s every [\d,]+ \[2/2\]" % SYSCALLS)
         s.wait(r"^ *\d+\.\d +\d+\.\d +\d")
 
 
