@@ -32,13 +32,16 @@ static void stay_here(void)
     sched_setaffinity(0, sizeof here, &here);
 }
 
-/* Waits, touches so many pages, and computes from then on. A sanitizer's own memory for them would be touched as well. */
-__attribute__((no_sanitize("address", "thread"))) static void touch_on_go(void)
+static bool wait_for_go(void)
 {
     char go;
+    return read(go_pipe[0], &go, 1) == 1;
+}
+
+/* So many pages, and computes from then on. A sanitizer's own memory for them would be touched as well. */
+__attribute__((no_sanitize("address", "thread"))) static void touch(void)
+{
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    if (read(go_pipe[0], &go, 1) != 1)
-        return;
     stay_here();
     char *pages = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
@@ -49,13 +52,21 @@ __attribute__((no_sanitize("address", "thread"))) static void touch_on_go(void)
     spin();
 }
 
+static void touch_on_go(void)
+{
+    if (wait_for_go())
+        touch();
+}
+
 static void fork_and_touch_on_go(void)
 {
+    if (!wait_for_go())
+        return;
     pid_t pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         alarm(590);
-        touch_on_go();
+        touch();
         _exit(0);
     }
     pause();
