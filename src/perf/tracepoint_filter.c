@@ -24,10 +24,9 @@ static bool field_of(char *line, char **name)
     if (strncmp(line, "field:", 6))
         return false;
     line[strcspn(line, ";")] = '\0';
-    if (!strncmp(line, "field:__data_loc", 16)) /* "__data_loc char[] name" */
-        line[strcspn(line, "[")] = ' ';
-    else
-        line[strcspn(line, "[")] = '\0';
+    char *bracket = strchr(line, '[');
+    if (bracket) /* "__data_loc char[] name" has it before the name, all others behind it */
+        *bracket = strncmp(line, "field:__data_loc", 16) ? '\0' : ' ';
     char *blank = strrchr(line, ' ');
     *name = blank ? blank + 1 : line + 6;
     return **name && strncmp(*name, "common_", 7);

@@ -57,6 +57,8 @@ static int make_folder(void **state)
         "name: sched_switch\nformat:\n\tfield:unsigned short common_type;\toffset:0;\n\n\tfield:char prev_comm[16];\toffset:8;\n"
         "\tfield:pid_t prev_pid;\toffset:24;\n\tfield:__data_loc char[] file;\toffset:28;\n\nprint fmt: field:none;\n");
     put("tracefs/events/sched/sched_waking/id", "371\n");
+    put("tracefs/events/odd/odd/id", "373\n");
+    put("tracefs/events/odd/odd/format", "\tfield:__data_loc char where;\toffset:8;\n\tfield:__data_loc cha");
     put("tracefs/events/sched/enable", "0\n");
     put("tracefs/events/syscalls/sys_enter_read/id", "500\n");
     put("tracefs/events/syscalls/sys_exit_read/id", "501\n");
@@ -303,6 +305,8 @@ static void fields_and_probes_are_told_in_a_line(void **state)
     assert_string_equal(text, "prev_comm, prev_pid, file");
     assert_true(tracepoint_fields("uprobes", "hit", text, sizeof text));
     assert_string_equal(text, "uprobe /bin/sh:0x0000000000001234 size=%di");
+    assert_true(tracepoint_fields("odd", "odd", text, sizeof text));
+    assert_string_equal(text, "where, cha");
     assert_false(tracepoint_fields("sched", "sched_waking", text, sizeof text));
     assert_false(tracepoint_fields("..", "sched", text, sizeof text));
 }
