@@ -23,7 +23,7 @@ def program(*flags):
     return m.build("divide", "-O1", *flags)
 
 
-def started(*args, load=(), flags=(), first="divide", size=(120, 50)):
+def started(*args, load=(), flags=(), first=r"divide$", size=(120, 50)):
     """Over a load of ours, with its first function on the screen."""
     m.need_events()
     p = m.start(program(*flags), "36000", *load)
@@ -79,7 +79,7 @@ def same_as_perf():
     file = recorded()
     wanted = perfs_shares(file)
     with Screen(["-i", file], size=(120, 60)) as s:
-        s.wait(r"^ *\d+\.\d+ .*\bdivide")
+        s.wait(r"^ *\d+\.\d+ .*\bdivide$")
         s.send("a")
         s.wait(r"^divide \(divide\) +[\d,]+ samples: ")
         s.send("s")
@@ -103,7 +103,7 @@ def same_as_objdump():
     wanted = re.findall(r"^ +([0-9a-f]+):\t(\w+)", text, re.M)
     assert len(wanted) > 10, text
     with Screen(["-i", file], size=(120, 80)) as s:
-        s.wait(r"^ *\d+\.\d+ .*\bdivide")
+        s.wait(r"^ *\d+\.\d+ .*\bdivide$")
         s.send("a")
         s.wait(r"^divide \(divide\) +[\d,]+ samples: ")
         s.send("s", "o")
@@ -181,7 +181,7 @@ def newer_source():
     os.utime(source, (1000000001, 1000000001))
     p = m.start(out, "36000")
     with Screen(["-F", "199", "-p", str(p.pid)], size=(120, 50)) as s:
-        s.wait(r"^ *\d+\.\d+ .*\bdivide")
+        s.wait(r"^ *\d+\.\d+ .*\bdivide$")
         s.send("a")
         s.wait(r"changed\.c is newer than changed: not shown")
         s.wait(r"changed\.c:\d+")
@@ -227,7 +227,7 @@ def huge():
     subprocess.run(["cc", "-O1", "-o", out, source], check=True)
     p = m.start(out)
     with Screen(["-F", "199", "-p", str(p.pid)], size=(120, 50)) as s:
-        s.wait(r"^ *\d+\.\d+ .*\bhuge")
+        s.wait(r"^ *\d+\.\d+ .*\bhuge$")
         s.send("a")
         s.wait(r"8388\d+ bytes of code: only the part around the hottest is shown")
         s.wait(r"\bdecl? +%ecx")
