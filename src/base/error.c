@@ -48,6 +48,7 @@ static void set_text(struct error *e, enum error_class class, int sys, const cha
     e->placed = false;
     e->at = 0;
     e->shown[0] = '\0';
+    e->column = 0;
 }
 
 static void append(struct error *e, const char *separator, const char *text)
@@ -109,6 +110,7 @@ void error_clear(struct error *e)
     e->text[0] = '\0';
     e->placed = false;
     e->shown[0] = '\0';
+    e->column = 0;
 }
 
 bool error_at(struct error *e, size_t at)

@@ -123,6 +123,21 @@ static void clearing_leaves_no_error(void **state)
     assert_string_equal(e.text, "");
 }
 
+static void a_place_goes_with_its_error(void **state)
+{
+    struct error e = { 0 };
+
+    (void)state;
+    error_set(&e, ERROR_ARGUMENT, "unknown event");
+    error_at(&e, 3);
+    error_show(&e, "cs,cycels");
+    assert_string_equal(e.shown, "cs,cycels");
+    assert_int_equal(e.column, 3);
+    error_set(&e, ERROR_ARGUMENT, "no tracepoint");
+    assert_string_equal(e.shown, "");
+    assert_int_equal(e.column, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +150,7 @@ int main(void)
         cmocka_unit_test(the_text_is_one_clean_line),
         cmocka_unit_test(long_text_is_cut_between_characters),
         cmocka_unit_test(clearing_leaves_no_error),
+        cmocka_unit_test(a_place_goes_with_its_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
