@@ -52,6 +52,7 @@ bool pmu_each_alias(const struct pmu *pmu, bool (*fn)(void *ctx, const char *nam
 
 /* A file of the PMU's folder ("caps/slots", "events/energy-pkg.scale"), without the blanks at its end. False: none. */
 bool pmu_read_file(const struct pmu *pmu, const char *file, struct buf *text);
+bool pmu_names_event(const struct pmu *pmu, const char *event); /* whether it has one of that name */
 
 /* For tests: another folder in the place of /sys/bus/event_source/devices; NULL: that one again. */
 void pmu_set_root(const char *dir);

@@ -50,6 +50,7 @@ uint32_t scope_cgroups(const struct scope *s); /* how many */
 const char *scope_cgroup(const struct scope *s, uint32_t i);
 int scope_open_cgroup(const struct scope *s, uint32_t i); /* its folder, for perf_event_open; -1 and errno */
 bool scope_set_cpus(struct scope *s, const char *list, struct error *e); /* as in perf/cpuspec.h */
+bool scope_has_cpu(const struct scope *s, uint32_t cpu); /* all are in where none were chosen */
 /* Whether new processes can be left out at all; else why not, as a sentence. */
 bool scope_may_stop_inheriting(const struct scope *s, struct error *e);
 /* "all", "pid 123", "only pid 123" (nothing it starts), "user www-data", "cgroup /system.slice", "2 cgroups on 4 cpus": for

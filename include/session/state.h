@@ -284,6 +284,7 @@ void command_poll(struct session *s); /* reaps it, moves its output to the log *
 void command_end(struct session *s);
 /* session.c: a thread with all signals blocked */
 bool session_start_thread(pthread_t *thread, void *(*body)(void *), struct session *s, struct error *e);
+int session_start_detached(void *(*body)(void *), void *arg); /* nobody waits for it; 0, or why not as an errno */
 /* ask.c */
 void ask_done(struct session *s); /* waits for the answer */
 

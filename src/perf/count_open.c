@@ -48,7 +48,7 @@ static bool add_cpus(struct count_set *c, struct error *e)
 {
     const struct scope *s = &c->scope;
     for (uint32_t cpu = 0; cpu < c->online.n; cpu++)
-        if (cpus_has(&c->online, cpu) && (!s->cpus || (cpu < s->n_cpus && s->cpus[cpu])))
+        if (cpus_has(&c->online, cpu) && scope_has_cpu(s, cpu))
             count_slot_add(c, SLOT_CPU, -1, (int)cpu, count_core_of(c, cpu));
     c->n_cpus = c->n_slots;
     return c->n_slots || error_set(e, ERROR_MISSING, "counters: none of the chosen CPUs is online");

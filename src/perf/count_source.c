@@ -182,16 +182,6 @@ static struct count_uncore *add_uncore(struct count_set *c, const struct pmu *pm
     return u;
 }
 
-static bool has_alias(const struct pmu *pmu, const char *event)
-{
-    char file[96];
-    struct buf terms = { 0 };
-    (void)snprintf(file, sizeof file, "events/%s", event);
-    bool there = pmu_read_file(pmu, file, &terms);
-    buf_done(&terms);
-    return there;
-}
-
 /* "power/energy-pkg/" of "power": the name between the slashes. */
 static void add_power(struct count_set *c, const struct pmu *pmu)
 {
@@ -200,7 +190,7 @@ static void add_power(struct count_set *c, const struct pmu *pmu)
         char name[64];
         (void)snprintf(name, sizeof name, "%s", count_defs[event].name + strlen("power/"));
         name[strlen(name) - 1] = '\0';
-        if (has_alias(pmu, name))
+        if (pmu_names_event(pmu, name))
             source_of(pmu, name, &u->sources[event]);
     }
 }
@@ -227,7 +217,7 @@ static bool is_instance(const char *name, const char *of)
 static bool add_memory(struct count_set *c, const struct pmu *pmu, size_t kind)
 {
     bool named = !memory[kind].bytes;
-    if (!is_instance(pmu->name, memory[kind].pmu) || (named && !has_alias(pmu, memory[kind].reads)))
+    if (!is_instance(pmu->name, memory[kind].pmu) || (named && !pmu_names_event(pmu, memory[kind].reads)))
         return false;
     struct count_uncore *u = add_uncore(c, pmu);
     struct count_source *reads = &u->sources[COUNT_MEMORY_READS], *writes = &u->sources[COUNT_MEMORY_WRITES];

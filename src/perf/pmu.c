@@ -56,6 +56,16 @@ bool pmu_read_file(const struct pmu *pmu, const char *file, struct buf *text)
     return read_text(pmu->name, file, text);
 }
 
+bool pmu_names_event(const struct pmu *pmu, const char *event)
+{
+    char file[96];
+    struct buf terms = { 0 };
+    (void)snprintf(file, sizeof file, "events/%s", event);
+    bool there = pmu_read_file(pmu, file, &terms);
+    buf_done(&terms);
+    return there;
+}
+
 /* A PMU's name is a folder's name: nothing that leads out of it. */
 static bool plain_name(const char *name)
 {

@@ -36,17 +36,12 @@ static void add_place(struct places *p, int pid, int cpu, unsigned long flags)
     p->at[p->n++] = (struct place){ pid, cpu, flags };
 }
 
-static bool is_wanted(const struct scope *s, uint32_t cpu)
-{
-    return !s->cpus || (cpu < s->n_cpus && s->cpus[cpu]);
-}
-
 static void add_cpus(struct places *p, const struct scope *s, int pid, unsigned long flags)
 {
     struct cpus online;
     cpus_read("online", &online);
     for (uint32_t cpu = 0; cpu < online.n; cpu++)
-        if (online.in[cpu] && is_wanted(s, cpu))
+        if (online.in[cpu] && scope_has_cpu(s, cpu))
             add_place(p, pid, (int)cpu, flags);
     cpus_done(&online);
 }

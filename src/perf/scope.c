@@ -154,6 +154,11 @@ bool scope_set_cpus(struct scope *s, const char *list, struct error *e)
     return true;
 }
 
+bool scope_has_cpu(const struct scope *s, uint32_t cpu)
+{
+    return !s->cpus || (cpu < s->n_cpus && s->cpus[cpu]);
+}
+
 /* One line of mountinfo (proc_pid_mountinfo(5)): "ID parent maj:min root MOUNT options … - TYPE source SUPER". */
 static bool cgroup_mount_of(char *line, bool v2, char **mount)
 {

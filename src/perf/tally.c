@@ -46,15 +46,10 @@ static void add_target(struct tally *t, pid_t pid, int cpu)
     t->targets[t->n_targets++] = (struct target){ pid, cpu };
 }
 
-static bool cpu_is_in(const struct scope *s, uint32_t cpu)
-{
-    return !s->cpus || (cpu < s->n_cpus && s->cpus[cpu]);
-}
-
 static void add_on_cpus(struct tally *t, pid_t pid)
 {
     for (uint32_t cpu = 0; cpu < t->online.n; cpu++)
-        if (t->online.in[cpu] && cpu_is_in(t->scope, cpu))
+        if (t->online.in[cpu] && scope_has_cpu(t->scope, cpu))
             add_target(t, pid, (int)cpu);
 }
 

@@ -20,20 +20,10 @@ static const struct topdown amd = {
     TOPDOWN_AMD, 0, { "event=0x76", "event=0xc1", "event=0xaa,umask=0x7", "event=0x1a0,umask=0x1", "event=0x1a0,umask=0x1e" }
 };
 
-static bool names(const struct pmu *pmu, const char *event)
-{
-    char file[96];
-    struct buf terms = { 0 };
-    (void)snprintf(file, sizeof file, "events/%s", event);
-    bool there = pmu_read_file(pmu, file, &terms);
-    buf_done(&terms);
-    return there;
-}
-
 static bool names_all(const struct pmu *pmu, const struct topdown *t)
 {
     for (int i = 0; i < TOPDOWN_INPUTS && t->events[i]; i++)
-        if (!names(pmu, t->events[i]))
+        if (!pmu_names_event(pmu, t->events[i]))
             return false;
     return true;
 }

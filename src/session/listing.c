@@ -2,9 +2,7 @@
 #include "process/cgroup_label.h"
 #include "session/listing.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -83,20 +81,6 @@ static void *listing_main(void *listing)
     return NULL;
 }
 
-/* Nobody waits for it: it may hang for as long as a process in the kernel does. */
-static int start_detached(struct listing *l)
-{
-    pthread_t thread;
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int sys = pthread_create(&thread, NULL, listing_main, l);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (!sys)
-        pthread_detach(thread);
-    return sys;
-}
-
 void session_list_start(struct session *s, enum session_list kind)
 {
     if (s->listings[kind] && !s->listings[kind]->done)
@@ -106,7 +90,8 @@ void session_list_start(struct session *s, enum session_list kind)
     l->kind = kind;
     l->users = 2;
     sum_shares(s, l);
-    int sys = start_detached(l);
+    /* it may hang for as long as a process in the kernel does */
+    int sys = session_start_detached(listing_main, l);
     if (!sys)
         return;
     error_sys(&l->result.error, sys, "cannot start a thread that reads /proc");

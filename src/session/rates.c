@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* How often events happen in the present scope, counted by a thread of its own: opening and closing tracepoints makes
  * the kernel wait, which nobody at the keys should. */
-#include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -44,19 +42,6 @@ static void *rates_main(void *rates)
     return NULL;
 }
 
-static int start_detached(struct rates *r)
-{
-    pthread_t thread;
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int sys = pthread_create(&thread, NULL, rates_main, r);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (!sys)
-        pthread_detach(thread);
-    return sys;
-}
-
 bool session_rates_start(struct session *s, const struct event *events, uint32_t n, struct error *e)
 {
     if (s->file)
@@ -72,7 +57,7 @@ bool session_rates_start(struct session *s, const struct event *events, uint32_t
     pthread_mutex_lock(&s->lock);
     scope_copy(&r->scope, &s->running_scope);
     pthread_mutex_unlock(&s->lock);
-    int sys = start_detached(r);
+    int sys = session_start_detached(rates_main, r);
     if (!sys)
         return true;
     r->users = 1;

@@ -165,15 +165,6 @@ void table_columns_draw_row(const struct table_columns *l, const struct app *a, 
             bar_spark(text, sizeof text, r->trend, QUERY_TREND, 0, term_glyphs());
             draw_text(area, row, at, STYLE_NORMAL, text);
             break;
-        case COLUMN_IPC:
-        case COLUMN_CACHE_MISS:
-        case COLUMN_BRANCH_MISS:
-        case COLUMN_OTHER_1:
-        case COLUMN_OTHER_2:
-        case COLUMN_OTHER_3:
-        case COLUMN_OTHER_4:
-            draw_beside(a, r, l->columns[i], area, row, at, width);
-            break;
         case COLUMN_COMM:
             (void)draw_match(area, row, at, width, STYLE_NORMAL, table_row_group(t, r), a->search);
             break;
@@ -181,7 +172,10 @@ void table_columns_draw_row(const struct table_columns *l, const struct app *a, 
             (void)draw_match(area, row, at, width, STYLE_NORMAL, table_row_module(t, r), a->search);
             break;
         default:
-            draw_name(a, t, r, shift, area, row, at, width);
+            if (column_is_beside(l->columns[i]))
+                draw_beside(a, r, l->columns[i], area, row, at, width);
+            else
+                draw_name(a, t, r, shift, area, row, at, width);
         }
     }
 }

@@ -174,20 +174,13 @@ static int compare_column(const struct table_rows *t, enum column c, const struc
         return compare_numbers(x->count, y->count);
     case COLUMN_TREND:
         return compare_numbers(x->newest, y->newest);
-    case COLUMN_IPC:
-    case COLUMN_CACHE_MISS:
-    case COLUMN_BRANCH_MISS:
-    case COLUMN_OTHER_1:
-    case COLUMN_OTHER_2:
-    case COLUMN_OTHER_3:
-    case COLUMN_OTHER_4:
-        return compare_beside(x->beside[c - COLUMN_IPC], y->beside[c - COLUMN_IPC]);
     case COLUMN_COMM:
         return strcmp(table_row_group(t, x), table_row_group(t, y));
     case COLUMN_MODULE:
         return strcmp(table_row_module(t, x), table_row_module(t, y));
     default:
-        return strcmp(table_row_name(t, x), table_row_name(t, y));
+        return column_is_beside(c) ? compare_beside(x->beside[c - COLUMN_IPC], y->beside[c - COLUMN_IPC])
+                                   : strcmp(table_row_name(t, x), table_row_name(t, y));
     }
 }
 
