@@ -60,6 +60,8 @@ struct perfdata {
     uint64_t all_bytes;  /* of all files */
     char trouble[240];   /* it did not come whole (perfdata/spool.h) */
     bool swap, pipe;
+    uint64_t header_bytes, attr_bytes; /* as the header tells: its own, and of an event with the place of its ids */
+    struct format_section attrs;
     uint64_t data_start, data_end;
     struct format_section features[FORMAT_FEATURES];
     bool has_feature[FORMAT_FEATURES];

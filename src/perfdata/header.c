@@ -176,15 +176,15 @@ static void read_ids(struct perfdata *p, uint32_t event, struct format_section s
     mem_free(bytes);
 }
 
-static bool read_events(struct perfdata *p, uint64_t entry_n, struct format_section attrs, const char *path,
-                        struct error *e)
+static bool read_events(struct perfdata *p, const char *path, struct error *e)
 {
     uint8_t entry[ATTR_ENTRY_MAX];
-    if (entry_n < ATTR_ENTRY_MIN || entry_n > ATTR_ENTRY_MAX || attrs.size / entry_n > EVENTS_MAX)
+    uint64_t entry_n = p->attr_bytes;
+    if (entry_n < ATTR_ENTRY_MIN || entry_n > ATTR_ENTRY_MAX || p->attrs.size / entry_n > EVENTS_MAX)
         return error_set(e, ERROR_FORMAT, "%s: impossible sizes in the header (events of %llu bytes)", path,
                          (unsigned long long)entry_n);
-    for (uint64_t i = 0; i < attrs.size / entry_n; i++) {
-        if (!input_copy(&p->in, attrs.offset + i * entry_n, entry, (size_t)entry_n)) {
+    for (uint64_t i = 0; i < p->attrs.size / entry_n; i++) {
+        if (!input_copy(&p->in, p->attrs.offset + i * entry_n, entry, (size_t)entry_n)) {
             damage_note(p, DAMAGE_SECTION, 1);
             break;
         }
@@ -268,12 +268,14 @@ static bool read_file_header(struct perfdata *p, const char *path, struct error 
         return error_set(e, ERROR_FORMAT, "%s is cut: its header is not all there", path);
     struct cursor c = cursor_of(head, sizeof head, p->swap);
     cursor_skip(&c, 8);
-    uint64_t header_n = cursor_u64(&c), entry_n = cursor_u64(&c);
-    struct format_section attrs = read_section(&c), data = read_section(&c);
+    p->header_bytes = cursor_u64(&c);
+    p->attr_bytes = cursor_u64(&c);
+    p->attrs = read_section(&c);
+    struct format_section data = read_section(&c);
     read_section(&c); /* event types: names are in EVENT_DESC */
-    if (!read_events(p, entry_n, attrs, path, e))
+    if (!read_events(p, path, e))
         return false;
-    if (header_n >= FORMAT_HEADER_BYTES)
+    if (p->header_bytes >= FORMAT_HEADER_BYTES)
         read_features(p, &c);
     if (bound_data(p, data)) {
         locate_features(p, p->data_end);
@@ -287,7 +289,7 @@ bool header_read(struct perfdata *p, const char *path, struct error *e)
     if (!read_magic(p, path, e))
         return false;
     if (p->pipe) {
-        p->data_start = FORMAT_PIPE_BYTES;
+        p->header_bytes = p->data_start = FORMAT_PIPE_BYTES;
         p->data_end = p->in.size_bytes;
         setup_read(p);
         if (!p->n_events)

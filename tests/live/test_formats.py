@@ -22,9 +22,9 @@ DATA = os.path.join(m.SOURCE, "tests", "data")
 
 
 def recordings():
-    found = sorted(glob.glob(os.path.join(DATA, "*.facts")))
+    found = sorted(glob.glob(os.path.join(DATA, "*.json")))
     assert found, "no recordings in " + DATA
-    return [file[:-len(".facts")] for file in found]
+    return [file[:-len(".json")] for file in found]
 
 
 def export(file, form, *more):
@@ -32,16 +32,10 @@ def export(file, form, *more):
 
 
 def facts_of(file):
-    """{kind: {what: number}}, numbers without a name under ''"""
-    found = collections.defaultdict(dict)
-    with open(file + ".facts") as f:
-        for line in f:
-            kind, rest = line.rstrip("\n").split(" ", 1)
-            name, _, number = rest.rpartition(" ")
-            if kind == "header":
-                name, _, number = rest.partition(" ")
-            found[kind][name] = number if kind == "header" else int(number)
-    return found
+    """what perf and another walker tell of it: tests/data/README.md"""
+    with open(file + ".json") as f:
+        facts = json.load(f)
+    return facts["raw"], facts["perf"]
 
 
 def by(rows, key, what="samples"):
@@ -52,28 +46,29 @@ def by(rows, key, what="samples"):
 def known_facts():
     """the JSON of every recording by others has the numbers that are known of it"""
     for file in recordings():
-        facts, told = facts_of(file), json.loads(export(file, "json"))
-        assert told["samples"] == facts["samples"][""], file
-        assert told["time"] == {"first_ns": facts["first"][""], "last_ns": facts["last"][""]}, file
-        assert told["records"] == facts["records"], file
-        lost = sum(int(n) for words in facts["lost"] for n in words.split()) + sum(facts["lost"].values())
+        (raw, facts), told = facts_of(file), json.loads(export(file, "json"))
+        assert told["samples"] == facts["samples"], file
+        assert told["time"] == {"first_ns": facts["time_ns"]["first"], "last_ns": facts["time_ns"]["last"]}, file
+        assert told["records"] == {k: n for k, n in facts["aggregated"].items() if k != "TOTAL"}, file
+        lost = facts["lost_events_sum"] + facts["lost_samples_sum"]
         assert told["lost"] == lost == sum(e["lost"] for e in told["events"]), file
         events = [e for e in told["events"] if e["samples"]]
-        assert by(events, "name") == {k: n for k, n in facts["event"].items() if n}, file
-        assert by(events, "name", "period") == {k: n for k, n in facts["event_period"].items() if n}, file
-        assert sum(e["period"] for e in events) == facts["period"][""], file
-        assert by(told["comms"], "name") == facts["comm"], file
-        assert by(told["comms"], "name", "period") == facts["comm_period"], file
-        assert by(told["pids"], "pid") == facts["pid"], file
-        assert by(told["threads"], "tid") == facts["tid"], file
-        assert by(told["cpus"], "cpu") == facts["cpu"], file
-        header = facts["header"]
-        for key, ours in (("hostname", "hostname"), ("release", "os_release"), ("version", "perf_version"),
-                          ("arch", "arch"), ("cpudesc", "cpudesc"), ("cmdline", "cmdline"), ("online", "nrcpus_online")):
-            assert str(told["header"].get(ours, "")) == header.get(key, ""), (file, key, told["header"])
-        with open(file + ".header") as f:
-            sections = [line.split()[1] for line in f if line.startswith("feature ")]
-        assert told["header"]["features"] == sections or not sections, (file, told["header"])
+        reports = facts["report"]["comm"]
+        assert [e["name"] for e in events] == [r["event"] for r in reports], file
+        assert [e["samples"] for e in events] == [e["counts"]["SAMPLE"] for e in facts["per_event_stats"]], file
+        assert [e["period"] for e in events] == [r["event_count_approx"] for r in reports], file
+        assert sum(e["period"] for e in events) == facts["total_period"], file
+        per = facts["per"]
+        assert by(told["comms"], "name") == per["comm"], file
+        assert by(told["comms"], "name", "period") == per["comm_period"], file
+        assert by(told["pids"], "pid") == per["pid"], file
+        assert by(told["threads"], "tid") == per["tid"], file
+        assert by(told["cpus"], "cpu") == per["cpu"], file
+        for key, ours in (("hostname", "hostname"), ("os release", "os_release"), ("perf version", "perf_version"),
+                          ("arch", "arch"), ("cpudesc", "cpudesc"), ("cmdline", "cmdline"),
+                          ("nrcpus online", "nrcpus_online")):
+            assert str(told["header"].get(ours, "")) == facts["header"].get(key, ""), (file, key, told["header"])
+        assert told["header"]["features"] == raw.get("features", told["header"]["features"]), (file, told["header"])
         assert sum(s["self"] for s in told["symbols"]) <= told["samples"]
         assert all(0 <= s["self"] <= s["total"] <= told["samples"] for s in told["symbols"]), file
 
@@ -82,7 +77,7 @@ def known_modules():
     """the JSON of every recording by others says in which modules its samples are"""
     for file in recordings():
         dsos = collections.Counter()
-        for name, n in facts_of(file)["dso"].items():
+        for name, n in facts_of(file)[1]["per"]["dso"].items():
             dsos["[unknown]" if name == "<not found>" else name] += n
         assert by(json.loads(export(file, "json"))["modules"], "path") == dsos, (file, dsos)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Recordings by others (tests/data): what is known of each is what we read. */
+/* Recordings by others (tests/data): all facts that their JSON tells of records are what we read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,24 +16,23 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/unpack.h"
 #include "export/export.h"
-#include "perfdata/reader.h"
+#include "perfdata/file.h"
 #include "process/world.h"
 
-#define WORDS_MAX 4096
+#include "facts_fixture.h"
 
-/* "comm swapper" → how many. */
+#define WORDS_MAX   4096
+#define EVENTS_MAX  8
+#define THREADS_MAX 64
+
+/* "perf/per/comm/swapper", "0/dso/rows/libc.so.6/samples" → how many. */
 struct tally {
     char *word[WORDS_MAX];
     uint64_t n[WORDS_MAX];
     size_t words;
-};
-
-struct known_row {
-    const char *by, *what;
 };
 
 struct known {
@@ -42,6 +41,14 @@ struct known {
     struct world *world;
     struct tally tally;
     struct buf text;
+    struct {
+        uint64_t samples, period, lost_records;
+    } of_event[EVENTS_MAX];
+    struct {
+        uint32_t tid;
+        char comm[16];
+    } thread[THREADS_MAX];
+    uint32_t n_threads;
     uint64_t samples, period, first_ns, last_ns, lost, lost_samples;
     uint64_t chains, chain_max, chain_entries, branches, branch_max, branch_entries, dumps, dumped, registers;
 };
@@ -73,17 +80,36 @@ static const struct module *module_of(struct known *k, const struct record *r, u
     return world_module(k->world, at.module);
 }
 
-/* The rows of perf report --sort comm, dso and pid, which are by threads. */
+/* Which of the events with samples it is; those of a file stand in its order. */
+static unsigned event_number(const struct known *k, uint32_t event)
+{
+    unsigned n = 0;
+    for (uint32_t i = 0; i < event; i++)
+        n += k->of_event[i].samples != 0;
+    return n;
+}
+
+static void count_row(struct known *k, const struct record *r, const char *by, const char *row)
+{
+    count(k, 1, "%u/%s/rows/%s/samples", r->source, by, row);
+    count(k, r->sample.period, "%u/%s/rows/%s/period", r->source, by, row);
+}
+
+/* The rows of perf report --sort comm, dso and pid. The last ones are by threads, each of which has its last name. */
 static void count_rows(struct known *k, const struct record *r, const char *comm, const char *dso)
 {
-    const char *event = k->events[r->source].name;
-    const struct known_row rows[] = { { "comm", comm }, { "dso", dso } };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        count(k, 1, "row %s of %s %s", rows[i].by, event, rows[i].what);
-        count(k, r->sample.period, "row %s_period of %s %s", rows[i].by, event, rows[i].what);
-    }
-    count(k, 1, "row thread of %s %u", event, r->id.tid);
-    count(k, r->sample.period, "row thread_period of %s %u", event, r->id.tid);
+    char thread[16];
+    uint32_t i = 0;
+    while (i < k->n_threads && k->thread[i].tid != r->id.tid)
+        i++;
+    assert_true(i < THREADS_MAX);
+    k->n_threads += i == k->n_threads;
+    k->thread[i].tid = r->id.tid;
+    snprintf(k->thread[i].comm, sizeof k->thread[i].comm, "%s", comm);
+    snprintf(thread, sizeof thread, "%u", i);
+    count_row(k, r, "comm", comm);
+    count_row(k, r, "dso", dso);
+    count_row(k, r, "pid_comm", thread);
 }
 
 /* As a callchain is folded: root first, without the markers of contexts. */
@@ -121,24 +147,24 @@ static void count_module(struct known *k, const struct record *r, const char *co
 {
     char made[64];
     const char *path = export_module_path(m, made, sizeof made), *slash = strrchr(path, '/');
-    count(k, 1, "dso %s", strcmp(path, "[unknown]") ? path : "<not found>");
+    count(k, 1, "perf/per/dso/%s", strcmp(path, "[unknown]") ? path : "<not found>");
     count_rows(k, r, comm, m->kind == MODULE_KMOD ? m->name : slash ? slash + 1 : path);
 }
 
 static void count_sample(struct known *k, const struct record *r)
 {
     uint32_t thread = world_thread_of(k->world, r->id.pid, r->id.tid, r->id.time_ns, 0);
-    const char *comm = world_thread(k->world, thread)->comm, *event = k->events[r->source].name;
+    const char *comm = world_thread(k->world, thread)->comm;
     bool kernel = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-    count(k, 1, "event %s", event);
-    count(k, r->sample.period, "event_period %s", event);
-    count(k, 1, "comm %s", comm);
-    count(k, r->sample.period, "comm_period %s", comm);
-    count(k, 1, "pid %u", r->id.pid);
-    count(k, 1, "tid %u", r->id.tid);
+    k->of_event[r->source].samples++;
+    k->of_event[r->source].period += r->sample.period;
+    count(k, 1, "perf/per/comm/%s", comm);
+    count(k, r->sample.period, "perf/per/comm_period/%s", comm);
+    count(k, 1, "perf/per/pid/%u", r->id.pid);
+    count(k, 1, "perf/per/tid/%u", r->id.tid);
     if (r->id.has & PERF_SAMPLE_CPU)
-        count(k, 1, "cpu %u", r->id.cpu);
-    count(k, 1, "mode %s", kernel ? "kernel" : "user");
+        count(k, 1, "perf/per/cpu/%u", r->id.cpu);
+    count(k, 1, "perf/per/mode/%s", kernel ? "kernel" : "user");
     count_module(k, r, comm, module_of(k, r, thread));
     count_parts(k, r, comm);
     k->samples++;
@@ -158,82 +184,116 @@ static bool on_record(void *ctx, const struct record *r)
         world_apply(k->world, r);
     k->lost += r->type == PERF_RECORD_LOST ? r->lost.lost : 0;
     k->lost_samples += r->type == PERF_RECORD_LOST_SAMPLES ? r->lost.lost : 0;
-    if (r->type == PERF_RECORD_LOST_SAMPLES)
-        count(k, 1, "event_lost_records %s", k->events[r->source].name);
+    k->of_event[r->source].lost_records += r->type == PERF_RECORD_LOST_SAMPLES;
     return true;
-}
-
-static void add_host(const struct perfdata_info *info, struct buf *out)
-{
-    buf_printf(out, "header hostname %s\nheader release %s\nheader version %s\nheader arch %s\n", info->hostname,
-               info->release, info->version, info->arch);
-    buf_printf(out, "header online %u\nheader available %u\n", info->cpus_online, info->cpus_available);
-    buf_printf(out, "header cpudesc %s\nheader cmdline %s\nheader memory %" PRIu64 " kB\n", info->cpudesc, info->cmdline,
-               info->total_mem_kb);
 }
 
 static void add_numbers(const struct known *k, struct buf *out)
 {
-    buf_printf(out, "samples %" PRIu64 "\nperiod %" PRIu64 "\n", k->samples, k->period);
-    buf_printf(out, "first %" PRIu64 "\nlast %" PRIu64 "\n", k->first_ns, k->last_ns);
-    buf_printf(out, "lost %" PRIu64 " %" PRIu64 "\n", k->lost, k->lost_samples);
-    buf_printf(out, "chains %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", k->chains, k->chain_max, k->chain_entries);
-    buf_printf(out, "branches %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", k->branches, k->branch_max, k->branch_entries);
-    buf_printf(out, "dumps %" PRIu64 " %" PRIu64 "\nregisters %" PRIu64 "\n", k->dumps, k->dumped, k->registers);
-    for (size_t i = 0; i < k->tally.words; i++)
-        buf_printf(out, "%s %" PRIu64 "\n", k->tally.word[i], k->tally.n[i]);
+    const struct {
+        const char *name;
+        uint64_t value;
+    } numbers[] = {
+        { "perf/samples", k->samples },
+        { "perf/total_period", k->period },
+        { "perf/time_ns/first", k->first_ns },
+        { "perf/time_ns/last", k->last_ns },
+        { "perf/time_ns/span", k->last_ns - k->first_ns },
+        { "perf/lost_events_sum", k->lost },
+        { "perf/lost_samples_sum", k->lost_samples },
+        { "perf/callchain/samples_with_chain", k->chains },
+        { "perf/callchain/max_nr_entries_incl_markers", k->chain_max },
+        { "perf/callchain/total_entries_incl_markers", k->chain_entries },
+        { "perf/branch_stack/samples", k->branches },
+        { "perf/branch_stack/max_nr", k->branch_max },
+        { "perf/branch_stack/total_entries", k->branch_entries },
+        { "perf/user_stack/samples", k->dumps },
+        { "perf/user_stack/bytes_dumped", k->dumped },
+        { "perf/user_regs_samples", k->registers },
+        { "crosscheck/raw_SAMPLE", k->samples },
+        { "crosscheck/dump_SAMPLE", k->samples },
+        { "crosscheck/stats_SAMPLE", k->samples },
+        { "crosscheck/sum_report_comm", k->samples },
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        buf_printf(out, "%s: %" PRIu64 "\n", numbers[i].name, numbers[i].value);
+}
+
+/* A row of one of the reports: which event's, of which report, its name, what is counted. */
+static void add_row(const struct known *k, const char *word, struct buf *out)
+{
+    const char *sort = strchr(word, '/') + 1, *what = strrchr(word, '/');
+    const char *row = strstr(word, "/rows/") + strlen("/rows/");
+    buf_printf(out, "perf/report/%.*s[%u]/rows/", (int)strcspn(sort, "/"), sort,
+               event_number(k, (uint32_t)strtoul(word, NULL, 10)));
+    if (!strncmp(sort, "pid_comm/", strlen("pid_comm/"))) {
+        unsigned long i = strtoul(row, NULL, 10);
+        buf_printf(out, "%u:%s%s", k->thread[i].tid, k->thread[i].comm, what);
+    } else {
+        buf_puts(out, row);
+    }
+}
+
+static void add_tally(const struct known *k, struct buf *out)
+{
+    for (size_t i = 0; i < k->tally.words; i++) {
+        const char *word = k->tally.word[i];
+        if (strstr(word, "/rows/"))
+            add_row(k, word, out);
+        else
+            buf_puts(out, word);
+        buf_printf(out, ": %" PRIu64 "\n", k->tally.n[i]);
+    }
+}
+
+/* perf report calls an event as the file does; perf evlist and perf report --stats those of a pipe by their attr. */
+static void add_event(const struct known *k, uint32_t event, bool pipe, struct buf *out)
+{
+    static const char *const sorts[] = { "comm", "dso", "pid_comm" };
+    unsigned n = event_number(k, event);
+    const struct perfdata_event *ev = &k->events[event];
+    char name[128];
+    attr_name(&ev->attr, name, sizeof name);
+    buf_printf(out, "perf/per_event_stats[%u]/event: %s\n", n, pipe ? name : ev->name);
+    buf_printf(out, "perf/per_event_stats[%u]/counts/SAMPLE: %" PRIu64 "\n", n, k->of_event[event].samples);
+    if (k->of_event[event].lost_records)
+        buf_printf(out, "perf/per_event_stats[%u]/counts/LOST_SAMPLES: %" PRIu64 "\n", n,
+                   k->of_event[event].lost_records);
+    for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++) {
+        buf_printf(out, "perf/report/%s[%u]/event: %s\n", sorts[i], n, ev->name);
+        buf_printf(out, "perf/report/%s[%u]/event_count_approx: %" PRIu64 "\n", sorts[i], n, k->of_event[event].period);
+    }
 }
 
 static void add_records(struct perfdata *p, struct buf *out)
 {
     const struct perfdata_count *counts;
     uint32_t n = perfdata_counts(p, &counts);
-    for (uint32_t i = 0; i < n; i++)
-        buf_printf(out, "records %s %" PRIu64 "\n", counts[i].name ? counts[i].name : "?", counts[i].n);
-}
-
-static bool has_line(const struct buf *text, const char *line, size_t n)
-{
-    for (const char *at = buf_str(text); *at; at += strcspn(at, "\n") + 1)
-        if (!strncmp(at, line, n) && at[n] == '\n')
-            return true;
-    return false;
-}
-
-static unsigned missing(const struct buf *facts, const struct buf *ours)
-{
-    unsigned n = 0;
-    for (const char *line = buf_str(facts); *line; line += strcspn(line, "\n") + 1) {
-        size_t length = strcspn(line, "\n");
-        if (!has_line(ours, line, length)) {
-            print_message("not so: %.*s\n", (int)length, line);
-            n++;
-        }
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        buf_printf(out, "perf/aggregated/%s: %" PRIu64 "\n", counts[i].name ? counts[i].name : "?", counts[i].n);
+        total += counts[i].n;
     }
-    return n;
-}
-
-static const char *data_path(const char *name)
-{
-    static char path[4096];
-    const char *source = getenv("FLAMETOP_SOURCE");
-    snprintf(path, sizeof path, "%s/tests/data/%s", source ? source : ".", name);
-    return path;
+    buf_printf(out, "perf/aggregated/TOTAL: %" PRIu64 "\n", total);
 }
 
 static void read_all(struct known *k, const char *name, struct buf *ours)
 {
     struct error e = { 0 };
-    struct perfdata *p = perfdata_open(data_path(name), &e);
+    struct perfdata *p = perfdata_open(facts_data_path(name), &e);
     if (!p)
         print_message("%s\n", e.text);
     assert_non_null(p);
     k->n_events = perfdata_events(p, &k->events);
+    assert_true(k->n_events <= EVENTS_MAX);
     k->world = world_new(false);
     assert_true(perfdata_each(p, on_record, k, NULL, &e));
-    add_host(perfdata_info(p), ours);
     add_records(p, ours);
     add_numbers(k, ours);
+    add_tally(k, ours);
+    for (uint32_t i = 0; i < k->n_events; i++)
+        if (k->of_event[i].samples)
+            add_event(k, i, p->pipe, ours);
     world_free(k->world);
     perfdata_close(p);
 }
@@ -273,7 +333,7 @@ static void unpack(const char *name, struct unpacker *u, struct buf *out)
     struct error e = { 0 };
     uint8_t piece[4096];
     size_t got = sizeof piece;
-    if (!file_read(data_path(name), 1 << 20, &packed, &e))
+    if (!file_read(facts_data_path(name), 1 << 20, &packed, &e))
         fail_msg("%s", e.text);
     const uint8_t *src = (const uint8_t *)packed.data;
     for (size_t n = packed.len; n || got == sizeof piece;) {
@@ -284,14 +344,15 @@ static void unpack(const char *name, struct unpacker *u, struct buf *out)
     buf_done(&packed);
 }
 
-static void check_chains(struct known *k, const char *name)
+/* They are told of in the JSON only where there are any. */
+static void check_chains(struct known *k, const char *name, struct buf *out)
 {
     struct unpacker *u = unpacker_new(UNPACK_GZIP, NULL);
     struct buf theirs = { 0 }, ours = { 0 };
     char file[256];
     size_t n, m;
     snprintf(file, sizeof file, "%s.chains.gz", name);
-    if (!u || access(data_path(file), F_OK)) {
+    if (access(facts_data_path(file), F_OK)) {
         unpacker_free(u);
         return;
     }
@@ -299,6 +360,7 @@ static void check_chains(struct known *k, const char *name)
     fold(&k->text, &ours);
     char **wanted = sorted(&theirs, &n), **got = sorted(&ours, &m);
     assert_int_equal(n, m);
+    buf_printf(out, "perf/chains_file: %s\nperf/distinct_chains: %zu\n", file, m);
     for (size_t i = 0; i < n; i++)
         assert_string_equal(got[i], wanted[i]);
     mem_free(wanted);
@@ -310,21 +372,14 @@ static void check_chains(struct known *k, const char *name)
 
 static void check(const char *name)
 {
+    struct buf ours = { 0 };
+    facts_need_libraries();
     struct known *k = mem_zalloc(sizeof *k);
-    struct buf facts = { 0 }, ours = { 0 };
-    struct error e = { 0 };
-    char file[256];
-    snprintf(file, sizeof file, "%s.facts", name);
-    assert_true(file_read(data_path(file), 1 << 20, &facts, &e));
     read_all(k, name, &ours);
-    unsigned wrong = missing(&facts, &ours);
-    if (wrong)
-        print_message("%s is read as\n%s", name, buf_str(&ours));
-    assert_int_equal(wrong, 0);
-    check_chains(k, name);
+    check_chains(k, name, &ours);
+    facts_check(name, &ours, FACTS_OF_RECORDS);
     while (k->tally.words)
         mem_free(k->tally.word[--k->tally.words]);
-    buf_done(&facts);
     buf_done(&ours);
     buf_done(&k->text);
     mem_free(k);
