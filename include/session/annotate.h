@@ -11,6 +11,7 @@
 struct annotate_place {    /* where a function's code is */
     struct module *module; /* a reference is held; NULL: nowhere */
     uint64_t start, size;  /* in the module's offsets; size 0: nothing tells where it begins and ends */
+    uint64_t offset;       /* in it, of a sample or its beginning: what is called otherwise later is found again by it */
     uint64_t key;          /* of its name, as a symbol's */
     char name[256];        /* cleaned */
     enum symbol_class class;
@@ -19,6 +20,11 @@ void annotate_place_done(struct annotate_place *p);
 /* The code with most samples of those that are called so; of what was inlined that of the function around it. False:
  * the answer has no such function. */
 bool annotate_find(struct session *s, const struct view *v, uint64_t func_key, struct annotate_place *out);
+/* Is there code where this function is? Not where stacks are cut, in a guest, or where nothing is known to be mapped. */
+bool annotate_has_code(const struct view *v, uint64_t func_key);
+/* What the code at place->offset is called by now, and where it begins and ends: names come late, and better ones later.
+ * False: as before. */
+bool annotate_place_renew(struct session *s, struct annotate_place *place);
 /* The function with the n-th most samples in itself (0: most). False: not so many have samples. */
 bool annotate_find_hottest(struct session *s, const struct view *v, uint32_t n, struct annotate_place *out);
 
@@ -78,7 +84,7 @@ struct annotation { /* zero-initialised has no function */
 };
 /* Another function: takes `place`. What was there before is forgotten. */
 void annotate_open(struct annotation *a, struct annotate_place *place, bool intel);
-/* The samples of the answer; and what came meanwhile of instructions, lines and texts. */
+/* The samples of the answer, under the name that the place has by now; and what came meanwhile of instructions, lines and texts. */
 void annotate_update(struct annotation *a, struct session *s, const struct view *v, bool source);
 /* Is something still on its way? */
 bool annotate_is_pending(const struct annotation *a);

@@ -11,6 +11,7 @@
 #define ANNOTATE_BACK_MAX 32
 struct annotate_view {
     struct annotation an;
+    struct ui_selection asked; /* what was opened: with what was inlined, which lies in the code of another function */
     struct arrows arrows;
     struct list list;
     struct annotate_back { /* functions whose calls were followed */

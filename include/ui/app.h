@@ -72,7 +72,13 @@ struct app {
     struct dialog *closed;       /* to be freed when the key is done */
     struct ui_selection pending; /* for the view that was just switched to, after its update */
     bool pending_select, pending_drill;
-    uint32_t previous_view;
+    struct app_step { /* ways back */
+        uint32_t view;
+        bool drill;             /* what it led to was opened for what stood under the cursor … */
+        uint32_t zooms, ranges; /* … while there were so many */
+        bool searches, filters;
+    } steps[APP_VIEWS_MAX];
+    uint32_t n_steps;
     uint32_t ended_ticks;   /* since what is sampled was gone */
     uint32_t said_number;   /* of the last answer of the session that was shown */
     uint64_t forgotten;     /* samples that were cleared away */
@@ -94,7 +100,10 @@ unsigned app_error(struct app *a, const struct error *e);
 
 /* Shows view `index`, with the selection of the present one if a person chose it; drill: it was opened for this selection (Enter). */
 unsigned app_show_view(struct app *a, uint32_t index, bool drill);
-unsigned app_leave_view(struct app *a); /* back to the view before this one, once */
+unsigned app_leave_view(struct app *a); /* back to the view before this one, which is as it was left */
+bool app_is_drilled(const struct app *a); /* the view was opened for what was under a cursor, and nothing narrowed it since */
+/* Opens the annotation of the function under the cursor or, where that has no code, the call graph of its callers. */
+unsigned app_annotate(struct app *a);
 unsigned app_show_view_named(struct app *a, const char *name, bool drill);
 unsigned app_zoom(struct app *a, const struct zoom *z); /* adds one; a message when there are too many */
 /* Looks for the next (1), previous (-1) or present-or-next (0) match of app->search in the view. */

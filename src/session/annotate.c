@@ -357,10 +357,24 @@ void annotate_open(struct annotation *a, struct annotate_place *place, bool inte
     *place = (struct annotate_place){ 0 };
 }
 
+static void renew_place(struct annotation *a, struct session *s)
+{
+    struct annotate_place place = a->place;
+    if (!annotate_place_renew(s, &place))
+        return;
+    bool same_code = place.start == a->place.start && place.size == a->place.size;
+    a->place = place;
+    if (same_code)
+        return;
+    module_get(place.module);
+    annotate_open(a, &place, a->intel);
+}
+
 void annotate_update(struct annotation *a, struct session *s, const struct view *v, bool source)
 {
     if (!a->place.module)
         return;
+    renew_place(a, s);
     a->rows_stale |= source != a->source;
     a->source = source;
     get_code(a, s, v);

@@ -17,11 +17,14 @@ void annotate_place_done(struct annotate_place *p)
     *p = (struct annotate_place){ 0 };
 }
 
-static void set_place(struct annotate_place *out, struct module *m, const struct symbol *sym)
+static void set_place(struct annotate_place *out, struct module *m, uint64_t offset, const struct symbol *sym)
 {
-    *out = (struct annotate_place){
-        .module = module_get(m), .start = sym->start, .size = sym->size, .key = sym->key, .class = sym->class
-    };
+    *out = (struct annotate_place){ .module = module_get(m),
+                                    .start = sym->start,
+                                    .size = sym->size,
+                                    .offset = offset,
+                                    .key = sym->key,
+                                    .class = sym->class };
     text_clean(out->name, sizeof out->name, sym->name, strlen(sym->name));
 }
 
@@ -35,7 +38,20 @@ static void place_of_frame(struct session *s, const struct view *v, uint32_t fra
 {
     struct symbol sym;
     symbolizer_lookup(s->symbolizer, module_of(v, frame), v->result.frame_offset[frame], &sym);
-    set_place(out, module_of(v, frame), &sym);
+    set_place(out, module_of(v, frame), v->result.frame_offset[frame], &sym);
+}
+
+bool annotate_place_renew(struct session *s, struct annotate_place *place)
+{
+    struct symbol sym;
+    symbolizer_lookup(s->symbolizer, place->module, place->offset, &sym);
+    bool same = sym.key == place->key && sym.start == place->start && sym.size == place->size;
+    if (same || sym.state == SYMBOL_PENDING)
+        return false;
+    struct module *held = place->module;
+    set_place(place, held, place->offset, &sym);
+    module_put(held);
+    return true;
 }
 
 /* Weights per (module, beginning), by a frame of each. */
@@ -106,6 +122,16 @@ bool annotate_find(struct session *s, const struct view *v, uint64_t func_key, s
     if (frame)
         place_of_frame(s, v, frame, out);
     return frame != 0;
+}
+
+bool annotate_has_code(const struct view *v, uint64_t func_key)
+{
+    for (uint32_t f = 1; f < v->result.n_frames; f++) {
+        enum module_kind kind = view_module(v, f)->kind;
+        if (v->funcs[v->frame_func[f]].key == func_key)
+            return kind != MODULE_UNKNOWN && kind != MODULE_BROKEN && kind != MODULE_GUEST;
+    }
+    return true;
 }
 
 bool annotate_find_hottest(struct session *s, const struct view *v, uint32_t n, struct annotate_place *out)
@@ -218,7 +244,7 @@ bool annotate_callee(const struct annotation *a, struct session *s, const struct
     if ((!sym.size || stub) && find_seen(a, s, v, row, out))
         return true;
     if (sym.size)
-        set_place(out, module_at(a, v, &sym), &sym);
+        set_place(out, module_at(a, v, &sym), sym.start, &sym);
     return sym.size != 0;
 }
 

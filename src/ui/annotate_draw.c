@@ -105,10 +105,10 @@ static double share(uint64_t part, uint64_t of)
 }
 
 /* What is not as one would think. */
-static void collect_notes(const struct annotate_view *v, struct buf *b)
+static void collect_notes(const struct annotate_view *v, const struct app *a, struct buf *b)
 {
     const struct annotation *an = &v->an;
-    char text[160];
+    char text[160], key[16];
     if (an->state == SYMBOL_PENDING)
         add_note(b, "reading the code ...");
     if (!an->place.size)
@@ -116,6 +116,10 @@ static void collect_notes(const struct annotate_view *v, struct buf *b)
     if (an->code && an->code->trouble[0]) {
         buf_puts(b, "no instructions: ");
         buf_puts(b, an->code->trouble);
+    }
+    if (!an->place.size || (an->code && an->code->trouble[0])) {
+        (void)snprintf(text, sizeof text, "%s shows who calls it", keymap_first(a->keymap, ACTION_CALLERS, key));
+        add_note(b, text);
     }
     if (an->code && an->state == SYMBOL_FOUND)
         add_note(b, an->code->note);
@@ -138,10 +142,10 @@ static void collect_notes(const struct annotate_view *v, struct buf *b)
         add_note(b, annotate_source_trouble(an));
 }
 
-static int draw_notes(const struct annotate_view *v, struct area area, int row)
+static int draw_notes(const struct annotate_view *v, const struct app *a, struct area area, int row)
 {
     struct buf notes = { 0 };
-    collect_notes(v, &notes);
+    collect_notes(v, a, &notes);
     int rows = 0;
     if (notes.len) {
         struct area room = area_sub(area, row, 0, NOTES_ROWS, -1);
@@ -261,7 +265,7 @@ void annotate_draw(void *view, struct app *a, struct area area)
     draw_title(v, a, area);
     if (area.rows >= TALL)
         draw_elided(area, row++, 0, area.cols, STYLE_DIM, v->skid, false);
-    row = draw_notes(v, area, row);
+    row = draw_notes(v, a, area, row);
     lay_out(&l, v, area.cols);
     draw_head(&l, area, row++);
     v->body_row = row;

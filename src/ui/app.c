@@ -363,7 +363,7 @@ static struct app *app_new(struct session *s, const struct ui_config *cfg, struc
     a->columns_hidden = cfg->columns ? columns_hidden_but(cfg->columns) : 0;
     a->views = view_table;
     a->n_views = view_table_n;
-    a->view = a->previous_view = view_index(cfg->view);
+    a->view = view_index(cfg->view);
     a->keymap = keymap_new(cfg->keys, cfg->n_keys, e);
     if (a->keymap && theme_load(&a->theme, cfg->theme, e))
         return a;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "session/annotate.h"
 #include "ui/dialog.h"
 #include "ui/menus.h"
 #include "ui/picker.h"
@@ -61,6 +62,8 @@ static unsigned back(struct app *a)
     char key[16];
     if (app_stop_reading(a))
         return APP_QUERY;
+    if (app_is_drilled(a))
+        return app_leave_view(a);
     if (a->search[0]) {
         a->search[0] = '\0';
         return APP_REDRAW;
@@ -75,7 +78,7 @@ static unsigned back(struct app *a)
         a->strip.open = false;
         return APP_REDRAW;
     }
-    if (a->previous_view != a->view)
+    if (a->n_steps)
         return app_leave_view(a);
     return app_message(a, "nothing to go back to: %s quits", keymap_first(a->keymap, ACTION_QUIT, key));
 }
@@ -112,9 +115,33 @@ NUMBERED_VIEW(4)
 NUMBERED_VIEW(8)
 NUMBERED_VIEW(9)
 
-static unsigned view_7(struct app *a)
+static void selection(struct app *a, struct ui_selection *sel)
 {
-    return app_show_view_named(a, view_annotate_ops.name, true);
+    const struct view_ops *ops = a->views[a->view];
+    memset(sel, 0, sizeof *sel);
+    if (ops->selection && a->states[a->view])
+        ops->selection(a->states[a->view], a, sel);
+}
+
+unsigned app_annotate(struct app *a)
+{
+    struct ui_selection sel;
+    char key[16];
+    selection(a, &sel);
+    if (!sel.func_key || annotate_has_code(&a->answer, sel.func_key))
+        return app_show_view_named(a, view_annotate_ops.name, true);
+    return app_message(a, "%s is no code that could be shown, here is who called it: %s says why, and what to do", sel.function,
+                       keymap_first(a->keymap, ACTION_VIEW_8, key)) |
+           app_show_view_named(a, view_callgraph_ops.name, true);
+}
+
+static unsigned callers(struct app *a)
+{
+    struct ui_selection sel;
+    selection(a, &sel);
+    if (!sel.func_key)
+        return app_message(a, "no function is selected whose callers could be shown");
+    return app_show_view_named(a, view_callgraph_ops.name, true);
 }
 
 static unsigned tree(struct app *a)
@@ -153,14 +180,6 @@ static unsigned idle(struct app *a)
     a->query.show_idle = !a->query.show_idle;
     return APP_QUERY |
            app_message(a, a->query.show_idle ? "idle time is counted in" : "idle time is left out");
-}
-
-static void selection(struct app *a, struct ui_selection *sel)
-{
-    const struct view_ops *ops = a->views[a->view];
-    memset(sel, 0, sizeof *sel);
-    if (ops->selection && a->states[a->view])
-        ops->selection(a->states[a->view], a, sel);
 }
 
 static unsigned zoom_module(struct app *a)
@@ -315,7 +334,8 @@ static unsigned (*const handlers[ACTION_COUNT])(struct app *a) = {
     [ACTION_VIEW_2] = view_2,
     [ACTION_VIEW_3] = view_3,
     [ACTION_VIEW_4] = view_4,
-    [ACTION_VIEW_7] = view_7,
+    [ACTION_VIEW_7] = app_annotate,
+    [ACTION_CALLERS] = callers,
     [ACTION_VIEW_8] = view_8,
     [ACTION_VIEW_9] = view_9,
     [ACTION_RANGE] = strip_open,

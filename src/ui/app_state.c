@@ -82,6 +82,28 @@ enum style app_class_style(enum symbol_class c)
 
 /* --- views --- */
 
+static void hide_view(struct app *a)
+{
+    const struct view_ops *ops = a->views[a->view];
+    if (ops->hide && a->states[a->view])
+        ops->hide(a->states[a->view], a);
+}
+
+/* From function to function one goes back step by step; who chooses views goes back to the one before. */
+static void remember_view(struct app *a, bool drill)
+{
+    if (!drill)
+        a->n_steps = 0;
+    if (a->n_steps == APP_VIEWS_MAX)
+        memmove(a->steps, a->steps + 1, --a->n_steps * sizeof *a->steps);
+    a->steps[a->n_steps++] = (struct app_step){ .view = a->view,
+                                                .drill = drill,
+                                                .zooms = a->query.n_zooms,
+                                                .ranges = a->ranges.n,
+                                                .searches = a->search[0] != '\0',
+                                                .filters = a->query.filter[0] != '\0' };
+}
+
 unsigned app_show_view(struct app *a, uint32_t index, bool drill)
 {
     if (index >= a->n_views || index == a->view)
@@ -90,13 +112,12 @@ unsigned app_show_view(struct app *a, uint32_t index, bool drill)
     memset(&a->pending, 0, sizeof a->pending);
     if (from->selection && a->states[a->view])
         from->selection(a->states[a->view], a, &a->pending);
-    if (from->hide && a->states[a->view])
-        from->hide(a->states[a->view], a);
+    hide_view(a);
     if (!a->pending.chosen && !drill)
         memset(&a->pending, 0, sizeof a->pending); /* who chose nothing starts where that view starts */
     a->pending_select = true;
     a->pending_drill = drill;
-    a->previous_view = a->view;
+    remember_view(a, drill);
     a->view = index;
     return APP_QUERY;
 }
@@ -108,10 +129,24 @@ void ui_selection_of(struct ui_selection *out, const struct view_function *f)
     text_clean(out->module, sizeof out->module, f->module, strlen(f->module));
 }
 
+bool app_is_drilled(const struct app *a)
+{
+    const struct app_step *s = a->n_steps ? &a->steps[a->n_steps - 1] : NULL;
+    return s && s->drill && a->query.n_zooms <= s->zooms && a->ranges.n <= s->ranges && (!a->search[0] || s->searches) &&
+           (!a->query.filter[0] || s->filters);
+}
+
 unsigned app_leave_view(struct app *a)
 {
-    unsigned flags = app_show_view(a, a->previous_view, false);
-    a->previous_view = a->view;
+    struct app_step step = a->steps[--a->n_steps];
+    unsigned flags = APP_QUERY;
+    if (step.drill) {
+        hide_view(a);
+        a->view = step.view;
+    } else {
+        flags = app_show_view(a, step.view, false);
+        a->n_steps = 0;
+    }
     return flags;
 }
 

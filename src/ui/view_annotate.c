@@ -63,14 +63,31 @@ static void go_where_wanted(struct annotate_view *v)
     v->wants_hottest = v->wants_offset = false;
 }
 
+static void set_asked(struct annotate_view *v)
+{
+    const struct annotate_place *p = &v->an.place;
+    v->asked.func_key = p->key;
+    (void)snprintf(v->asked.function, sizeof v->asked.function, "%s", p->name);
+    text_clean(v->asked.module, sizeof v->asked.module, p->module->name, strlen(p->module->name));
+}
+
 /* Rows come in between when source lines are found: what is under the cursor stays where it is on the screen. */
 static void look(struct annotate_view *v, struct app *a)
 {
     uint32_t above = v->list.cursor - (v->list.top < v->list.cursor ? v->list.top : v->list.cursor);
     const struct code *before = v->an.code;
+    uint64_t key = v->an.place.key, start = v->an.place.start, size = v->an.place.size;
+    if (v->list.cursor < v->an.n_rows && !v->wants_offset)
+        v->wanted = v->an.rows[v->list.cursor].offset;
     annotate_update(&v->an, a->session, &a->answer, !v->no_source);
+    if (v->an.code != before)
+        v->arrows.n = v->arrows.lanes = 0;
     if (v->an.code != before && v->an.code)
         arrows_make(&v->arrows, &v->an.code->view);
+    if (key && v->asked.func_key == key)
+        set_asked(v);
+    if (v->an.place.start != start || v->an.place.size != size) /* its name came, and tells where it begins */
+        v->wants_offset = !v->wants_hottest;
     list_update(&v->list, v->an.n_rows, row_key, v);
     v->list.top = v->list.cursor > above ? v->list.cursor - above : 0;
     go_where_wanted(v);
@@ -79,6 +96,7 @@ static void look(struct annotate_view *v, struct app *a)
 static void open_place(struct annotate_view *v, struct app *a, struct annotate_place *place)
 {
     annotate_open(&v->an, place, v->intel);
+    set_asked(v);
     v->arrows.n = v->arrows.lanes = 0;
     v->list = (struct list){ .page = v->list.page };
     v->rank = 0;
@@ -106,17 +124,21 @@ static unsigned select_function(void *view, struct app *a, const struct ui_selec
 {
     struct annotate_view *v = view;
     struct annotate_place place;
-    bool known = v->an.place.module && sel->func_key == v->an.place.key;
     (void)drill;
-    if (known)
+    if (v->an.place.module && sel->func_key == v->asked.func_key)
         return APP_HANDLED;
     if (sel->func_key && annotate_find(a->session, &a->answer, sel->func_key, &place)) {
         forget_back(v);
         open_place(v, a, &place);
-    } else if (!v->an.place.module) {
-        update(v, a);
+        v->asked.func_key = sel->func_key;
+        (void)snprintf(v->asked.function, sizeof v->asked.function, "%s", sel->function);
+        return APP_REDRAW;
     }
-    return APP_REDRAW;
+    if (!v->an.place.module)
+        update(v, a);
+    if (!sel->func_key)
+        return APP_REDRAW;
+    return app_message(a, "no sample of %s is left that could be annotated", sel->function);
 }
 
 static void selection(void *view, struct app *a, struct ui_selection *out)
@@ -125,10 +147,8 @@ static void selection(void *view, struct app *a, struct ui_selection *out)
     (void)a;
     if (!v->an.place.module)
         return;
-    out->func_key = v->an.place.key;
+    *out = v->asked;
     out->chosen = true;
-    (void)snprintf(out->function, sizeof out->function, "%s", v->an.place.name);
-    text_clean(out->module, sizeof out->module, v->an.place.module->name, strlen(v->an.place.module->name));
 }
 
 /* ---- keys ---- */
@@ -252,7 +272,7 @@ static unsigned act(void *view, struct app *a, enum action action)
         v->of_all = !v->of_all;
         return app_message(a, v->of_all ? "percent of all samples" : "percent of the function's samples");
     case ACTION_BACK:
-        return v->n_back && !a->search[0] ? pop(v, a) : (unsigned)APP_IGNORED;
+        return v->n_back && (!a->search[0] || app_is_drilled(a)) ? pop(v, a) : (unsigned)APP_IGNORED;
     case ACTION_UNZOOM:
         return v->n_back ? pop(v, a) : (unsigned)APP_IGNORED;
     default:

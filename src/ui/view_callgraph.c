@@ -352,15 +352,6 @@ static unsigned invert(struct callgraph_view *c, struct app *a)
     return APP_REDRAW;
 }
 
-/* Back to where Enter was pressed; when that was here, back to the whole graph. */
-static unsigned leave(struct callgraph_view *c, struct app *a)
-{
-    if (a->views[a->previous_view] != &view_callgraph_ops)
-        return app_leave_view(a);
-    leave_focus(c, a, c->order_before);
-    return APP_REDRAW;
-}
-
 static unsigned expand_hot(struct callgraph_view *c, struct app *a)
 {
     const struct tree_row *row = tree_cursor(tree_of(c));
@@ -377,8 +368,6 @@ static unsigned act(void *view, struct app *a, enum action action)
         return invert(c, a);
     if (action == ACTION_EXPAND_HOT)
         return expand_hot(c, a);
-    if (action == ACTION_BACK && c->graph.focus && !a->search[0])
-        return leave(c, a);
     return tree_act(tree_of(c), action, &callgraph_model, &c->graph) ? APP_REDRAW : APP_IGNORED;
 }
 

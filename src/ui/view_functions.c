@@ -201,8 +201,9 @@ static unsigned drill(struct table *t, struct app *a)
     const struct table_row *r = cursor_row(t);
     if (!r)
         return APP_HANDLED;
+    t->list.moved = true; /* this is where one comes back to, first or not */
     if (r->func && a->query.group != VIEW_GROUP_MODULE)
-        return app_show_view_named(a, view_callgraph_ops.name, true);
+        return app_annotate(a);
     unsigned flags = app_act(a, r->func ? ACTION_ZOOM_MODULE : ACTION_ZOOM_THREAD);
     if (flags & APP_QUERY) {
         a->query.group = VIEW_GROUP_SYMBOL;
@@ -274,9 +275,8 @@ static bool search(void *view, struct app *a, int step)
 const struct view_ops view_functions_ops = {
     .name = "functions",
     .title = "Functions",
-    .intro = "Where the time goes: SELF% is the share of samples taken in a function itself, TOTAL% the "
-             "share taken in it "
-             "or in what it called. Idle time is left out. Enter shows who calls the function.",
+    .intro = "Where the time goes: SELF% is the share of samples taken in a function itself, TOTAL% the share taken in it "
+             "or in what it called. Idle time is left out. Enter shows a function's instructions, i who calls it.",
     .number = 1,
     .scope = SCOPE_KEYS_FUNCTIONS,
     .create = create,

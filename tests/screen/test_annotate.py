@@ -9,6 +9,7 @@ import shutil
 import subprocess
 
 import machine as m
+import perfdata_maker as p
 from ptyscreen import Screen, Skip, run
 
 ROW = re.compile(r"^ *(\d+\.\d\d) (?:.{7}) *([\d,]+) +([0-9a-f]+) ")
@@ -26,9 +27,9 @@ def program(*flags):
 def started(*args, load=(), flags=(), first=r"divide$", size=(120, 50)):
     """Over a load of ours, with its first function on the screen."""
     m.need_events()
-    p = m.start(program(*flags), "36000", *load)
-    atexit.register(lambda: os.path.exists("/tmp/perf-%d.map" % p.pid) and os.unlink("/tmp/perf-%d.map" % p.pid))
-    s = Screen(["-F", "199", "-p", str(p.pid), *args], size=size)
+    pid = m.start(program(*flags), "36000", *load).pid
+    atexit.register(lambda: os.path.exists("/tmp/perf-%d.map" % pid) and os.unlink("/tmp/perf-%d.map" % pid))
+    s = Screen(["-F", "199", "-p", str(pid), *args], size=size)
     s.wait(r"^ *\d+\.\d+ .*\b%s" % first)
     return s
 
@@ -179,8 +180,8 @@ def newer_source():
     subprocess.run(["cc", "-O1", "-g", "-o", out, source], check=True)
     os.utime(out, (1000000000, 1000000000))
     os.utime(source, (1000000001, 1000000001))
-    p = m.start(out, "36000")
-    with Screen(["-F", "199", "-p", str(p.pid)], size=(120, 50)) as s:
+    load = m.start(out, "36000")
+    with Screen(["-F", "199", "-p", str(load.pid)], size=(120, 50)) as s:
         s.wait(r"^ *\d+\.\d+ .*\bdivide$")
         s.send("a")
         s.wait(r"changed\.c is newer than changed: not shown")
@@ -202,8 +203,8 @@ def kernel():
     """a function of the kernel: from its memory or a vmlinux, or its addresses and why there is no more"""
     m.need_events()
     m.need_root()
-    p = m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
-    with Screen(["-F", "199", "-p", str(p.pid)], size=(120, 50)) as s:
+    load = m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
+    with Screen(["-F", "199", "-p", str(load.pid)], size=(120, 50)) as s:
         s.send("K")
         s.wait(r"only: *kernel")
         s.wait(r"^ *\d+\.\d+ .* \[kernel\] +\w+")
@@ -225,8 +226,8 @@ def huge():
                 '    "2: dec %ecx; jnz 2b; ret; .fill 4194304,1,6; .size huge, .-huge");\n'
                 'void huge(void); int main(void) { for (;;) huge(); }\n')
     subprocess.run(["cc", "-O1", "-o", out, source], check=True)
-    p = m.start(out)
-    with Screen(["-F", "199", "-p", str(p.pid)], size=(120, 50)) as s:
+    load = m.start(out)
+    with Screen(["-F", "199", "-p", str(load.pid)], size=(120, 50)) as s:
         s.wait(r"^ *\d+\.\d+ .*\bhuge$")
         s.send("a")
         s.wait(r"8388\d+ bytes of code: only the part around the hottest is shown")
@@ -237,11 +238,78 @@ def huge():
 def no_samples():
     """nothing to annotate is no reason to fall over"""
     m.need_events()
-    p = m.start("sleep", "36000", becomes="sleep")
-    with Screen(["-p", str(p.pid), "--view", "annotate"]) as s:
+    load = m.start("sleep", "36000", becomes="sleep")
+    with Screen(["-p", str(load.pid), "--view", "annotate"]) as s:
         s.wait(r"no samples|samples: ")  # of its start there may be one
         s.send("H", "enter", ".", ",", "s", "o", "v", "%", "esc", "q")
         s.wait_end()
 
 
-run(same_as_perf, exported, same_as_objdump, live, toggles, stripped, newer_source, made_at_run_time, kernel, huge, no_samples)
+def cursor(s):
+    """The row that the cursor is on: its background is not the screen's."""
+    lines = s.screen.display
+    head = next((y for y, line in enumerate(lines) if "SELF%" in line), len(lines))
+    return next((lines[y] for y in range(head + 1, len(lines) - 1) if s.screen.buffer[y][1].bg != "default"), "")
+
+
+def entered():
+    """Enter in the table opens the instructions of its row, i its callers; each Esc goes one step back, to the same row"""
+    with started() as s:
+        s.wait(r"^ *\d+\.\d+ .*\bleaf$")
+        s.send("z")
+        s.wait(r"frozen: ")
+        s.send("/", *"leaf", "enter")
+        s.until(lambda: re.search(r"\bleaf *$", cursor(s)), "the cursor is not on leaf")
+        s.send("enter")
+        s.wait(r"^leaf \(divide\) +[\d,]+ samples: ")
+        s.send("i")
+        s.wait(r"CALLERS of leaf")
+        s.wait(r"\] *main|\] *divide")
+        s.send("end", "enter", "esc")
+        s.wait(r"^leaf \(divide\) +[\d,]+ samples: ")
+        s.send("esc")
+        s.wait(r"SELF%.*FUNCTION")
+        s.until(lambda: re.search(r"\bleaf *$", cursor(s)), "the cursor is not on leaf")
+        s.send("i")
+        s.wait(r"CALLERS of leaf")
+        s.send("esc", "esc")
+        s.wait(r"SELF%.*FUNCTION")
+        s.wait_not(r"search:")
+
+
+def drilled():
+    """where a row is no function Enter zooms into it"""
+    for group, row in (("comm", r"divide$"), ("module", r"divide$"), ("process", r"divide/\d+$"), ("thread", r"divide/\d+$")):
+        with started("--group-by", group, first=row) as s:
+            s.send("z")
+            s.wait(r"frozen: ")
+            s.send("/", *"divide", "enter")
+            s.until(lambda: "divide" in cursor(s), "the cursor is not on divide")
+            s.send("enter")
+            s.wait(r"%s:divide" % group)
+            s.wait(r"by symbol,")
+
+
+def nowhere():
+    """what is no code opens its callers instead, and that is said"""
+    f = p.Maker()
+    f.attr([1])
+    f.comm(100, 100, "lost", 1000, 1)
+    for n in range(5):
+        f.sample(100, 100, 2000 + n, 1, 0x7000)
+    path = m.path("lost.data")
+    with open(path, "wb") as out:
+        out.write(f.file())
+    with Screen(["-i", path]) as s:
+        s.wait(r"\[unknown\] 0x7000")
+        for key in ("enter", "a"):
+            s.send(key)
+            s.wait(r"CALLERS of \[unknown\] 0x7000")
+            s.wait(r"\[unknown\] 0x7000 is no code that could be shown, here is who called it: 8 says why, and what to do")
+            s.send("esc")
+            s.wait(r"CALLERS of \[unknown\] 0x7000")
+            s.send("esc")
+            s.wait(r"SELF%.*FUNCTION")
+
+
+run(same_as_perf, exported, same_as_objdump, entered, drilled, nowhere, live, toggles, stripped, newer_source, made_at_run_time, kernel, huge, no_samples)

@@ -66,7 +66,7 @@ def selects():
         click(s, "hot_b")
         s.until(lambda: "hot_b" in cursor(s), "the cursor on hot_b")
         click(s, "hot_c", 2)
-        s.wait(r"CALLERS of hot_c")
+        s.wait(r"^hot_c \(shape\)")
 
 
 def sorts():

@@ -228,6 +228,22 @@ static void without_code_addresses_keep_their_samples(void **state)
     assert_int_equal(an.rows[annotate_hottest(&an, 0)].offset, BEHIND_DIV);
 }
 
+/* As it was found before the program was read. */
+static void a_name_that_comes_later_is_found(void **state)
+{
+    (void)state;
+    open_file();
+    annotate("inner");
+    struct annotate_place early = { .module = module_get(an.place.module), .offset = BEHIND_DIV, .key = 1, .name = "prog+0x122" };
+    annotate_open(&an, &early, false);
+    annotate_update(&an, session, &view, true);
+    assert_string_equal(an.place.name, "inner");
+    assert_int_equal(an.place.key, key_of("inner"));
+    assert_int_equal(an.place.start, INNER);
+    assert_int_equal(an.place.size, sizeof inner_code);
+    assert_int_equal(an.all.self_samples, 19);
+}
+
 static void the_event_says_whether_it_has_skid(void **state)
 {
     char text[200];
@@ -270,6 +286,7 @@ int main(int argc, char **argv)
         WITH_SETUP(the_hottest_come_in_order),
         WITH_SETUP(calls_lead_to_what_they_call_or_what_was_seen_there),
         WITH_SETUP(without_code_addresses_keep_their_samples),
+        WITH_SETUP(a_name_that_comes_later_is_found),
         WITH_SETUP(the_event_says_whether_it_has_skid),
     };
 
