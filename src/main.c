@@ -156,22 +156,24 @@ static bool open_before(struct options *o, struct error *e)
     return (o->exports.before.session = session_open(&cfg, e)) || error_hint(e, "--diff needs a perf.data");
 }
 
-/* Whether the format that was asked for can be written so. */
-static bool check_export(const struct options *o, struct error *e)
-{
-    const struct exporter *x = o->output ? export_find(o->export_format, o->output, e) : NULL;
-    if (o->output && !x)
-        return false;
-    return (!o->diff && !o->diff_range) || !x || x->compares ||
-           error_set(e, ERROR_ARGUMENT, "%s cannot compare; --export svg and --export report can", x->name);
-}
-
 /* Names as the screens have them are those of stacks as the screens have them. */
 static bool wants_whole_chains(const struct options *o)
 {
     struct error e = { 0 };
     const struct exporter *x = o->output ? export_find(o->export_format, o->output, &e) : NULL;
     return o->mode == RUN_REPORT && x && x->as_recorded && !o->exports.fold_raw;
+}
+
+/* Whether the format that was asked for can be written so. */
+static bool check_export(const struct options *o, struct error *e)
+{
+    const struct exporter *x = o->output ? export_find(o->export_format, o->output, e) : NULL;
+    if (o->output && !x)
+        return false;
+    if (o->exports.as_perf && (!o->session.input || !wants_whole_chains(o)))
+        return error_set(e, ERROR_ARGUMENT, "--as-perf is for --export folded or script of a file (-i)");
+    return (!o->diff && !o->diff_range) || !x || x->compares ||
+           error_set(e, ERROR_ARGUMENT, "%s cannot compare; --export svg and --export report can", x->name);
 }
 
 static int run_session(struct options *o)
@@ -195,6 +197,7 @@ static int run_session(struct options *o)
     if (!open_before(o, &e))
         return complain(&e, 1);
     o->session.whole_chains = wants_whole_chains(o);
+    o->session.as_perf = o->exports.as_perf;
     o->session.wait = o->session.input ? waiting_begin() : NULL;
     struct session *s = session_open(&o->session, &e);
     if (o->session.wait)

@@ -297,6 +297,8 @@ bool options_set(struct options *o, enum option_id id, const char *value, struct
         return true;
     case OPTION_FOLD:
         return options_set_fold(o, value, e);
+    case OPTION_AS_PERF:
+        return options_set_flag(&o->exports.as_perf, id, value, e);
     case OPTION_FIELDS:
         o->exports.fields = value;
         return script_fields(value, &(unsigned){ 0 }, e);

@@ -24,6 +24,7 @@ struct export_options {
     bool pid, tid;                     /* folded: "comm-pid;…", "comm-pid/tid;…", as stackcollapse-perf.pl */
     bool annotate_kernel, annotate_jit; /* folded: "_[k]" and "_[j]" behind names */
     bool fold_period, fold_raw;         /* folded: counts of periods; names as the screens have them */
+    bool as_perf;                      /* folded, script: of a session by perf's rules (session_config) */
     const char *fields;                /* script: as perf script -F; NULL: its default */
     const char *title, *count_name;    /* pictures; NULL: the format's own */
     struct svg_options svg;

@@ -42,6 +42,8 @@ bool space_add(struct space *s, struct modtab *t, const struct space_map *m);
 bool space_fill(struct space *s, const struct space_map *m);
 /* Unmaps a range; retire: it is remembered. */
 bool space_cut(struct space *s, struct modtab *t, uint64_t start, uint64_t end, bool retire);
+/* Takes a mapping, of another space, among those that went before all others. */
+void space_remember(struct space *s, struct modtab *t, const struct space_map *m);
 bool space_maps_module(const struct space *s, const struct mod *mod);
 /* What maps `from` maps `to` from now on. */
 void space_change_module(struct space *s, struct modtab *t, struct mod *from, struct mod *to);

@@ -32,6 +32,9 @@ struct world_map {
 struct world;
 struct world *world_new(bool live);
 void world_free(struct world *w);
+/* By perf's rules, before the first record: what a program mapped stays mapped when another one is executed in its place,
+ * and a mapped memory file is a file like others. */
+void world_set_as_perf(struct world *w);
 
 /* Records were missed (the source was closed and opened anew with another scope): nothing that is known of
  * running processes holds any more; they are read from /proc again. Samples keep their threads. */
@@ -64,6 +67,9 @@ struct place {
     uint64_t offset;
 };
 bool world_resolve(struct world *w, uint32_t thread, uint64_t addr, bool kernel, struct place *out);
+/* The same for where a thread was in user space when it entered the kernel, in case that is not mapped: it may be on its
+ * way through an exec, which was asked for by the program before. */
+bool world_resolve_before(struct world *w, uint32_t thread, uint64_t addr, struct place *out);
 /* The mappings of a thread's image as they are now, to be asked later: what changes from now on changes a copy.
  * NULL: it has none. Given back with world_let_maps. */
 struct space;

@@ -21,6 +21,7 @@ struct image {
     int refs;
     uint64_t serial; /* keeps JIT modules of different programs in one process apart */
     struct space *space;
+    struct space *before; /* of the program that asked for this one, until this one runs; NULL: none */
 };
 
 struct proc {
@@ -55,6 +56,7 @@ struct world_scratch {
 
 struct world {
     bool live;
+    bool as_perf; /* world_set_as_perf */
     bool lost; /* records since the last collection */
     uint32_t version, next_image, jit_epochs;
     uint64_t next_serial;
@@ -84,6 +86,9 @@ void task_free(struct world *w, struct task *t);
 struct proc *proc_new(struct world *w, uint32_t pid, struct space *space); /* takes space */
 void proc_exec(struct world *w, struct proc *p);
 void image_put(struct world *w, struct image *im);
+void image_runs(struct world *w, struct image *im); /* what was before it is of no interest any more */
+/* Keeps a mapping of the program before among those that went: samples of this one lie in it. */
+void image_remember(struct world *w, struct image *im, uint32_t pid, const struct space_map *map);
 struct space *image_writable(struct world *w, struct image *im, uint32_t pid);
 void world_put_space(struct world *w, struct space *s);
 

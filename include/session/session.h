@@ -38,6 +38,7 @@ struct session_config {
     const struct spool_wait *wait; /* told while it comes through a pipe or is unpacked (perfdata/spool.h), or NULL */
     const char *symfs, *kallsyms, *vmlinux;
     bool whole_chains;    /* of a file: callchains as they were recorded, also beyond where they ran into no code */
+    bool as_perf;         /* of a file, and with whole_chains: by perf's rules, see --as-perf */
     bool compress;        /* records of a perf.data that is written are packed */
     bool no_cache;        /* symbol and unwind tables are not kept on disk */
     const char *debuginfod; /* servers that are asked for debug files, separated by blanks; NULL: none */

@@ -222,6 +222,8 @@ void *collector_main(void *session);
 bool collector_record(struct session *s, const struct record *r);
 /* The frame of an address (of a call: one byte before the return address); known: false without a mapping. */
 uint32_t collector_frame(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel, bool *known);
+/* Of an exact address that is in no mapping: it is true, but what was there may not be known. */
+uint32_t collector_unmapped(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel);
 /* A sample of the history, once more from the record's copy; false: something is still missing. */
 bool collector_unwind_again(struct session *s, const struct user_aside *a, bool give_up);
 void collector_forget_places(struct session *s); /* frames, stacks or the kernel's map changed; under lock */

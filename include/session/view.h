@@ -81,6 +81,9 @@ struct view {
 };
 /* The module of one of the result's frames: held until the next query on the view. */
 const struct module *view_module(const struct view *v, uint32_t frame);
+/* Where the symbol of one of them begins, in the module's offsets: view_function has one place, and several functions of a
+ * module may have one name. 0: not known. */
+uint64_t view_symbol_start(struct session *s, const struct view *v, uint32_t frame);
 void view_done(struct view *v);
 
 /* For this folder: an answer seen sample by sample, after session_query and without its group by module. */

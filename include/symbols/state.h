@@ -124,7 +124,7 @@ struct symbolizer {
     struct cache *cache;  /* the resolver's; NULL: none */
     struct fetcher *fetch; /* symbols/fetch.h; NULL: no debuginfod */
     unsigned cache_version;
-    bool keep_tables;
+    bool keep_tables, as_perf;
 };
 
 /* names.c */

@@ -55,6 +55,7 @@ struct symbolizer_config {
     uint32_t n_epochs;
     const struct given *given; /* names that came with the profile (symbols/given.h), before any others; borrowed */
     bool keep_tables;        /* on disk, for the next start (symbols/cache.h) */
+    bool as_perf;            /* names as perf chooses them, with the versions of symbols */
     const char *worker_path; /* program to run as the worker; NULL: /proc/self/exe */
     /* URLs of debuginfod servers, separated by blanks, which symbolizer_fetch asks; NULL: none are asked. */
     const char *debuginfod;

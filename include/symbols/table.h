@@ -67,6 +67,7 @@ struct table_builder {
     size_t names_n, names_cap;
     struct table_header header; /* flags, reference, link_crc and build_id are copied to the blob */
     char debuglink[256];        /* "": none */
+    bool as_perf;               /* names as perf chooses them, with the versions of symbols */
 };
 enum table_rank { TABLE_WEAK, TABLE_LOCAL, TABLE_GLOBAL };
 enum table_overlap {

@@ -13,8 +13,8 @@
 #include "base/error.h"
 
 enum worker_kind {       /* fds; payload → what comes back */
-    WORKER_ELF = 1,      /* the file → table */
-    WORKER_ELF_DEBUG,    /* the file, its debug file → table */
+    WORKER_ELF = 1,      /* the file; anything for names as perf chooses them → table */
+    WORKER_ELF_DEBUG,    /* the file, its debug file; the same → table */
     WORKER_VMLINUX,      /* a vmlinux → table, by address */
     WORKER_KALLSYMS,     /* kallsyms → table */
     WORKER_JIT,          /* perf maps and jitdumps, the best last → table */

@@ -212,6 +212,8 @@ static void fold_entry(struct folding *f, const struct result_entry *en)
         hash = path[n].n ? map_mix(hash + path[n].at) : hash;
         n++;
     }
+    if (!n && f->o->as_perf) /* what perf script shows without a stack is no line */
+        return;
     uint64_t at = *map_at(&f->line_of, hash, f->n_lines, &created);
     if (created)
         add_line(f, t, path, n);

@@ -71,6 +71,7 @@ struct script {
     struct session_samples samples;
     struct session_facts facts;
     unsigned fields;
+    bool as_perf;           /* callers are where they return to, not kept one byte before */
     bool by_default;        /* nobody named the fields: those of tracepoints are others */
     struct session_trace *trace;
     int event_width;
@@ -99,7 +100,7 @@ static void put_symbol(const struct script *c, uint32_t frame, uint64_t offset, 
     buf_putc(out, ' ');
     buf_puts(out, named ? f->name : "[unknown]"); /* an inlined one has its mark in its name */
     if (c->fields & BIT(SCRIPT_SYMOFF) && f->state == SYMBOL_FOUND && f->size && f->class != SYMBOL_CLASS_INLINED)
-        buf_printf(out, "+0x%llx", (unsigned long long)(offset - f->start));
+        buf_printf(out, "+0x%llx", (unsigned long long)(offset - view_symbol_start(c->s, &c->view, frame)));
 }
 
 static void put_frame(const struct script *c, uint32_t frame, uint64_t offset, uint64_t address, struct buf *out)
@@ -122,7 +123,7 @@ static const char *frame_line(struct script *c, uint32_t frame, bool exact)
     uint32_t *at = &c->line_of[2 * (size_t)frame + exact];
     if (!*at) {
         bool broken = view_module(&c->view, frame)->kind == MODULE_BROKEN;
-        uint64_t offset = broken ? 0 : c->view.result.frame_offset[frame] + !exact;
+        uint64_t offset = broken ? 0 : c->view.result.frame_offset[frame] + (!exact && !c->as_perf);
         *at = (uint32_t)c->lines.len + 1;
         buf_putc(&c->lines, '\t');
         put_frame(c, frame, offset, offset, &c->lines);
@@ -246,7 +247,7 @@ static void script_done(struct script *c)
 static bool script_write(struct session *s, const struct view_query *q, const struct export_options *o,
                          struct export_sink *to, struct error *e)
 {
-    struct script c = { .s = s, .samples.with_raw = true, .by_default = !o->fields };
+    struct script c = { .s = s, .samples.with_raw = true, .by_default = !o->fields, .as_perf = o->as_perf };
     struct view_query asked = *q;
     asked.group = VIEW_GROUP_SYMBOL;
     bool ok = script_fields(o->fields, &c.fields, e) && export_samples(s, &asked, &c.view, &c.samples, e);

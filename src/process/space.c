@@ -226,6 +226,17 @@ bool space_cut(struct space *s, struct modtab *t, uint64_t start, uint64_t end, 
     return replace(s, t, start, end, NULL, keep_old);
 }
 
+void space_remember(struct space *s, struct modtab *t, const struct space_map *m)
+{
+    struct space_map old = *m;
+
+    old.seq = 0;
+    for (uint32_t i = 0; i < s->n_retired; i++)
+        if (s->retired[i].mod == m->mod && s->retired[i].start <= m->start && s->retired[i].end >= m->end)
+            return;
+    retire(s, t, old);
+}
+
 bool space_maps_module(const struct space *s, const struct mod *mod)
 {
     for (uint32_t i = 0; i < s->n; i++)

@@ -45,6 +45,11 @@ void world_resync(struct world *w)
         free_tasks(w);
 }
 
+void world_set_as_perf(struct world *w)
+{
+    w->as_perf = true;
+}
+
 void world_free(struct world *w)
 {
     if (!w)
@@ -287,9 +292,25 @@ static bool kernel_place(struct world *w, uint64_t addr, struct place *out)
 
 bool world_resolve(struct world *w, uint32_t thread, uint64_t addr, bool kernel, struct place *out)
 {
+    struct image *im;
+
     if (kernel)
         return kernel_place(w, addr, out);
-    return world_resolve_held(thread && thread < w->n_entries ? w->entries[thread].image->space : NULL, addr, out);
+    im = thread && thread < w->n_entries ? w->entries[thread].image : NULL;
+    if (!world_resolve_held(im ? im->space : NULL, addr, out))
+        return false;
+    image_runs(w, im);
+    return true;
+}
+
+bool world_resolve_before(struct world *w, uint32_t thread, uint64_t addr, struct place *out)
+{
+    struct image *im = thread && thread < w->n_entries ? w->entries[thread].image : NULL;
+
+    if (!im || !im->before || !world_resolve_held(im->before, addr, out))
+        return false;
+    image_remember(w, im, w->entries[thread].t.pid, space_find(im->before, addr));
+    return true;
 }
 
 struct space *world_hold_maps(struct world *w, uint32_t thread)

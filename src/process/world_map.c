@@ -35,7 +35,10 @@ struct mod *user_mod(struct world *w, const struct proc *p, const struct module 
 
     m.live = w->live;
     m.pid = p->pid;
-    m.kind = module_classify(&m.path);
+    if (w->as_perf && !strncmp(m.path, "/memfd:", 7))
+        m.kind = MODULE_FILE;
+    else
+        m.kind = module_classify(&m.path);
     /* a 32-bit process has another vdso than ours */
     if (m.kind == MODULE_VDSO && w->live && sizeof(void *) == 8 && m.map_start <= UINT32_MAX)
         m.path = MODULE_VDSO32;

@@ -56,6 +56,7 @@ void image_put(struct world *w, struct image *im)
     if (im->id)
         map_del(&w->images, im->id);
     world_put_space(w, im->space);
+    image_runs(w, im);
     mem_free(im);
     w->bytes -= sizeof *im;
 }
@@ -69,6 +70,22 @@ static struct space *empty_space(struct world *w, uint32_t pid, bool complete)
     s->owner_pid = pid;
     w->bytes += space_bytes(s);
     return s;
+}
+
+void image_runs(struct world *w, struct image *im)
+{
+    if (im->before)
+        world_put_space(w, im->before);
+    im->before = NULL;
+}
+
+void image_remember(struct world *w, struct image *im, uint32_t pid, const struct space_map *map)
+{
+    struct space *s = image_writable(w, im, pid);
+    size_t before = space_bytes(s);
+
+    space_remember(s, &w->modules, map);
+    space_changed(w, s, before, false);
 }
 
 struct space *image_writable(struct world *w, struct image *im, uint32_t pid)
@@ -104,8 +121,13 @@ struct proc *proc_new(struct world *w, uint32_t pid, struct space *space)
 
 void proc_exec(struct world *w, struct proc *p)
 {
+    struct space *before = p->image->space;
+
+    before->refs++;
     image_put(w, p->image);
-    p->image = image_new(w, empty_space(w, p->pid, true));
+    p->image = image_new(w, w->as_perf ? before : empty_space(w, p->pid, true));
+    if (!w->as_perf)
+        p->image->before = before;
 }
 
 static void proc_leave(struct world *w, struct proc *p)

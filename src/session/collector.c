@@ -19,7 +19,7 @@
 #define CHAIN_MAX 1024 /* kernel.perf_event_max_stack is 127 by default; files may hold more */
 
 /* A chain entry in its context. Return addresses point behind the call, maybe into the next function: all but the
- * first entry of a context are looked up one byte before. */
+ * first entry of a context are looked up one byte before, but for as_perf: perf takes them as they are. */
 struct entry {
     uint64_t addr;
     bool kernel, exact;
@@ -46,6 +46,14 @@ uint32_t collector_frame(struct session *s, const struct frame_owner *o, uint64_
     return slot->frame;
 }
 
+uint32_t collector_unmapped(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel)
+{
+    struct place place = { MODULE_ID_UNKNOWN, addr };
+    if (!kernel && !o->maps)
+        world_resolve_before(s->world, o->thread, addr, &place);
+    return stacks_frame(s->stacks, place.module, place.offset);
+}
+
 static uint32_t frame_of(struct session *s, const struct frame_owner *o, const struct entry *en, bool *known)
 {
     return collector_frame(s, o, en->addr - !en->exact, en->kernel, known);
@@ -70,7 +78,18 @@ static bool is_context(uint64_t v)
            v == PERF_CONTEXT_GUEST_KERNEL || v == PERF_CONTEXT_GUEST_USER || v == CONTEXT_USER_DEFERRED;
 }
 
-static uint32_t chain_entries(const struct record *r, bool by_branches, struct entry *out)
+/* perf shows nothing of a chain with what could be a context, but is none that it knows. */
+static bool perf_drops(const struct record *r)
+{
+    for (uint32_t i = 0; i < r->sample.chain_n; i++) {
+        uint64_t v = record_u64(r->sample.chain, i, r->swap);
+        if (v >= PERF_CONTEXT_MAX && v != PERF_CONTEXT_HV && v != PERF_CONTEXT_KERNEL && v != PERF_CONTEXT_USER)
+            return true;
+    }
+    return false;
+}
+
+static uint32_t chain_entries(const struct session *s, const struct record *r, bool by_branches, struct entry *out)
 {
     unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
     bool kernel = mode == PERF_RECORD_MISC_KERNEL;
@@ -86,7 +105,7 @@ static uint32_t chain_entries(const struct record *r, bool by_branches, struct e
         out[n++] = (struct entry){ v, kernel, exact };
         if (by_branches && !kernel)
             break;
-        exact = false;
+        exact = s->cfg.as_perf;
     }
     if (!n)
         out[n++] = (struct entry){ r->sample.ip, mode == PERF_RECORD_MISC_KERNEL, true };
@@ -117,10 +136,10 @@ static uint32_t callers_stack(struct session *s, const struct frame_owner *o, co
             *broken = true;
             break;
         } else if (s->cfg.whole_chains) {
-            frames[n_frames++] = stacks_frame(s->stacks, MODULE_ID_UNKNOWN, entries[i].addr - !entries[i].exact);
+            frames[n_frames++] = entries[i].exact ? collector_unmapped(s, o, entries[i].addr, entries[i].kernel)
+                                                  : stacks_frame(s->stacks, MODULE_ID_UNKNOWN, entries[i].addr - 1);
         } else if (entries[i].exact) {
-            /* the address itself is true, it is the mapping that we do not have */
-            frames[n_frames++] = stacks_frame(s->stacks, MODULE_ID_UNKNOWN, entries[i].addr);
+            frames[n_frames++] = collector_unmapped(s, o, entries[i].addr, entries[i].kernel);
             if (!entries[i].kernel)
                 break;
         } else {
@@ -136,7 +155,7 @@ static uint32_t callers_stack(struct session *s, const struct frame_owner *o, co
 
 static uint64_t callers_hash(const struct frame_owner *o, const struct entry *entries, uint32_t n)
 {
-    uint64_t h = (uint64_t)o->image << 32 | o->version;
+    uint64_t h = map_mix((uint64_t)o->image << 32 | o->version); /* as they are they would cancel bits of an address */
     for (uint32_t i = 1; i < n; i++) {
         h ^= entries[i].addr + ((uint64_t)entries[i].kernel << 62) + ((uint64_t)entries[i].exact << 61);
         h *= UINT64_C(0x9e3779b97f4a7c15);
@@ -177,12 +196,14 @@ static uint32_t stack_of_chain(struct session *s, const struct record *r, const 
 {
     struct entry entries[CHAIN_MAX];
     const struct perf_event_attr *attr = &s->events[event_of(s, r)].attr;
+    if (s->cfg.as_perf && perf_drops(r))
+        return 0;
     bool calls = r->sample.branch_n && attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;
-    uint32_t n = chain_entries(r, calls, entries);
+    uint32_t n = chain_entries(s, r, calls, entries);
     bool known;
     uint32_t leaf = frame_of(s, owner, &entries[0], &known);
     if (!known)
-        leaf = stacks_frame(s->stacks, MODULE_ID_UNKNOWN, entries[0].addr);
+        leaf = collector_unmapped(s, owner, entries[0].addr, entries[0].kernel);
     if (!known && !entries[0].kernel && !s->cfg.whole_chains)
         return stacks_child(s->stacks, 0, leaf); /* nor are its callers to be believed */
     return stacks_child(s->stacks, callers_of(s, owner, entries, n, broken), leaf);
@@ -192,7 +213,7 @@ static uint32_t stack_of_chain(struct session *s, const struct record *r, const 
 static uint32_t kernel_frames(struct session *s, const struct record *r, const struct frame_owner *owner, uint32_t *frames)
 {
     struct entry entries[CHAIN_MAX];
-    uint32_t n = chain_entries(r, false, entries), n_frames = 0;
+    uint32_t n = chain_entries(s, r, false, entries), n_frames = 0;
     for (uint32_t i = 0; i < n && entries[i].kernel; i++) {
         bool known;
         uint32_t frame = frame_of(s, owner, &entries[i], &known);

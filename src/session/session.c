@@ -70,7 +70,8 @@ static bool open_names(struct session *s, struct error *e)
         .kallsyms = s->cfg.kallsyms,
         .vmlinux = s->cfg.vmlinux,
         .other_machine = s->file && !load_is_of_this_machine(s),
-        .keep_tables = !s->cfg.no_cache,
+        .keep_tables = !s->cfg.no_cache && !s->cfg.as_perf,
+        .as_perf = s->cfg.as_perf,
         .debuginfod = s->cfg.debuginfod,
     };
     cfg.given = s->bundle ? s->bundle->given : NULL;
@@ -122,6 +123,8 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
     pthread_mutex_init(&s->lock, NULL);
     s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     s->world = world_new(!cfg->input);
+    if (cfg->as_perf)
+        world_set_as_perf(s->world);
     s->containers = cfg->input ? NULL : containers_new("/");
     s->stacks = stacks_new();
     s->history = history_new();

@@ -205,8 +205,8 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
     uint32_t n = (r->sample.user_abi == PERF_SAMPLE_REGS_ABI_32 ? walk_32 : unwind_walk)(&in, &source, walked, room, &end);
     for (uint32_t i = 0; i < n; i++)
         frames[i] = walked[i].frame;
-    if (!n) /* the address itself is true, it is the mapping that we do not have */
-        frames[n++] = stacks_frame(s->stacks, MODULE_ID_UNKNOWN, in.regs.pc);
+    if (!n)
+        frames[n++] = collector_unmapped(s, owner, in.regs.pc, false);
     else if (end != UNWIND_ROOT)
         frames[n++] = stacks_frame(s->stacks, MODULE_ID_BROKEN, reason_of(end));
     if (end == UNWIND_PENDING)

@@ -331,6 +331,13 @@ static struct module *module_of_frame(const struct view *v, uint32_t frame)
     return v->memory->modules[number].module;
 }
 
+uint64_t view_symbol_start(struct session *s, const struct view *v, uint32_t frame)
+{
+    struct symbol sym;
+    symbolizer_lookup(s->symbolizer, module_of_frame(v, frame), v->result.frame_offset[frame], &sym);
+    return sym.state == SYMBOL_FOUND ? sym.start : 0;
+}
+
 const struct module *view_module(const struct view *v, uint32_t frame)
 {
     return module_of_frame(v, frame);

@@ -36,9 +36,9 @@ static bool is_for_old_programs(const struct elf_symbol *s)
     return at && at > s->name && at + 1 < s->name + s->name_n && at[1] != '@';
 }
 
-static enum table_rank rank_of(const struct elf_symbol *s)
+static enum table_rank rank_of(const struct elf_symbol *s, bool as_perf)
 {
-    if (is_for_old_programs(s))
+    if (!as_perf && is_for_old_programs(s))
         return TABLE_WEAK;
     switch (s->bind) {
     case STB_WEAK:
@@ -72,7 +72,8 @@ static bool add_symbols_at(const struct elffile *f, size_t section, const struct
     for (i = 0; i < symbols.n && elffile_symbol(&symbols, i, &s); i++)
         if (is_code(&s) && elffile_offset(loaded, s.value, &offset, &limit)) {
             uint64_t up = addresses ? s.value - offset : 0;
-            table_add(b, offset + up, s.size, limit + up, s.name, without_version(&s), rank_of(&s));
+            table_add(b, offset + up, s.size, limit + up, s.name, b->as_perf ? s.name_n : without_version(&s),
+                      rank_of(&s, b->as_perf));
         }
     return true;
 }
@@ -231,7 +232,8 @@ bool elf_read_with_debug(int fd, int debug_fd, struct table_builder *b, struct e
         ok = error_set(e, ERROR_FORMAT, "the debug file has no symbol table");
     if (ok) {
         b->header.flags |= TABLE_FULL;
-        add_symbols(&f, f.dynsym, &f, b);
+        if (!b->as_perf)
+            add_symbols(&f, f.dynsym, &f, b);
         elf_add_plt(&f, b);
     }
     elffile_close(&debug);

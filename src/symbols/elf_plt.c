@@ -239,6 +239,31 @@ static void add_stubs(const struct elffile *f, const char *section, const struct
             add_stub(f, slots, &stub, b);
 }
 
+/* As perf 6.1 has it: the stubs of .plt are taken to be in the order of the relocations, all others have no name. */
+static void add_in_order(const struct elffile *f, struct table_builder *b)
+{
+    const uint64_t size = 16, head = f->machine == EM_AARCH64 ? 32 : size;
+    struct elf_bytes stubs, relocations;
+    struct elf_symbols symbols;
+    uint64_t offset, limit;
+
+    if (!elffile_section(f, ".plt", &stubs, NULL) || !elffile_section(f, ".rela.plt", &relocations, NULL) ||
+        !elffile_symbols(f, f->dynsym, &symbols) || !elffile_offset(f, stubs.addr, &offset, &limit))
+        return;
+    offset += head;
+    for (size_t i = 0; i < relocations.n / sizeof(Elf64_Rela) && i < SLOTS_MAX; i++, offset += size) {
+        char name[TABLE_NAME_MAX];
+        struct elf_symbol symbol;
+        Elf64_Rela r;
+        memcpy(&r, relocations.p + i * sizeof r, sizeof r);
+        if (!elffile_symbol(&symbols, ELF64_R_SYM(r.r_info), &symbol) || symbol.name_n > sizeof name - sizeof SUFFIX)
+            continue;
+        memcpy(name, symbol.name, symbol.name_n);
+        memcpy(name + symbol.name_n, SUFFIX, sizeof SUFFIX);
+        table_add(b, offset, size, limit, name, symbol.name_n + sizeof SUFFIX - 1, TABLE_GLOBAL);
+    }
+}
+
 void elf_add_plt(const struct elffile *f, struct table_builder *b)
 {
     static const char *const sections[] = { ".plt", ".plt.sec", ".plt.got", ".iplt" };
@@ -247,6 +272,10 @@ void elf_add_plt(const struct elffile *f, struct table_builder *b)
 
     if (!f->wide || f->swapped || (f->machine != EM_X86_64 && f->machine != EM_AARCH64))
         return;
+    if (b->as_perf) {
+        add_in_order(f, b);
+        return;
+    }
     add_slots(f, ".rela.plt", &slots);
     remember_order(&slots);
     add_slots(f, ".rela.dyn", &slots);

@@ -110,7 +110,7 @@ static bool answer_table(struct table_builder *b, enum table_overlap overlap, st
 
 static bool do_elf(const struct job *q, struct job_reply *reply, struct error *e)
 {
-    struct table_builder b = { 0 };
+    struct table_builder b = { .as_perf = q->head.payload_n };
     bool ok = elf_read(q->fds[0], &b, e) && answer_table(&b, TABLE_NESTED, reply, e);
 
     table_builder_done(&b);
@@ -128,7 +128,7 @@ static bool do_vmlinux(const struct job *q, struct job_reply *reply, struct erro
 
 static bool do_elf_debug(const struct job *q, struct job_reply *reply, struct error *e)
 {
-    struct table_builder b = { 0 };
+    struct table_builder b = { .as_perf = q->head.payload_n };
     bool ok = elf_read_with_debug(q->fds[0], q->fds[1], &b, e) && answer_table(&b, TABLE_NESTED, reply, e);
 
     table_builder_done(&b);

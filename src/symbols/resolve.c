@@ -73,6 +73,10 @@ bool resolve_ask(struct symbolizer *sy, enum worker_kind kind, int fd, int secon
     if (kept && ask_cache(sy, &key, a))
         return true;
     struct worker_request r = { .kind = kind, .fds = { fd, second_fd }, .n_fds = second_fd < 0 ? 1 : 2 };
+    if (sy->as_perf && (kind == WORKER_ELF || kind == WORKER_ELF_DEBUG)) {
+        r.payload = "perf";
+        r.payload_n = 4;
+    }
     enum worker_result result = worker_ask(&sy->worker, &r, a, &out->trouble);
 
     count_blame(&sy->worker, result, out);

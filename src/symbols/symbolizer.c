@@ -112,6 +112,7 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *cfg, struct er
     sy->n_epochs = cfg->n_epochs;
     sy->given = cfg->given;
     sy->keep_tables = cfg->keep_tables;
+    sy->as_perf = cfg->as_perf;
     sy->kallsyms_fd = sy->vmlinux_fd = -1;
     sy->other_machine = cfg->other_machine;
     sy->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

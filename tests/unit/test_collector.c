@@ -128,6 +128,68 @@ static void an_address_without_a_mapping_is_unknown_and_not_broken(void **state)
     assert_int_equal(last.flags, SAMPLE_USER);
 }
 
+/* The kernel tells of an exec, then of the new program's mappings, and only then does the thread leave for it. */
+static void who_is_on_the_way_through_an_exec_was_where_it_asked_for_it(void **state)
+{
+    uint64_t addr;
+    (void)state;
+    do_comm(10, "next", true);
+    do_mmap(10, TEXT + 0x100000, 0x10000, "/usr/bin/next", 2);
+    struct record r = record(PERF_RECORD_SAMPLE, 10);
+    const uint64_t on_its_way[] = { PERF_CONTEXT_KERNEL, KERNEL + 0x10, PERF_CONTEXT_USER, TEXT + 0x14 };
+    r.misc = PERF_RECORD_MISC_KERNEL;
+    do_sample(&r, on_its_way, 4);
+    assert_string_equal(stack_text(), "3:ffffffff81000010 16:14");
+    const struct world_thread *t = world_thread(s->world, last.thread);
+    assert_string_equal(t->comm, "next");
+    assert_true(world_address(s->world, t->image, 16, 0x14, &addr)); /* so that it can be written */
+    assert_int_equal(addr, TEXT + 0x14);
+    r = record(PERF_RECORD_SAMPLE, 10);
+    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x100010 }, 2);
+    assert_string_equal(stack_text(), "17:10");
+    /* from then on it is the new program that enters the kernel */
+    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_KERNEL, KERNEL + 0x10, PERF_CONTEXT_USER, TEXT + 0x18 }, 4);
+    assert_string_equal(stack_text(), "3:ffffffff81000010 1:400018");
+}
+
+static void by_perfs_rules_callers_are_where_they_return_to(void **state)
+{
+    (void)state;
+    s->cfg.whole_chains = s->cfg.as_perf = true;
+    world_set_as_perf(s->world);
+    struct record r = record(PERF_RECORD_SAMPLE, 10);
+    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, 0x1234, TEXT + 0x20 }, 4);
+    assert_string_equal(stack_text(), "16:10 1:1234 16:20");
+    /* what may be a context and is none costs the whole stack */
+    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, (uint64_t)-100, TEXT + 0x20 }, 4);
+    assert_string_equal(stack_text(), "");
+    /* mappings outlive an exec */
+    do_comm(10, "next", true);
+    do_mmap(10, TEXT + 0x100000, 0x10000, "/usr/bin/next", 2);
+    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x100010, TEXT + 0x20 }, 3);
+    assert_string_equal(stack_text(), "17:10 16:20");
+}
+
+/* Two processes whose images' numbers and whose callers' addresses differ by the same bits. */
+static void callers_of_two_processes_are_not_taken_for_each_other(void **state)
+{
+    (void)state;
+    s->cfg.whole_chains = true;
+    struct record r = record(PERF_RECORD_SAMPLE, 10);
+    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, 0x1235 }, 3);
+    const uint32_t image = world_thread(s->world, last.thread)->image;
+    const uint64_t owner = (uint64_t)image << 32 | world_image_version(s->world, image);
+    do_comm(11, "other", true);
+    do_mmap(11, TEXT, 0x10000, "/usr/bin/busy", 1);
+    r = record(PERF_RECORD_SAMPLE, 11);
+    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10 }, 2);
+    const uint32_t second = world_thread(s->world, last.thread)->image;
+    const uint64_t differ = owner ^ ((uint64_t)second << 32 | world_image_version(s->world, second));
+    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, 0x1235 ^ differ }, 3);
+    uint32_t caller = stacks_frames(s->stacks)[stacks_parents(s->stacks)[last.stack]];
+    assert_int_equal(stacks_frame_offsets(s->stacks)[caller], (0x1235 ^ differ) - 1);
+}
+
 static void a_task_without_a_pid_has_samples(void **state)
 {
     (void)state;
@@ -234,6 +296,9 @@ int main(void)
         WITH_SETUP(what_is_no_context_is_no_code_either),
         WITH_SETUP(with_whole_chains_what_is_no_code_stays),
         WITH_SETUP(an_address_without_a_mapping_is_unknown_and_not_broken),
+        WITH_SETUP(who_is_on_the_way_through_an_exec_was_where_it_asked_for_it),
+        WITH_SETUP(by_perfs_rules_callers_are_where_they_return_to),
+        WITH_SETUP(callers_of_two_processes_are_not_taken_for_each_other),
         WITH_SETUP(a_task_without_a_pid_has_samples),
         WITH_SETUP(the_idle_task_is_marked),
         WITH_SETUP(a_guests_sample_is_its_address),

@@ -186,6 +186,27 @@ static void of_two_versions_the_one_that_is_linked_today_names_the_code(void **s
     mem_free(t.blob);
 }
 
+static void as_perf_has_it_the_longest_of_versions_names_the_code(void **state)
+{
+    static const struct elf_maker_symbol symbols[] = {
+        { "begin@@VERSION_2", ELF_MAKER_VADDR + 0x10, 0x10, 0 },
+        { "begin@VERSION_1.1.1", ELF_MAKER_VADDR + 0x10, 0x10, 0 },
+    };
+    struct elf_maker m = {
+        .symbols = symbols, .n_symbols = sizeof symbols / sizeof *symbols, .symtab_type = SHT_SYMTAB, .id = 7
+    };
+    struct table_builder b = { .as_perf = true };
+    struct built t = { .blob = NULL };
+    int fd = elf_maker_open(&m);
+
+    (void)state;
+    t.ok = elf_read(fd, &b, &t.error);
+    build(&b, &t);
+    close(fd);
+    assert_string_equal(name_at(&t, ELF_MAKER_OFFSET + 0x10), "begin@VERSION_1.1.1");
+    mem_free(t.blob);
+}
+
 static const struct elf_maker_symbol secret = { "secret", ELF_MAKER_VADDR + 0x10, 0x10, 0 };
 static const struct elf_maker_symbol exported = { "exported", ELF_MAKER_VADDR + 0x40, 0x10, 0 };
 
@@ -363,6 +384,7 @@ int main(void)
         cmocka_unit_test(the_vdso_has_names),
         cmocka_unit_test(only_code_inside_the_segment_counts),
         cmocka_unit_test(of_two_versions_the_one_that_is_linked_today_names_the_code),
+        cmocka_unit_test(as_perf_has_it_the_longest_of_versions_names_the_code),
         cmocka_unit_test(a_stripped_file_tells_its_exports_and_its_debug_link),
         cmocka_unit_test(a_debug_file_of_the_same_build_adds_its_names),
         cmocka_unit_test(a_debug_file_of_another_build_is_refused),

@@ -23,9 +23,9 @@ struct built {
     void *blob;
 };
 
-static struct built read_file(const struct elf_maker *m)
+static struct built read_file_as(const struct elf_maker *m, bool as_perf)
 {
-    struct table_builder b = { 0 };
+    struct table_builder b = { .as_perf = as_perf };
     struct built t = { .blob = NULL };
     int fd = elf_maker_open(m);
     size_t size;
@@ -37,6 +37,11 @@ static struct built read_file(const struct elf_maker *m)
     table_builder_done(&b);
     close(fd);
     return t;
+}
+
+static struct built read_file(const struct elf_maker *m)
+{
+    return read_file_as(m, false);
 }
 
 static const char *name_at(const struct built *t, uint64_t addr)
@@ -93,6 +98,14 @@ static void stubs_are_named_after_what_they_lead_to(void **state)
     assert_string_equal(name_at(&t, PLT + 48), "-");
     assert_string_equal(name_at(&t, PLT + 0x100), "malloc@plt");
     assert_string_equal(name_at(&t, PLT + 0x108), "-");
+    mem_free(t.blob);
+    /* perf counts them, wherever they lead to */
+    put_jump(plt + 16, PLT + 16, 4);
+    t = read_file_as(&m, true);
+    assert_string_equal(name_at(&t, PLT), "-");
+    assert_string_equal(name_at(&t, PLT + 16), "_ZdlPv@plt");
+    assert_string_equal(name_at(&t, PLT + 32), "puts@plt");
+    assert_string_equal(name_at(&t, PLT + 0x100), "-");
     mem_free(t.blob);
 }
 
@@ -222,6 +235,8 @@ static void damaged_relocations_and_stubs_are_survived(void **state)
         struct built t;
         *byte ^= 0xff;
         t = read_file(&m);
+        mem_free(t.blob);
+        t = read_file_as(&m, true);
         mem_free(t.blob);
         *byte ^= 0xff;
     }
