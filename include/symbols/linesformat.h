@@ -43,7 +43,8 @@ enum lines_status {
 struct lines_header {
     uint32_t magic, status;
     uint32_t n_rows, n_inlined, strings_n;
-    uint32_t n_more;   /* rows behind those of the offsets: of other places in the same units, in no order */
+    uint32_t n_more;   /* rows behind those of the offsets: of other places in the same units, in no order, those without
+                          anything inlined joined to runs */
     uint32_t given_up; /* offsets of this answer whose unit took too long to read */
     uint32_t want_folder, want_path, want_id_n;
     uint8_t want_id[20], zero[4];

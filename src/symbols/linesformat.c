@@ -128,8 +128,26 @@ bool lines_build_row(struct lines_builder *b, const struct lines_place *place)
     return added;
 }
 
+/* Most functions, and all gaps between them, have nothing inlined: one row tells of a run of them. */
+static bool extend_last(struct lines_builder *b, const struct lines_place *place)
+{
+    struct lines_row last;
+    size_t at = b->more.len - sizeof last;
+
+    if (!b->header.n_more || place->n || place->file)
+        return false;
+    memcpy(&last, b->more.data + at, sizeof last);
+    if (last.n || last.file || last.high != place->low)
+        return false;
+    last.high = place->high;
+    memcpy(b->more.data + at, &last, sizeof last);
+    return true;
+}
+
 bool lines_build_more(struct lines_builder *b, const struct lines_place *place)
 {
+    if (extend_last(b, place))
+        return true;
     bool added = add_row(b, &b->more, place);
 
     b->header.n_more += added;

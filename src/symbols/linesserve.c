@@ -12,7 +12,7 @@
 #define OPEN_MAX_NS (5 * NS_PER_SEC)
 #define FIND_MAX_NS (2 * NS_PER_SEC)
 #define MORE_MAX    1024 /* rows that nobody asked for, of one unit … */
-#define MORE_NS     (20 * NS_PER_MS) /* … and the time for them */
+#define MORE_NS     (100 * NS_PER_MS) /* … and the time for them */
 #define HELD_MAX    (UINT64_C(256) << 20) /* memory, beyond which modules are closed */
 
 struct call {
@@ -135,9 +135,9 @@ static void answer_unit(struct call *c, struct lines_module *m, const struct lin
 {
     struct lines_place *place = mem_alloc(sizeof *place);
     uint64_t at = asked->high, end_ns = clock_now_ns() + MORE_NS;
-    unsigned n;
+    uint32_t before = c->builder.header.n_more;
 
-    for (n = 0; n < MORE_MAX && clock_now_ns() < end_ns; n++, at = place->high) {
+    for (; c->builder.header.n_more - before < MORE_MAX && clock_now_ns() < end_ns; at = place->high) {
         if (at >= asked->unit_high)
             at = asked->unit_low;
         if (at == asked->low || lines_find(m, at, true, end_ns, place, want) != LINES_FIND_DONE ||

@@ -56,6 +56,32 @@ static void what_was_built_is_read_again(void **state)
     buf_done(&blob);
 }
 
+static void neighbours_without_anything_inlined_are_one_row(void **state)
+{
+    struct lines_builder b = { 0 };
+    struct buf blob = { 0 };
+    struct lines_view v;
+    struct lines_place inlined = example();
+
+    (void)state;
+    inlined.low = 0x30, inlined.high = 0x40;
+    assert_true(lines_build_more(&b, &(struct lines_place){ .low = 0x10, .high = 0x20 }));
+    assert_true(lines_build_more(&b, &(struct lines_place){ .low = 0x20, .high = 0x30 }));
+    assert_true(lines_build_more(&b, &inlined));
+    assert_true(lines_build_more(&b, &(struct lines_place){ .low = 0x40, .high = 0x50 }));
+    assert_true(lines_build_more(&b, &(struct lines_place){ .low = 0x60, .high = 0x70 })); /* a hole before it */
+    lines_build(&b, &blob);
+    assert_true(lines_view(&v, blob.data, blob.len, NULL));
+    assert_int_equal(v.header.n_more, 4);
+    assert_int_equal(v.rows[0].low, 0x10);
+    assert_int_equal(v.rows[0].high, 0x30);
+    assert_int_equal(v.rows[1].n, 2);
+    assert_int_equal(v.rows[2].low, 0x40);
+    assert_int_equal(v.rows[3].low, 0x60);
+    lines_builder_done(&b);
+    buf_done(&blob);
+}
+
 static void a_text_is_there_once(void **state)
 {
     struct buf one = { 0 }, many = { 0 };
@@ -159,6 +185,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_built_is_read_again),
+        cmocka_unit_test(neighbours_without_anything_inlined_are_one_row),
         cmocka_unit_test(a_text_is_there_once),
         cmocka_unit_test(an_answer_does_not_grow_without_bounds),
         cmocka_unit_test(a_cut_answer_is_refused),
