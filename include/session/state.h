@@ -25,12 +25,17 @@
 #include "unwind/hotspot.h"
 #include "unwind/walk.h"
 
-/* Frames of addresses that were looked up lately. */
+/* Frames of addresses that were looked up lately, with what unwinding needs of them: a step up a stack is one look
+ * into memory that the sampled programs have pushed out of the cache. */
 #define PLACE_CACHE_SLOTS 8192
 struct place_slot {
     uint64_t addr;
     uint32_t image, version; /* image 0: kernel */
     uint32_t frame;
+    bool has_row;    /* its module's table was asked what follows */
+    uint64_t offset; /* in its module */
+    const struct unwind_rows *rows; /* NULL: the module has none */
+    const struct unwind_entry *entry;
 };
 
 /* The stacks of callers that were seen lately. */
@@ -55,12 +60,6 @@ struct user_table { /* of a module */
     uint32_t generation; /* of the symbolizer when it was asked */
     uint8_t state;
 };
-struct user_row { /* what a frame's table says of it */
-    uint64_t offset; /* in its module */
-    const struct unwind_rows *rows;
-    const struct unwind_entry *entry;
-    bool known; /* it was asked; without rows then: its module has none */
-};
 struct user_aside { /* a sample whose stack is not whole yet */
     uint64_t number; /* in the history */
     uint32_t n_again; /* so many behind it are the same for other events of its group */
@@ -74,8 +73,6 @@ struct user_stacks {
     enum unwind_arch arch;
     struct user_table *tables; /* by module id */
     size_t tables_cap;
-    struct user_row *rows; /* by frame */
-    size_t rows_cap;
     struct user_aside *aside; /* oldest first */
     size_t n_aside, aside_cap, aside_bytes;
     uint32_t tried_generation;
@@ -220,8 +217,8 @@ void *collector_main(void *session);
 /* Under lock. False, over a file only: the sample's stack waits for the unwind table of module s->user.awaits, and
  * nothing was done. */
 bool collector_record(struct session *s, const struct record *r);
-/* The frame of an address (of a call: one byte before the return address); known: false without a mapping. */
-uint32_t collector_frame(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel, bool *known);
+/* The frame of an address (of a call: one byte before the return address); NULL: in no mapping. Valid until the next. */
+struct place_slot *collector_place(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel);
 /* Of an exact address that is in no mapping: it is true, but what was there may not be known. */
 uint32_t collector_unmapped(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel);
 /* A sample of the history, once more from the record's copy; false: something is still missing. */
@@ -238,7 +235,6 @@ void userstack_put_aside(struct session *s, const struct record *r, uint32_t thr
 void userstack_again(struct session *s, uint64_t number); /* the sample behind that one shares its stack */
 void userstack_retry(struct session *s, bool last); /* those put aside; last: however it ends */
 void userstack_forget(struct session *s);           /* tables may be gone */
-void userstack_forget_rows(struct session *s);      /* frames have other numbers */
 void userstack_give_up(struct session *s, uint32_t module); /* its table: until userstack_forget */
 void userstack_done(struct session *s);
 /* jit.c: under lock. Follows the names of code made at run time: looks for more of them (now: at once), and lets samples

@@ -69,7 +69,6 @@ static void collect_garbage(struct session *s)
     history_scan(s->history, 0, 0, renumber_run, &m);
     renumber_thread_scopes(s, new_thread, n_threads);
     collector_forget_places(s);
-    userstack_forget_rows(s);
     jit_forget_frames(s);
     s->trim_wanted = true;
     mem_free(keep);

@@ -25,25 +25,24 @@ struct entry {
     bool kernel, exact;
 };
 
-uint32_t collector_frame(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel, bool *known)
+struct place_slot *collector_place(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel)
 {
     uint32_t version = kernel ? 0 : o->version, image = kernel ? 0 : o->image;
     size_t mask = ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) - 1;
     struct place_slot *slot = &s->places[map_mix(addr ^ (uint64_t)image << 48) & mask];
-    *known = true;
     if (slot->frame && slot->addr == addr && slot->image == image && slot->version == version)
-        return slot->frame;
+        return slot;
     struct place place;
-    *known = o->maps && !kernel ? world_resolve_held(o->maps, addr, &place)
-                                : world_resolve(s->world, o->thread, addr, kernel, &place);
-    if (!*known)
-        return 0;
+    bool known = o->maps && !kernel ? world_resolve_held(o->maps, addr, &place)
+                                    : world_resolve(s->world, o->thread, addr, kernel, &place);
+    if (!known)
+        return NULL;
     *slot = (struct place_slot){ .addr = addr,
                                  .image = image,
                                  .version = version,
                                  .frame = stacks_frame(s->stacks, place.module, place.offset) };
     s->caches_hold = true;
-    return slot->frame;
+    return slot;
 }
 
 uint32_t collector_unmapped(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel)
@@ -56,7 +55,9 @@ uint32_t collector_unmapped(struct session *s, const struct frame_owner *o, uint
 
 static uint32_t frame_of(struct session *s, const struct frame_owner *o, const struct entry *en, bool *known)
 {
-    return collector_frame(s, o, en->addr - !en->exact, en->kernel, known);
+    const struct place_slot *slot = collector_place(s, o, en->addr - !en->exact, en->kernel);
+    *known = slot != NULL;
+    return slot ? slot->frame : 0;
 }
 
 /* The CPU's own record of calls in place of the callers in a chain: from where each was called, innermost first. As perf

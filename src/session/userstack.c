@@ -14,15 +14,9 @@
 
 enum rows_state { ROWS_ASK, ROWS_READY, ROWS_NONE, ROWS_PENDING };
 
-void userstack_forget_rows(struct session *s)
-{
-    if (s->user.rows)
-        memset(s->user.rows, 0, s->user.rows_cap * sizeof *s->user.rows);
-}
-
 void userstack_forget(struct session *s)
 {
-    userstack_forget_rows(s);
+    collector_forget_places(s);
     if (s->user.tables)
         memset(s->user.tables, 0, s->user.tables_cap * sizeof *s->user.tables);
     jitframe_forget(s);
@@ -40,7 +34,6 @@ void userstack_done(struct session *s)
         free_aside(s, &s->user.aside[i]);
     mem_free(s->user.aside);
     mem_free(s->user.tables);
-    mem_free(s->user.rows);
     jitframe_done(s);
     memset(&s->user, 0, sizeof s->user);
 }
@@ -94,38 +87,36 @@ static void wait_for(struct walk *w, struct unwind_place *out, uint32_t module)
         w->awaits = module;
 }
 
-/* The same frames come again and again: what their tables say, be it nothing, is kept with their numbers. */
-static void keep_row(struct user_stacks *u, struct unwind_place *place)
+/* The same addresses come again and again: what their tables say, be it nothing, is kept with them. */
+static void keep_row(struct place_slot *slot, struct unwind_place *place)
 {
-    if (place->frame >= u->rows_cap) {
-        size_t old = u->rows_cap;
-        MEM_GROW(u->rows, u->rows_cap, place->frame + 1);
-        memset(u->rows + old, 0, (u->rows_cap - old) * sizeof *u->rows);
-    }
     if (place->rows)
         place->entry = unwind_rows_entry(place->rows, place->offset);
-    u->rows[place->frame] = (struct user_row){ place->offset, place->rows, place->entry, true };
+    slot->offset = place->offset;
+    slot->rows = place->rows;
+    slot->entry = place->entry;
+    slot->has_row = true;
 }
 
 static bool find_place(void *ctx, uint64_t addr, struct unwind_place *out)
 {
     struct walk *w = ctx;
     struct session *s = w->s;
-    bool known;
-    uint32_t frame = collector_frame(s, w->owner, addr, false, &known);
-    if (!known)
+    struct place_slot *slot = collector_place(s, w->owner, addr, false);
+    if (!slot)
         return false;
-    if (frame < s->user.rows_cap && s->user.rows[frame].known) {
-        const struct user_row *row = &s->user.rows[frame];
-        *out = (struct unwind_place){ .offset = row->offset, .frame = frame, .rows = row->rows, .entry = row->entry };
+    if (slot->has_row) {
+        *out = (struct unwind_place){
+            .offset = slot->offset, .frame = slot->frame, .rows = slot->rows, .entry = slot->entry
+        };
         return true;
     }
-    uint32_t module = stacks_frame_modules(s->stacks)[frame];
+    uint32_t module = stacks_frame_modules(s->stacks)[slot->frame];
     const struct module *m = world_module(s->world, module);
-    *out = (struct unwind_place){ .offset = stacks_frame_offsets(s->stacks)[frame], .frame = frame };
+    *out = (struct unwind_place){ .offset = stacks_frame_offsets(s->stacks)[slot->frame], .frame = slot->frame };
     if (!m || m->kind == MODULE_JIT) {
         out->jit = true;
-        if (m && jitframe_place(s, w->owner, m, frame, addr == w->pc, out) == JIT_PLACE_PENDING)
+        if (m && jitframe_place(s, w->owner, m, slot->frame, addr == w->pc, out) == JIT_PLACE_PENDING)
             wait_for(w, out, module);
         return true;
     }
@@ -134,7 +125,7 @@ static bool find_place(void *ctx, uint64_t addr, struct unwind_place *out)
     if (t->state == ROWS_PENDING)
         wait_for(w, out, module);
     else
-        keep_row(&s->user, out);
+        keep_row(slot, out);
     return true;
 }
 
