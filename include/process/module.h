@@ -56,6 +56,7 @@ struct module {
     uint32_t pid;                /* a process that maps it: the way to its file; the owner of a MODULE_JIT */
     uint64_t start, size;        /* MODULE_KERNEL, KMOD, KSYM: address range */
     uint64_t map_start, map_end; /* where pid mapped it, 0: not known: the way to a file that was deleted */
+    bool past;                   /* MODULE_JIT: it holds what was sampled before a change, and nothing maps it */
     bool deleted;                /* " (deleted)" behind the path */
     bool live; /* of this machine, now (false: from a file: pids and inodes mean nothing here) */
     int refs;  /* atomic; use module_get and module_put */

@@ -83,6 +83,8 @@ uint32_t world_image_version(const struct world *w, uint32_t image);
 /* Code of a JIT has got other names: samples from now on belong to another MODULE_JIT in the same place. Its id, or 0 if
  * nothing maps that module any more. */
 uint32_t world_renew_jit(struct world *w, uint32_t module);
+/* A module for what was sampled in that one before its code got other names. Its id, or 0. */
+uint32_t world_past_jit(struct world *w, uint32_t module);
 /* The same for all of a process, with a number for struct module's epoch (of names that came with a file). */
 void world_set_jit_epoch(struct world *w, uint32_t pid, uint32_t epoch);
 

@@ -37,6 +37,9 @@ uint64_t history_append(struct history *h, const struct sample *s, const void *r
 const struct sample *history_sample(const struct history *h, uint64_t number);
 /* A stack that became known later. Nothing happens if the sample has left. */
 void history_set_stack(struct history *h, uint64_t number, uint32_t stack, uint8_t flags);
+/* The same for all samples in [from, to] for which `stack` tells another one than they have. */
+void history_change_stacks(struct history *h, uint64_t from_ns, uint64_t to_ns,
+                           uint32_t (*stack)(void *ctx, const struct sample *s), void *ctx);
 uint64_t history_count(const struct history *h);    /* samples held */
 uint64_t history_dropped(const struct history *h);  /* samples that left */
 uint64_t history_first_ns(const struct history *h); /* 0 when empty */

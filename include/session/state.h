@@ -79,10 +79,18 @@ struct user_stacks {
     uint32_t awaits; /* over a file: module whose table the sample at hand waits for */
 };
 
+/* jitdates.c */
+struct jit_past { /* samples until a change of names, taken out of a module */
+    uint32_t of, module;
+    uint64_t until_ns; /* the last of it */
+};
+
 /* jit.c */
 struct jit_names {
     struct map followed; /* ids of JIT modules that were sampled */
     uint32_t frames_seen;
+    struct jit_past *pasts;
+    size_t n_pasts, pasts_cap;
     struct jit_epoch *epochs; /* that came with a file */
     uint32_t n_epochs, next_epoch;
     size_t epochs_cap;
@@ -244,6 +252,9 @@ void jit_renew(struct session *s);
 /* Over a file: what names it brings, and whether those that its processes tell of today may be used. */
 void jit_open(struct session *s, struct symbolizer_config *cfg);
 void jit_advance(struct session *s, uint64_t time_ns); /* to the names that code has at that time */
+uint64_t *jit_offsets_in(const struct session *s, uint32_t module, size_t *n); /* that were sampled; for mem_free */
+/* jitdates.c: a module's dump has told of code that was replaced. */
+void jitdates_apply(struct session *s, struct module *m, const struct symbol_table *dates);
 void jit_forget_frames(struct session *s); /* they have other numbers */
 void jit_done(struct session *s);
 /* jitframe.c: what the code of a Java VM, which has no unwind table, tells of its frames. Live only. */

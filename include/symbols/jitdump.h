@@ -24,7 +24,8 @@ int jitdump_open(uint32_t pid, struct error *e);
 bool jitdump_is_one(int fd);
 
 /* Adds the code at its addresses, for TABLE_REPLACED: what was loaded, and what was moved, where it is now. A record at
- * the end that is not all there is still being written. Sets TABLE_CUT where damage or a limit ends it. */
+ * the end that is not all there is still being written. Sets TABLE_CUT where damage or a limit ends it, and TABLE_DATED
+ * where its times can be those of CLOCK_MONOTONIC. */
 bool jitdump_read(int fd, struct table_builder *b, struct error *e);
 /* Adds to out the code that was loaded, or moved, to this address last, at most `size` bytes of it; *machine: EM_…. */
 bool jitdump_find_code(int fd, uint64_t address, uint64_t size, struct buf *out, uint16_t *machine, bool *swapped,

@@ -74,6 +74,7 @@ struct mod { /* what is known of a module */
     uint64_t next_try_ns; /* names that may change (perf maps, kernel modules): not asked again before this */
     uint8_t tries;        /* of a kernel module's: what was not there three times is not there the fourth */
     struct symbol_table *parked; /* of a JIT, newer: with other names for code that `table` names, until it is renewed */
+    bool redate;                 /* … its table tells of code that was replaced: for the session to look at */
     bool over;                   /* a JIT's names are what they were when it was renewed */
     int dump_fd;                 /* a JIT's dump, from when it was found on; -1: none. The resolver's */
     uint64_t map_stamp;   /* of the JIT's files when they were read */
@@ -114,7 +115,7 @@ struct symbolizer {
     uint32_t n_epochs;
     const struct given *given; /* NULL: none */
     size_t jit_bytes;   /* of the tables of JITs */
-    unsigned jit_parked;
+    unsigned jit_parked; /* modules with `parked` or `redate` */
     bool jit_of_now;
     atomic_uint generation;
     uint32_t worker_starts;

@@ -102,6 +102,18 @@ bool symbolizer_differs(struct symbolizer *sy, struct module *m, const uint64_t 
  * takes its place in the process, has the new names. next NULL: its code runs no more. */
 void symbolizer_renew(struct symbolizer *sy, struct module *m, struct module *next, const uint64_t *offsets, size_t n);
 
+/* A jitdump tells when code was where. If what it says has changed and some of it was replaced by other code: what it says;
+ * else NULL. When it is given back the module gets the names of today. Times are those of CLOCK_MONOTONIC. */
+struct symbol_table;
+struct symbol_table *symbolizer_dated(struct symbolizer *sy, struct module *m);
+void symbolizer_dated_done(struct symbolizer *sy, struct module *m, struct symbol_table *t);
+bool symbolizer_replaced(const struct symbol_table *t, uint64_t offset); /* other code was there before */
+/* When the code that was there at that time got another name, or went; UINT64_MAX: it is what it is called now. */
+uint64_t symbolizer_named_until(const struct symbol_table *t, uint64_t offset, uint64_t time_ns);
+/* `past`, which is no part of its process any more, has the names that its code had at that time for these offsets. */
+void symbolizer_keep_dated(struct symbolizer *sy, struct module *past, const struct symbol_table *t, uint64_t time_ns,
+                           const uint64_t *offsets, size_t n);
+
 /* Why a module has no names, for the doctor: "stripped, no debug file", "no /tmp/perf-123.map". "" if fine. */
 void symbolizer_trouble(struct symbolizer *sy, const struct module *m, char *dst, size_t cap);
 /* The Debian package with its debug symbols, "coreutils-dbgsym"; looked up in the background when first asked. */

@@ -13,6 +13,11 @@
 #define TABLE_INFO_BYTES 8
 #define TABLE_PIECES_MAX (2 * TABLE_ENTRIES_MAX) /* an outer entry goes on behind each inner one */
 
+static inline uint64_t table_dates_bytes(const struct table_header *h)
+{
+    return h->flags & TABLE_DATED ? (uint64_t)h->n * 8 + (uint64_t)h->n_older * sizeof(struct table_older) : 0;
+}
+
 static inline uint64_t table_starts_bytes(uint32_t n, bool wide)
 {
     return ((uint64_t)n * (wide ? 8 : 4) + 7) & ~UINT64_C(7);

@@ -50,6 +50,21 @@ uint32_t world_renew_jit(struct world *w, uint32_t module)
     return new->module->id;
 }
 
+uint32_t world_past_jit(struct world *w, uint32_t module)
+{
+    struct mod *of = modtab_find(&w->modules, module), *past;
+    struct module like;
+
+    if (!of || of->module->kind != MODULE_JIT)
+        return 0;
+    like = module_value(of->module);
+    like.past = true;
+    like.epoch = ++w->jit_epochs;
+    past = modtab_get(&w->modules, &like, jit_serial(of->serial & (jit_serial(0, 1) - 1), like.epoch));
+    past->asked = true;
+    return past->module->id;
+}
+
 void world_set_jit_epoch(struct world *w, uint32_t pid, uint32_t epoch)
 {
     struct proc *p = task_of(w, pid, pid)->proc;

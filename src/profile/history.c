@@ -222,6 +222,34 @@ void history_set_stack(struct history *h, uint64_t number, uint32_t stack, uint8
     h->epoch++;
 }
 
+struct change {
+    struct history *h;
+    uint64_t from_ns, to_ns;
+    uint32_t (*stack)(void *ctx, const struct sample *s);
+    void *ctx;
+};
+
+static void change_run(void *ctx, struct sample *samples, size_t n)
+{
+    const struct change *c = ctx;
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t stack = samples[i].stack;
+        if (samples[i].time_ns >= c->from_ns && samples[i].time_ns <= c->to_ns)
+            stack = c->stack(c->ctx, &samples[i]);
+        c->h->epoch += stack != samples[i].stack;
+        samples[i].stack = stack;
+    }
+}
+
+void history_change_stacks(struct history *h, uint64_t from_ns, uint64_t to_ns,
+                           uint32_t (*stack)(void *ctx, const struct sample *s), void *ctx)
+{
+    struct change c = { h, from_ns, to_ns, stack, ctx };
+
+    history_scan(h, from_ns, to_ns, change_run, &c);
+}
+
 uint64_t history_count(const struct history *h)
 {
     return h->count;

@@ -30,7 +30,7 @@ static void follow_new_frames(struct session *s)
     s->jit.frames_seen = n;
 }
 
-static uint64_t *offsets_in(const struct session *s, uint32_t module, size_t *n)
+uint64_t *jit_offsets_in(const struct session *s, uint32_t module, size_t *n)
 {
     const uint32_t *modules = stacks_frame_modules(s->stacks);
     const uint64_t *all = stacks_frame_offsets(s->stacks);
@@ -51,8 +51,14 @@ static void renew(struct session *s, uint32_t module)
     struct module *m = world_module(s->world, module);
     if (!m)
         return;
+    struct symbol_table *dates = symbolizer_dated(s->symbolizer, m);
+    if (dates) {
+        jitdates_apply(s, m, dates);
+        symbolizer_dated_done(s->symbolizer, m, dates);
+        return;
+    }
     size_t n;
-    uint64_t *offsets = offsets_in(s, module, &n);
+    uint64_t *offsets = jit_offsets_in(s, module, &n);
     if (symbolizer_differs(s->symbolizer, m, offsets, n)) {
         uint32_t next = world_renew_jit(s->world, module);
         symbolizer_renew(s->symbolizer, m, next ? world_module(s->world, next) : NULL, offsets, n);
@@ -94,6 +100,7 @@ void jit_done(struct session *s)
 {
     map_done(&s->jit.followed);
     mem_free(s->jit.epochs);
+    mem_free(s->jit.pasts);
 }
 
 /* ---- over a file ---- */

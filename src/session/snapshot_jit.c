@@ -6,6 +6,7 @@
 
 struct jit_kept { /* names that the code of a process had at one time */
     uint32_t pid, image, epoch;
+    bool past;
     struct map told; /* frames */
     struct buf text;
 };
@@ -22,18 +23,24 @@ void snapshot_jit_begin(struct snapshot *sn)
     }
 }
 
-/* Code in several places of a process may have come to other names one after the other: the latest counts. */
-static struct jit_kept *kept_of(struct snapshot *sn, const struct sample *sample, uint32_t epoch)
+/* Code in several places of a process may have come to other names one after the other: the latest counts. What was taken
+ * out of a module has later numbers than what was sampled in it since. */
+static bool holds_for(const struct jit_kept *k, uint32_t image, uint32_t epoch, bool past)
+{
+    return k->image == image && (k->epoch == epoch || (k->epoch > epoch && !k->past && !past));
+}
+
+static struct jit_kept *kept_of(struct snapshot *sn, const struct sample *sample, uint32_t epoch, bool past)
 {
     const struct world_thread *t = &sn->samples.threads[sample->thread];
     uint64_t *last = map_at(&sn->pid_jit, t->pid, 0, NULL);
     struct jit_kept *k = *last ? &sn->jit[*last - 1] : NULL;
-    if (k && k->image == t->image && k->epoch >= epoch)
+    if (k && holds_for(k, t->image, epoch, past))
         return k;
     MEM_GROW(sn->jit, sn->jit_cap, sn->n_jit + 1);
     k = &sn->jit[sn->n_jit++];
     *last = sn->n_jit;
-    *k = (struct jit_kept){ .pid = t->pid, .image = t->image, .epoch = epoch };
+    *k = (struct jit_kept){ .pid = t->pid, .image = t->image, .epoch = epoch, .past = past };
     jittext_begin(&k->text, t->pid, sample->time_ns);
     return k;
 }
@@ -58,7 +65,7 @@ void snapshot_jit_sample(struct snapshot *sn, const struct sample *sample)
         if (sn->frame_jit[sn->frame[node]]) {
             struct module *m = snapshot_module(sn, sn->frame_module[sn->frame[node]]);
             epoch = m->epoch > epoch ? m->epoch : epoch;
-            k = kept_of(sn, sample, epoch);
+            k = kept_of(sn, sample, epoch, m->past);
         }
     for (node = k ? sample->stack : 0; node; node = sn->parent[node])
         if (sn->frame_jit[sn->frame[node]])

@@ -21,7 +21,8 @@ static void drop(struct symbolizer *sy, struct symbol_table **t)
 
 static void unpark(struct symbolizer *sy, struct mod *mod)
 {
-    sy->jit_parked -= mod->parked != NULL;
+    sy->jit_parked -= mod->parked || mod->redate;
+    mod->redate = false;
     drop(sy, &mod->parked);
 }
 
@@ -59,13 +60,15 @@ bool jit_install(struct symbolizer *sy, struct mod *mod, struct symbol_table *t,
                          TABLES_BYTES_MAX >> 20);
     }
     unpark(sy, mod);
-    if (mod->table && mod->module->live && contradicts(&mod->table->view, &t->view)) {
+    mod->redate = mod->module->live && t->view.since && t->view.header->n_older;
+    if (mod->table &&
+        (mod->redate || (mod->module->live && !t->view.since && contradicts(&mod->table->view, &t->view)))) {
         mod->parked = t;
-        sy->jit_parked++;
-        return true;
+    } else {
+        drop(sy, &mod->table);
+        mod->table = t;
     }
-    drop(sy, &mod->table);
-    mod->table = t;
+    sy->jit_parked += mod->parked || mod->redate;
     return true;
 }
 
@@ -92,7 +95,7 @@ uint32_t symbolizer_renamed(struct symbolizer *sy, uint32_t *modules, uint32_t c
 
     pthread_mutex_lock(&sy->lock);
     while (sy->jit_parked && n < cap && map_next(&sy->mods, &pos, &id, &value))
-        if (((const struct mod *)(uintptr_t)value)->parked)
+        if (((const struct mod *)(uintptr_t)value)->parked || ((const struct mod *)(uintptr_t)value)->redate)
             modules[n++] = (uint32_t)id;
     pthread_mutex_unlock(&sy->lock);
     return n;
@@ -135,14 +138,29 @@ bool symbolizer_differs(struct symbolizer *sy, struct module *m, const uint64_t 
     return differs;
 }
 
+/* NULL: no memory. */
+static struct symbol_table *table_of(struct table_builder *b)
+{
+    struct symbol_table *t = NULL;
+    void *blob = NULL, *copy = NULL;
+    size_t size;
+
+    b->header.flags |= TABLE_FULL;
+    if (table_build(b, TABLE_REPLACED, &blob, &size, NULL))
+        copy = blob_new(size);
+    if (copy)
+        t = tables_new(memcpy(copy, blob, size), size, NULL);
+    mem_free(blob);
+    table_builder_done(b);
+    return t;
+}
+
 /* What remains of the old table: names of code that was sampled. NULL: no memory. */
 static struct symbol_table *keep(const struct mod *mod, const uint64_t *offsets, size_t n)
 {
     struct table_builder b = { 0 };
-    struct symbol_table *t = NULL;
     struct table_entry entry;
-    void *blob = NULL, *copy = NULL;
-    size_t size, i;
+    size_t i;
 
     for (i = 0; i < n; i++)
         if (table_find(&mod->parked->view, offsets[i], &entry) &&
@@ -151,14 +169,7 @@ static struct symbol_table *keep(const struct mod *mod, const uint64_t *offsets,
     for (i = 0; i < n; i++)
         if (table_find(&mod->table->view, offsets[i], &entry))
             table_add(&b, entry.start, entry.size, UINT64_MAX, entry.name, strlen(entry.name), TABLE_GLOBAL);
-    b.header.flags |= TABLE_FULL;
-    if (table_build(&b, TABLE_REPLACED, &blob, &size, NULL))
-        copy = blob_new(size);
-    if (copy)
-        t = tables_new(memcpy(copy, blob, size), size, NULL);
-    mem_free(blob);
-    table_builder_done(&b);
-    return t;
+    return table_of(&b);
 }
 
 void symbolizer_renew(struct symbolizer *sy, struct module *m, struct module *next, const uint64_t *offsets,
@@ -190,5 +201,79 @@ void symbolizer_renew(struct symbolizer *sy, struct module *m, struct module *ne
         unpark(sy, mod);
         bump(sy);
     }
+    pthread_mutex_unlock(&sy->lock);
+}
+
+struct symbol_table *symbolizer_dated(struct symbolizer *sy, struct module *m)
+{
+    struct symbol_table *t = NULL;
+    struct mod *mod;
+
+    pthread_mutex_lock(&sy->lock);
+    mod = find(sy, m);
+    if (mod && mod->redate) {
+        t = mod->parked ? mod->parked : mod->table;
+        t->users++;
+    }
+    pthread_mutex_unlock(&sy->lock);
+    return t;
+}
+
+void symbolizer_dated_done(struct symbolizer *sy, struct module *m, struct symbol_table *t)
+{
+    struct mod *mod;
+
+    pthread_mutex_lock(&sy->lock);
+    mod = find(sy, m);
+    if (mod && mod->redate && t == (mod->parked ? mod->parked : mod->table)) {
+        if (mod->parked)
+            drop(sy, &mod->table);
+        mod->table = t;
+        mod->parked = NULL;
+        mod->redate = false;
+        sy->jit_parked--;
+        bump(sy);
+    }
+    tables_drop(sy, t);
+    pthread_mutex_unlock(&sy->lock);
+}
+
+bool symbolizer_replaced(const struct symbol_table *t, uint64_t offset)
+{
+    return table_has_older(&t->view, offset);
+}
+
+uint64_t symbolizer_named_until(const struct symbol_table *t, uint64_t offset, uint64_t time_ns)
+{
+    struct table_entry entry;
+    uint64_t until_ns;
+
+    return table_find_at(&t->view, offset, time_ns, &entry, &until_ns) ? until_ns : UINT64_MAX;
+}
+
+void symbolizer_keep_dated(struct symbolizer *sy, struct module *past, const struct symbol_table *t, uint64_t time_ns,
+                           const uint64_t *offsets, size_t n)
+{
+    struct table_builder b = { 0 };
+    struct symbol_table *kept;
+    struct table_entry entry;
+    struct mod *mod;
+    uint64_t until_ns;
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        if (table_find_at(&t->view, offsets[i], time_ns, &entry, &until_ns))
+            table_add(&b, entry.start, entry.size, UINT64_MAX, entry.name, strlen(entry.name), TABLE_GLOBAL);
+    kept = table_of(&b);
+    pthread_mutex_lock(&sy->lock);
+    mod = mods_get(sy, past);
+    mod->over = true;
+    mod->tasks[TASK_NAMES].progress = PROGRESS_READY;
+    if (kept) {
+        sy->jit_bytes += kept->size;
+        drop(sy, &mod->table);
+        mod->table = kept;
+    }
+    bump(sy);
     pthread_mutex_unlock(&sy->lock);
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/cursor.h"
 #include "base/map.h"
 
@@ -14,6 +15,8 @@
 #define MAGIC_SWAPPED 0x4454694au
 #define DUMP_VERSION  1
 #define HEADER_BYTES  40
+#define FLAGS_AT      32
+#define ARCH_TIMES    1 /* a flag: times are ticks of the CPU */
 #define PREFIX_BYTES  16
 #define LOAD_BYTES    56 /* with the prefix; the name is behind it */
 #define MOVE_BYTES    64
@@ -40,8 +43,9 @@ struct search {
 struct dump {
     struct window w;
     uint64_t size; /* of the file */
-    bool swap;
+    bool swap, dated;
     uint16_t machine;
+    uint64_t now_ns;
     struct search *search; /* NULL: names are wanted */
     struct map loads; /* code index → place of its latest load record */
     struct table_builder *b;
@@ -170,7 +174,17 @@ static bool read_header(struct dump *d, uint64_t *first)
         return false;
     *first = cursor_u32(&c);
     d->machine = (uint16_t)cursor_u32(&c);
+    c = cursor_of(bytes + FLAGS_AT, 8, d->swap);
+    d->dated = !(cursor_u64(&c) & ARCH_TIMES);
     return *first >= HEADER_BYTES;
+}
+
+/* Times that are none, or still to come, are of no clock that we know: then none in this dump are believed. */
+static void take_time(struct dump *d, uint64_t time_ns)
+{
+    d->dated = d->dated && time_ns && time_ns <= d->now_ns;
+    if (d->b)
+        d->b->since_ns = time_ns;
 }
 
 static void read_records(struct dump *d, uint64_t at)
@@ -179,8 +193,9 @@ static void read_records(struct dump *d, uint64_t at)
 
     while (d->size - at >= PREFIX_BYTES) {
         const uint8_t *bytes = bytes_at(d, at, PREFIX_BYTES);
-        struct cursor c = cursor_of(bytes, bytes ? 8 : 0, d->swap);
+        struct cursor c = cursor_of(bytes, bytes ? PREFIX_BYTES : 0, d->swap);
         uint32_t id = cursor_u32(&c), size = cursor_u32(&c);
+        uint64_t time_ns = cursor_u64(&c);
 
         if (!bytes || size > d->size - at)
             return; /* it is being written, or was made shorter */
@@ -189,6 +204,8 @@ static void read_records(struct dump *d, uint64_t at)
                 d->b->header.flags |= TABLE_CUT;
             return;
         }
+        if (id == CODE_LOAD || id == CODE_MOVE)
+            take_time(d, time_ns);
         if (id == CODE_LOAD)
             take_load(d, at, size);
         else if (id == CODE_MOVE)
@@ -210,6 +227,7 @@ bool jitdump_read(int fd, struct table_builder *b, struct error *e)
     struct stat st;
     uint64_t first = 0;
 
+    d.now_ns = clock_now_ns();
     if (fstat(fd, &st))
         return error_sys(e, errno, "cannot read it");
     d.size = (uint64_t)st.st_size;
@@ -217,7 +235,8 @@ bool jitdump_read(int fd, struct table_builder *b, struct error *e)
         return error_set(e, ERROR_FORMAT, "it is called a jitdump, and is none of version %d", DUMP_VERSION);
     if (first <= d.size)
         read_records(&d, first);
-    b->header.flags |= TABLE_FULL;
+    b->header.flags |= TABLE_FULL | (d.dated ? TABLE_DATED : 0);
+    b->since_ns = 0;
     map_done(&d.loads);
     return true;
 }

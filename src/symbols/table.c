@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbols/table.h"
 
+#include <string.h>
+
 #include "symbols/tableformat.h"
+
+#define SAME_AGAIN_MAX 64
 
 /* The parts must fill the blob exactly; names end in a NUL, so that every name in them ends. */
 static bool parts_fit(const struct table_header *h, size_t size)
 {
     uint64_t left = size - sizeof *h;
-    uint64_t fixed = table_starts_bytes(h->n, h->flags & TABLE_WIDE) + (uint64_t)h->n * TABLE_INFO_BYTES;
+    uint64_t fixed = table_starts_bytes(h->n, h->flags & TABLE_WIDE) + (uint64_t)h->n * TABLE_INFO_BYTES +
+                     table_dates_bytes(h);
 
-    return h->n <= TABLE_PIECES_MAX && fixed <= left && h->names_size == left - fixed && h->names_size > 0 &&
+    return h->n <= TABLE_PIECES_MAX && h->n_older <= (h->flags & TABLE_DATED ? TABLE_OLDER_MAX : 0) && fixed <= left && h->names_size == left - fixed && h->names_size > 0 &&
            ((const char *)h)[size - 1] == '\0';
 }
 
@@ -24,7 +29,11 @@ bool table_view(struct table *t, const void *blob, size_t size, struct error *e)
     t->header = h;
     t->starts = h + 1;
     t->infos = (const void *)((const char *)t->starts + table_starts_bytes(h->n, h->flags & TABLE_WIDE));
-    t->names = (const char *)(t->infos + (size_t)h->n * 2);
+    t->names = (const char *)(t->infos + (size_t)h->n * 2) + table_dates_bytes(h);
+    if (h->flags & TABLE_DATED) {
+        t->since = (const void *)(t->infos + (size_t)h->n * 2);
+        t->older = (const void *)(t->since + h->n);
+    }
     return true;
 }
 
@@ -63,6 +72,95 @@ bool table_find(const struct table *t, uint64_t offset, struct table_entry *out)
             high = middle;
     }
     return low && table_entry_at(t, low - 1, out) && offset - out->start < out->size;
+}
+
+/* The number of older ones that begin at or before offset. */
+static uint32_t older_until(const struct table *t, uint64_t offset)
+{
+    uint32_t low = 0, high = t->since ? t->header->n_older : 0;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (t->older[middle].start <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Before i, those that cover offset; each call leads to the one before. NULL: no more. */
+static const struct table_older *older_before(const struct table *t, uint32_t *i, uint64_t offset)
+{
+    const struct table_older *o;
+
+    while (*i && t->older[*i - 1].reach > offset) {
+        o = &t->older[--*i];
+        if (offset - o->start < o->size)
+            return o;
+    }
+    return NULL;
+}
+
+bool table_has_older(const struct table *t, uint64_t offset)
+{
+    uint32_t i = older_until(t, offset);
+
+    return older_before(t, &i, offset) != NULL;
+}
+
+/* What covered it at that time; or before all others, if that is the older one. *is: the latest entry is there; it stays
+ * so only if it is the answer. */
+static const struct table_older *choose(const struct table *t, uint64_t offset, uint64_t time_ns, uint64_t latest_ns,
+                                        bool *is)
+{
+    const struct table_older *o, *best = NULL, *first = NULL;
+    uint32_t i = older_until(t, offset);
+    bool before = false; /* something was there by that time */
+
+    while ((o = older_before(t, &i, offset))) {
+        before |= o->since_ns <= time_ns;
+        if (o->since_ns <= time_ns && time_ns < o->until_ns && (!best || o->since_ns > best->since_ns))
+            best = o;
+        if (!first || o->since_ns < first->since_ns)
+            first = o;
+    }
+    if (*is && (latest_ns <= time_ns || (!before && (!first || latest_ns < first->since_ns))))
+        return NULL;
+    *is = false;
+    return best || before ? best : first;
+}
+
+static bool find_once(const struct table *t, uint64_t offset, uint64_t time_ns, struct table_entry *out,
+                      uint64_t *until_ns)
+{
+    bool latest = table_find(t, offset, out);
+    const struct table_older *o =
+        t->since ? choose(t, offset, time_ns, latest ? t->since[out->index] : UINT64_MAX, &latest) : NULL;
+
+    *until_ns = UINT64_MAX;
+    if (o) {
+        *out = (struct table_entry){ UINT32_MAX, o->start, o->size, name_of(t, o->name) };
+        *until_ns = o->until_ns;
+    }
+    return o || latest;
+}
+
+bool table_find_at(const struct table *t, uint64_t offset, uint64_t time_ns, struct table_entry *out, uint64_t *until_ns)
+{
+    struct table_entry next;
+    uint64_t until;
+    unsigned again;
+
+    if (!find_once(t, offset, time_ns, out, until_ns))
+        return false;
+    /* told once more, of code that was there before */
+    for (again = 0; again < SAME_AGAIN_MAX && *until_ns != UINT64_MAX; again++) {
+        if (!find_once(t, offset, *until_ns, &next, &until) || strcmp(next.name, out->name) || until <= *until_ns)
+            break;
+        *until_ns = until;
+    }
+    return true;
 }
 
 const char *table_debuglink(const struct table *t, uint32_t *crc)

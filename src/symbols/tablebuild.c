@@ -11,9 +11,11 @@
 
 #define NAMES_MAX   (UINT32_C(1) << 29)
 #define NESTING_MAX 32
+#define OVERLAPS_MAX 64 /* entries behind each one that are looked at for what replaced it */
 
 struct table_raw {
     uint64_t start, end, limit; /* end == start: up to the next entry */
+    uint64_t since_ns;
     uint32_t name, name_n;
     uint32_t order;
     uint8_t rank, underscores;
@@ -21,11 +23,14 @@ struct table_raw {
 
 struct piece { /* what the blob will say */
     uint64_t start, end;
+    uint64_t since_ns;
     uint32_t name; /* still the builder's offset */
 };
 struct pieces {
     struct piece *all;
     size_t n;
+    struct table_older *older; /* their names are still the builder's offsets, too */
+    size_t n_older;
 };
 
 static bool make_room(struct table_builder *b, size_t name_bytes)
@@ -76,6 +81,7 @@ void table_add(struct table_builder *b, uint64_t start, uint64_t size, uint64_t 
     *r = (struct table_raw){ .start = start,
                              .end = size < limit - start ? start + size : limit,
                              .limit = limit,
+                             .since_ns = b->since_ns,
                              .name = (uint32_t)b->names_n,
                              .name_n = (uint32_t)n,
                              .order = (uint32_t)b->n,
@@ -150,7 +156,7 @@ static void emit(struct pieces *out, uint64_t start, const struct table_raw *r)
         last->end = start;
     if (last && last->end <= last->start)
         out->n--;
-    out->all[out->n++] = (struct piece){ start, r->end, r->name };
+    out->all[out->n++] = (struct piece){ start, r->end, r->since_ns, r->name };
 }
 
 struct nest {
@@ -186,6 +192,62 @@ static void take_apart_nested(struct table_builder *b, struct pieces *out)
     close_until(&nest, UINT64_MAX, out);
 }
 
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* For each entry, in order of their starts, when another one took its place; UINT64_MAX: none did. */
+static void find_ends(const struct table_builder *b, uint64_t *until)
+{
+    size_t i, j;
+
+    for (i = 0; i < b->n; i++)
+        until[i] = UINT64_MAX;
+    for (i = 0; i < b->n; i++)
+        for (j = i + 1; j < b->n && j - i <= OVERLAPS_MAX && b->raws[j].start < b->raws[i].end; j++)
+            if (b->raws[i].order < b->raws[j].order)
+                until[i] = earlier(until[i], b->raws[j].since_ns);
+            else if (b->raws[j].end > b->raws[j].start)
+                until[j] = earlier(until[j], b->raws[i].since_ns);
+}
+
+static void keep_older(const struct table_builder *b, const uint64_t *until, struct pieces *out)
+{
+    uint64_t reach = 0;
+    size_t i;
+
+    for (i = 0; i < b->n; i++) {
+        const struct table_raw *r = &b->raws[i];
+        if (!r->since_ns || until[i] == UINT64_MAX || until[i] <= r->since_ns || (uint64_t)r->order + TABLE_OLDER_MAX < b->n ||
+            out->n_older >= TABLE_OLDER_MAX)
+            continue;
+        reach = r->end > reach ? r->end : reach;
+        out->older[out->n_older++] =
+            (struct table_older){ .start = r->start,
+                                  .since_ns = r->since_ns,
+                                  .until_ns = until[i],
+                                  .reach = reach,
+                                  .size = (uint32_t)earlier(r->end - r->start, UINT32_MAX),
+                                  .name = r->name };
+    }
+}
+
+/* What is replaced is remembered (but for what came without a time), with the times in which it was there. */
+static bool set_older_aside(struct table_builder *b, struct pieces *out)
+{
+    uint64_t *until = mem_try_array(b->n + 1, sizeof *until);
+
+    out->older = mem_try_array((b->n < TABLE_OLDER_MAX ? b->n : TABLE_OLDER_MAX) + 1, sizeof *out->older);
+    sort(b, by_start_latest_first);
+    if (until && out->older) {
+        find_ends(b, until);
+        keep_older(b, until, out);
+    }
+    mem_free(until);
+    return until && out->older;
+}
+
 /* Survivors lie on a stack, disjoint and in order, so that a newcomer can only overlap the top one. */
 static void take_apart_replaced(struct table_builder *b, struct pieces *out)
 {
@@ -219,6 +281,8 @@ static uint64_t names_bytes(const struct table_builder *b, const struct pieces *
 
     for (i = 0; i < p->n; i++)
         bytes += strlen(b->names + p->all[i].name) + 1;
+    for (i = 0; i < p->n_older; i++)
+        bytes += strlen(b->names + p->older[i].name) + 1;
     return bytes;
 }
 
@@ -228,7 +292,9 @@ static void write_entries(char *blob, const struct table_builder *b, const struc
     bool wide = h->flags & TABLE_WIDE;
     char *starts = blob + sizeof *h;
     uint32_t *infos = (void *)(starts + table_starts_bytes(h->n, wide));
-    char *names = (char *)(infos + (size_t)h->n * 2);
+    uint64_t *since = (void *)(infos + (size_t)h->n * 2);
+    struct table_older *older = (void *)(since + h->n);
+    char *names = (char *)since + table_dates_bytes(h);
     size_t i, at = 1;
 
     if (b->debuglink[0]) {
@@ -244,7 +310,14 @@ static void write_entries(char *blob, const struct table_builder *b, const struc
             ((uint32_t *)(void *)starts)[i] = (uint32_t)(q->start - h->base);
         infos[i * 2] = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
         infos[i * 2 + 1] = (uint32_t)at;
+        if (h->flags & TABLE_DATED)
+            since[i] = q->since_ns;
         at = put_name(names, at, b->names + q->name);
+    }
+    for (i = 0; i < p->n_older; i++) {
+        older[i] = p->older[i];
+        older[i].name = (uint32_t)at;
+        at = put_name(names, at, b->names + p->older[i].name);
     }
 }
 
@@ -256,6 +329,7 @@ static bool write_blob(const struct table_builder *b, const struct pieces *p, vo
     h.magic = TABLE_MAGIC;
     h.version = TABLE_VERSION;
     h.n = (uint32_t)p->n;
+    h.n_older = (uint32_t)p->n_older;
     h.link_name = 0;
     h.base = p->n ? p->all[0].start : 0;
     h.flags &= (uint16_t)~TABLE_WIDE;
@@ -263,7 +337,7 @@ static bool write_blob(const struct table_builder *b, const struct pieces *p, vo
         h.flags |= TABLE_WIDE;
     h.names_size = names_bytes(b, p);
     h.size = sizeof h + table_starts_bytes(h.n, h.flags & TABLE_WIDE) + (uint64_t)h.n * TABLE_INFO_BYTES +
-             h.names_size;
+             table_dates_bytes(&h) + h.names_size;
     if (h.names_size > UINT32_MAX || !(bytes = mem_try_array(1, h.size)))
         return false;
     memcpy(bytes, &h, sizeof h);
@@ -277,8 +351,13 @@ bool table_build(struct table_builder *b, enum table_overlap overlap, void **blo
                  struct error *e)
 {
     struct pieces p = { .all = mem_try_array(b->n * 2 + 1, sizeof *p.all) };
+    bool dated = overlap == TABLE_REPLACED && b->header.flags & TABLE_DATED;
     bool ok = p.all != NULL;
 
+    if (!dated)
+        b->header.flags &= (uint16_t)~TABLE_DATED;
+    if (ok && dated)
+        ok = set_older_aside(b, &p);
     if (ok) {
         if (overlap == TABLE_NESTED)
             take_apart_nested(b, &p);
@@ -287,6 +366,7 @@ bool table_build(struct table_builder *b, enum table_overlap overlap, void **blo
         ok = write_blob(b, &p, blob, size);
     }
     mem_free(p.all);
+    mem_free(p.older);
     return ok || error_set(e, ERROR_LIMIT, "no memory for a table of %zu symbols", b->n);
 }
 

@@ -13,7 +13,7 @@ static inline void table_check(struct table_builder *b)
 {
     struct table_entry entry, found;
     struct table t;
-    uint64_t end = 0;
+    uint64_t end = 0, until;
     void *blob;
     size_t n;
 
@@ -23,6 +23,8 @@ static inline void table_check(struct table_builder *b)
         if (!entry.size || entry.start < end || !entry.name[0])
             abort();
         if (!table_find(&t, entry.start, &found) || found.index != i)
+            abort();
+        if (table_find_at(&t, entry.start, entry.size, &found, &until) && !found.name)
             abort();
         end = entry.start + entry.size;
     }

@@ -12,6 +12,8 @@
 struct jitdump_maker {
     struct buf b;
     bool swap;
+    uint64_t time_ns; /* of the records; 0: 1000 */
+    uint64_t flags;
     size_t record; /* where the last one began */
 };
 
@@ -36,7 +38,7 @@ static inline void maker_header(struct jitdump_maker *m, uint32_t version)
     maker_u32(m, 0);
     maker_u32(m, 1234);
     maker_u64(m, 1);
-    maker_u64(m, 0);
+    maker_u64(m, m->flags);
 }
 
 /* Sets the size of the record that was begun last. */
@@ -51,7 +53,7 @@ static inline void maker_begin(struct jitdump_maker *m, uint32_t id)
     m->record = m->b.len;
     maker_u32(m, id);
     maker_u32(m, 0);
-    maker_u64(m, 1000);
+    maker_u64(m, m->time_ns ? m->time_ns : 1000);
 }
 
 static inline void maker_end(struct jitdump_maker *m)

@@ -129,6 +129,117 @@ static void later_code_takes_the_place(void **state)
     done(&m, &r);
 }
 
+/* Its name at that time; when it changes. */
+static const char *name_then(const struct reading *r, uint64_t address, uint64_t time_ns, uint64_t *until_ns)
+{
+    struct table_entry entry;
+
+    return table_find_at(&r->t, address, time_ns, &entry, until_ns) ? entry.name : "-";
+}
+
+static void load_at(struct jitdump_maker *m, uint64_t time_ns, uint64_t at, uint64_t size, const char *name)
+{
+    m->time_ns = time_ns;
+    maker_load(m, at, size, time_ns, name, 0);
+}
+
+static void replaced_code_is_known_by_its_time(void **state)
+{
+    struct jitdump_maker m = { 0 };
+    struct reading r;
+    uint64_t until;
+
+    (void)state;
+    maker_header(&m, 1);
+    load_at(&m, 100, 0x1000, 0x100, "first");
+    load_at(&m, 150, 0x2000, 0x100, "only");
+    load_at(&m, 200, 0x1000, 0x80, "second");
+    load_at(&m, 300, 0x1000, 0x80, "third");
+    r = read_dump(&m);
+    assert_true(r.t.header->flags & TABLE_DATED);
+    assert_string_equal(name_at(&r, 0x1000), "third");
+    assert_string_equal(name_then(&r, 0x1010, 100, &until), "first");
+    assert_int_equal(until, 200);
+    assert_string_equal(name_then(&r, 0x1010, 199, &until), "first");
+    assert_string_equal(name_then(&r, 0x1010, 200, &until), "second");
+    assert_int_equal(until, 300);
+    assert_string_equal(name_then(&r, 0x1010, 300, &until), "third");
+    assert_true(until == UINT64_MAX);
+    /* what lay behind has gone with it */
+    assert_string_equal(name_then(&r, 0x10f0, 150, &until), "first");
+    assert_int_equal(until, 200);
+    assert_string_equal(name_then(&r, 0x10f0, 250, &until), "-");
+    assert_true(table_has_older(&r.t, 0x10f0) && table_has_older(&r.t, 0x1000));
+    assert_false(table_has_older(&r.t, 0x2000));
+    /* told of after it ran */
+    assert_string_equal(name_then(&r, 0x1010, 50, &until), "first");
+    assert_int_equal(until, 200);
+    assert_string_equal(name_then(&r, 0x2010, 50, &until), "only");
+    assert_true(until == UINT64_MAX);
+    done(&m, &r);
+}
+
+static void code_that_is_told_of_again_has_not_changed(void **state)
+{
+    struct jitdump_maker m = { 0 };
+    struct reading r;
+    uint64_t until;
+
+    (void)state;
+    maker_header(&m, 1);
+    load_at(&m, 100, 0x1000, 0x100, "same");
+    load_at(&m, 200, 0x1000, 0x100, "same");
+    load_at(&m, 300, 0x1000, 0x100, "same");
+    r = read_dump(&m);
+    assert_string_equal(name_then(&r, 0x1010, 100, &until), "same");
+    assert_true(until == UINT64_MAX);
+    done(&m, &r);
+}
+
+static void code_that_moves_does_so_at_its_time(void **state)
+{
+    struct jitdump_maker m = { 0 };
+    struct reading r;
+    uint64_t until;
+
+    (void)state;
+    maker_header(&m, 1);
+    load_at(&m, 100, 0x1000, 0x100, "lies");
+    load_at(&m, 110, 0x2000, 0x100, "moves");
+    m.time_ns = 200;
+    maker_move(&m, 0x2000, 0x1000, 0x100, 110);
+    r = read_dump(&m);
+    assert_string_equal(name_then(&r, 0x1010, 199, &until), "lies");
+    assert_int_equal(until, 200);
+    assert_string_equal(name_then(&r, 0x1010, 200, &until), "moves");
+    assert_string_equal(name_then(&r, 0x2010, 150, &until), "moves");
+    done(&m, &r);
+}
+
+static void check_undated(uint64_t first_ns, uint64_t second_ns, uint64_t flags)
+{
+    struct jitdump_maker m = { .flags = flags };
+    struct reading r;
+    uint64_t until;
+
+    maker_header(&m, 1);
+    m.time_ns = first_ns;
+    maker_load(&m, 0x1000, 0x100, 1, "first", 0);
+    m.time_ns = second_ns;
+    maker_load(&m, 0x1000, 0x100, 2, "second", 0);
+    r = read_dump(&m);
+    assert_false(r.t.header->flags & TABLE_DATED);
+    assert_string_equal(name_then(&r, 0x1010, first_ns, &until), "second");
+    done(&m, &r);
+}
+
+static void times_of_another_clock_are_not_believed(void **state)
+{
+    (void)state;
+    check_undated(100, 200, 1);                             /* ticks of the CPU */
+    check_undated(100, UINT64_C(4000000000000000000), 0);   /* still to come */
+}
+
 static void a_record_still_being_written_waits(void **state)
 {
     struct jitdump_maker m = { 0 };
@@ -365,6 +476,10 @@ int main(void)
         cmocka_unit_test(the_other_byte_order_is_understood),
         cmocka_unit_test(code_that_moved_has_its_name_in_both_places),
         cmocka_unit_test(later_code_takes_the_place),
+        cmocka_unit_test(replaced_code_is_known_by_its_time),
+        cmocka_unit_test(code_that_is_told_of_again_has_not_changed),
+        cmocka_unit_test(code_that_moves_does_so_at_its_time),
+        cmocka_unit_test(times_of_another_clock_are_not_believed),
         cmocka_unit_test(a_record_still_being_written_waits),
         cmocka_unit_test(a_record_of_no_size_ends_it),
         cmocka_unit_test(a_record_past_the_end_is_not_read),

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "jitdump_maker.h"
 #include "session/doctor.h"
 #include "symbols/symbolizer.h"
 
@@ -171,6 +172,179 @@ static void a_written_profile_keeps_both(void **state)
     assert_int_equal(samples_in("after"), after);
 }
 
+/* ---- a jitdump, whose records tell their times ---- */
+
+static char dump_path[64];
+static int dump_fd = -1;
+
+/* Adds what the maker holds to the dump. */
+static void add_to_dump(struct jitdump_maker *m)
+{
+    assert_int_equal(write(dump_fd, m->b.data, m->b.len), (ssize_t)m->b.len);
+    buf_clear(&m->b);
+}
+
+static void load_in_dump(uint64_t time_ns, uint64_t at, uint64_t index, const char *name)
+{
+    struct jitdump_maker m = { .time_ns = time_ns };
+
+    maker_load(&m, at, 0x10, index, name, 0x10);
+    add_to_dump(&m);
+    buf_done(&m.b);
+}
+
+static void run_page_with_dump(void)
+{
+    mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, dump_fd, 0);
+    run_page();
+}
+
+static int begin_dump(void **state)
+{
+    struct jitdump_maker m = { 0 };
+
+    if (begin(state))
+        return -1;
+    snprintf(dump_path, sizeof dump_path, "/tmp/jit-%d.dump", (int)getpid());
+    unlink(dump_path);
+    dump_fd = open(dump_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (dump_fd < 0)
+        return -1;
+    maker_header(&m, 1);
+    add_to_dump(&m);
+    buf_done(&m.b);
+    load_in_dump(clock_now_ns(), (uintptr_t)page, 1, "before");
+    return 0;
+}
+
+static int end_dump(void **state)
+{
+    close(dump_fd);
+    unlink(dump_path);
+    return end(state);
+}
+
+static void open_on_dump(void)
+{
+#ifdef NO_CODE
+    skip();
+#endif
+    scope_to(&cfg.scope, start_child(run_page_with_dump));
+    open_or_skip();
+    WAIT_UNTIL(asked("before") > 50);
+}
+
+static uint64_t asked_between(uint64_t from_ns, uint64_t to_ns, const char *name)
+{
+    uint64_t n;
+
+    query.from_ns = from_ns;
+    query.to_ns = to_ns;
+    n = asked(name);
+    query.from_ns = query.to_ns = 0;
+    return n;
+}
+
+static void check_dated(uint64_t changed_ns)
+{
+    assert_int_equal(asked_between(1, changed_ns - 1, "after"), 0);
+    assert_true(samples_in("before") > 0);
+    assert_int_equal(samples_in("before"), view.result.samples);
+    assert_int_equal(asked_between(changed_ns, UINT64_MAX, "before"), 0);
+    assert_int_equal(samples_in("after"), view.result.samples);
+    assert_true(samples_in("after") > 0);
+}
+
+/* The dump tells of it when it is long past, and has been looked at in between. */
+static uint64_t change_the_past(void)
+{
+    uint64_t changed_ns = clock_now_ns();
+
+    wait_for_samples(1500);
+    load_in_dump(changed_ns, (uintptr_t)page, 2, "after");
+    WAIT_UNTIL(asked("after") > 0);
+    return changed_ns;
+}
+
+static void samples_have_the_name_of_the_time_that_a_dump_tells(void **state)
+{
+    uint64_t changed_ns;
+
+    (void)state;
+    open_on_dump();
+    changed_ns = change_the_past();
+    check_dated(changed_ns);
+    wait_for_samples(500);
+    check_dated(changed_ns);
+}
+
+static void code_that_moves_over_other_code_does_so_at_its_time(void **state)
+{
+    struct jitdump_maker m = { .time_ns = clock_now_ns() };
+
+    (void)state;
+    load_in_dump(m.time_ns, (uintptr_t)page + 0x800, 2, "after");
+    open_on_dump();
+    m.time_ns = clock_now_ns();
+    maker_move(&m, (uintptr_t)page + 0x800, (uintptr_t)page, 0x10, 2);
+    wait_for_samples(500);
+    add_to_dump(&m);
+    buf_done(&m.b);
+    WAIT_UNTIL(asked("after") > 0);
+    check_dated(m.time_ns);
+}
+
+static void several_changes_between_two_looks_are_told_apart(void **state)
+{
+    static const char *const names[] = { "before", "one", "two", "three", "four" };
+    uint64_t since[6] = { 1, 0, 0, 0, 0, UINT64_MAX };
+    unsigned i;
+
+    (void)state;
+    open_on_dump();
+    for (i = 1; i < 5; i++) {
+        since[i] = clock_now_ns();
+        wait_for_samples(100);
+    }
+    for (i = 1; i < 5; i++)
+        load_in_dump(since[i], (uintptr_t)page, i + 1, names[i]);
+    WAIT_UNTIL(asked("four") > 0);
+    for (i = 0; i < 5; i++) {
+        assert_true(asked_between(since[i], since[i + 1] - 1, names[i]) > 0);
+        assert_int_equal(samples_in(names[i]), view.result.samples);
+    }
+}
+
+static void a_written_profile_keeps_the_times_of_a_dump(void **state)
+{
+    struct session_config from_file = { .input = data_path, .history_bytes = 16 << 20 };
+    uint64_t changed_ns, before, after, written;
+
+    (void)state;
+    open_on_dump();
+    changed_ns = change_the_past();
+    session_stop(session);
+    session_settle(session, 60 * NS_PER_SEC);
+    check_dated(changed_ns);
+    before = asked("before");
+    after = samples_in("after");
+    if (!session_write(session, &query, data_path, &written, &error))
+        fail_msg("%s", error.text);
+    session_close(session);
+    end_child(0);
+    scope_init(&from_file.scope);
+    session = session_open(&from_file, &error);
+    if (!session)
+        fail_msg("%s", error.text);
+    session_wait(session, 60 * NS_PER_SEC, NULL);
+    session_settle(session, 60 * NS_PER_SEC);
+    ask();
+    session_settle(session, 60 * NS_PER_SEC);
+    assert_int_equal(asked("before"), before);
+    assert_int_equal(samples_in("after"), after);
+    check_dated(changed_ns);
+}
+
 /* What the doctor says of the names of the page; "": nothing (yet). Callers may lie in a library without names. */
 static const char *cause(struct doctor *d, struct doctor_row *row)
 {
@@ -205,6 +379,7 @@ static void the_doctor_tells_why_code_has_no_name(void **state)
     doctor_done(&d);
 }
 
+#define ON_A_DUMP(test) cmocka_unit_test_setup_teardown(test, begin_dump, end_dump)
 #define ON_A_PAGE(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 int main(int argc, char **argv)
@@ -213,6 +388,10 @@ int main(int argc, char **argv)
         ON_A_PAGE(samples_keep_the_name_of_their_time),
         ON_A_PAGE(a_map_is_read_without_anybody_looking),
         ON_A_PAGE(a_written_profile_keeps_both),
+        ON_A_DUMP(samples_have_the_name_of_the_time_that_a_dump_tells),
+        ON_A_DUMP(code_that_moves_over_other_code_does_so_at_its_time),
+        ON_A_DUMP(several_changes_between_two_looks_are_told_apart),
+        ON_A_DUMP(a_written_profile_keeps_the_times_of_a_dump),
         ON_A_PAGE(the_doctor_tells_why_code_has_no_name),
     };
 

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Code of a JIT that was replaced while it was sampled, by the times that its dump tells. Names belong to modules: samples
+ * from before a change leave the module for one of their own, which nothing maps; what is sampled goes on in the old one.
+ * As few changes as possible part samples: a module's names are those of its end, and hold for all that was sampled in it. */
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "session/state.h"
+
+#define CHANGES_MAX 32        /* at once: what changed before the first of more is not told apart */
+#define SPANS_MAX   (1u << 20)
+#define LATE_NS     (30 * NS_PER_SEC) /* so long what a runtime writes late names what was sampled before a change */
+
+enum { HAS_MODULE = 1, HAS_REPLACED = 2 };
+
+struct span { /* a sample in replaced code, and until when that was what it was */
+    uint64_t time_ns, until_ns;
+};
+struct dating {
+    struct session *s;
+    const struct symbol_table *dates;
+    uint32_t module;
+    uint64_t from_ns;
+    uint8_t *frames, *nodes; /* HAS_… by number */
+    struct span *spans;
+    size_t n_spans, spans_cap;
+    uint64_t ends[CHANGES_MAX]; /* the last moment before each change, rising */
+    uint32_t pasts[CHANGES_MAX]; /* the module of what was sampled until then */
+    unsigned n_ends;
+    struct map moved; /* node and change → node */
+    uint32_t *path;
+    size_t path_cap;
+};
+
+static bool mark_frames(struct dating *d)
+{
+    const struct stacks *stacks = d->s->stacks;
+    const uint32_t *modules = stacks_frame_modules(stacks);
+    const uint64_t *offsets = stacks_frame_offsets(stacks);
+    uint32_t n = stacks_frame_count(stacks);
+    bool any = false;
+    d->frames = mem_array(n, 1);
+    for (uint32_t i = 1; i < n; i++)
+        if (modules[i] == d->module) {
+            bool replaced = symbolizer_replaced(d->dates, offsets[i]);
+            d->frames[i] = HAS_MODULE | (replaced ? HAS_REPLACED : 0);
+            any |= replaced;
+        }
+    return any;
+}
+
+static void mark_nodes(struct dating *d)
+{
+    const uint32_t *parents = stacks_parents(d->s->stacks), *frames = stacks_frames(d->s->stacks);
+    uint32_t n = stacks_node_count(d->s->stacks);
+    d->nodes = mem_array(n, 1);
+    for (uint32_t i = 1; i < n; i++)
+        d->nodes[i] = d->nodes[parents[i]] | d->frames[frames[i]];
+}
+
+static void look_at_stack(struct dating *d, const struct sample *sample)
+{
+    const uint32_t *parents = stacks_parents(d->s->stacks), *frames = stacks_frames(d->s->stacks);
+    const uint64_t *offsets = stacks_frame_offsets(d->s->stacks);
+    for (uint32_t node = sample->stack; d->nodes[node] & HAS_REPLACED; node = parents[node]) {
+        if (!(d->frames[frames[node]] & HAS_REPLACED) || d->n_spans >= SPANS_MAX)
+            continue;
+        uint64_t until_ns = symbolizer_named_until(d->dates, offsets[frames[node]], sample->time_ns);
+        if (until_ns == UINT64_MAX)
+            continue;
+        MEM_GROW(d->spans, d->spans_cap, d->n_spans + 1);
+        d->spans[d->n_spans++] = (struct span){ sample->time_ns, until_ns };
+    }
+}
+
+static void look_at_run(void *ctx, struct sample *samples, size_t n)
+{
+    struct dating *d = ctx;
+    for (size_t i = 0; i < n; i++)
+        if (samples[i].time_ns >= d->from_ns && d->nodes[samples[i].stack] & HAS_REPLACED)
+            look_at_stack(d, &samples[i]);
+}
+
+static int by_end(const void *left, const void *right)
+{
+    const struct span *a = left, *b = right;
+    return a->until_ns < b->until_ns ? -1 : a->until_ns > b->until_ns;
+}
+
+/* The fewest moments that part each sample from the change of its code. */
+static void choose_ends(struct dating *d)
+{
+    if (d->n_spans)
+        qsort(d->spans, d->n_spans, sizeof *d->spans, by_end);
+    for (size_t i = 0; i < d->n_spans && d->n_ends < CHANGES_MAX; i++)
+        if (!d->n_ends || d->ends[d->n_ends - 1] < d->spans[i].time_ns)
+            d->ends[d->n_ends++] = d->spans[i].until_ns - 1;
+}
+
+static uint32_t moved_frame(struct dating *d, uint32_t frame, unsigned change)
+{
+    if (!d->frames[frame])
+        return frame;
+    return stacks_frame(d->s->stacks, d->pasts[change], stacks_frame_offsets(d->s->stacks)[frame]);
+}
+
+static uint32_t moved_node(struct dating *d, uint32_t node, unsigned change)
+{
+    struct stacks *stacks = d->s->stacks;
+    uint64_t known = 0;
+    size_t n = 0;
+    for (; d->nodes[node] && !map_get(&d->moved, (uint64_t)node << 8 | change, &known); node = stacks_parents(stacks)[node]) {
+        MEM_GROW(d->path, d->path_cap, n + 1);
+        d->path[n++] = node;
+    }
+    uint32_t to = d->nodes[node] ? (uint32_t)known : node;
+    while (n) {
+        node = d->path[--n];
+        to = stacks_child(stacks, to, moved_frame(d, stacks_frames(stacks)[node], change));
+        map_put(&d->moved, (uint64_t)node << 8 | change, to);
+    }
+    return to;
+}
+
+static uint32_t moved_stack(void *ctx, const struct sample *sample)
+{
+    struct dating *d = ctx;
+    unsigned change = 0;
+    if (!d->nodes[sample->stack])
+        return sample->stack;
+    while (d->ends[change] < sample->time_ns)
+        change++;
+    return moved_node(d, sample->stack, change);
+}
+
+/* What happened since the last change that was taken. */
+static uint64_t begin_of(const struct session *s, uint32_t module)
+{
+    uint64_t from_ns = 0;
+    for (size_t i = 0; i < s->jit.n_pasts; i++)
+        if (s->jit.pasts[i].of == module && s->jit.pasts[i].until_ns >= from_ns)
+            from_ns = s->jit.pasts[i].until_ns + 1;
+    return from_ns;
+}
+
+static void take_apart(struct dating *d)
+{
+    struct jit_names *j = &d->s->jit;
+    for (unsigned i = 0; i < d->n_ends; i++) {
+        d->pasts[i] = world_past_jit(d->s->world, d->module);
+        MEM_GROW(j->pasts, j->pasts_cap, j->n_pasts + 1);
+        j->pasts[j->n_pasts++] = (struct jit_past){ d->module, d->pasts[i], d->ends[i] };
+    }
+    history_change_stacks(d->s->history, d->from_ns, d->ends[d->n_ends - 1], moved_stack, d);
+    d->s->generation++;
+}
+
+static void name_pasts(struct dating *d)
+{
+    struct jit_names *j = &d->s->jit;
+    uint64_t now_ns = clock_now_ns();
+    size_t kept = 0;
+    for (size_t i = 0; i < j->n_pasts; i++) {
+        struct jit_past p = j->pasts[i];
+        struct module *m = world_module(d->s->world, p.module);
+        bool fresh = d->n_ends && p.of == d->module && p.until_ns >= d->ends[0];
+        if (!m)
+            continue;
+        if (p.of == d->module && (fresh || p.until_ns + LATE_NS > now_ns)) {
+            size_t n;
+            uint64_t *offsets = jit_offsets_in(d->s, p.module, &n);
+            symbolizer_keep_dated(d->s->symbolizer, m, d->dates, p.until_ns, offsets, n);
+            mem_free(offsets);
+        }
+        j->pasts[kept++] = p;
+    }
+    j->n_pasts = kept;
+}
+
+void jitdates_apply(struct session *s, struct module *m, const struct symbol_table *dates)
+{
+    const struct perf_event_attr *attr = &s->events[s->live_event].attr;
+    if (!attr->use_clockid || attr->clockid != CLOCK_MONOTONIC)
+        return; /* samples have other times */
+    struct dating d = { .s = s, .dates = dates, .module = m->id, .from_ns = begin_of(s, m->id) };
+    if (mark_frames(&d)) {
+        mark_nodes(&d);
+        history_scan(s->history, d.from_ns, 0, look_at_run, &d);
+        choose_ends(&d);
+    }
+    if (d.n_ends)
+        take_apart(&d);
+    name_pasts(&d);
+    mem_free(d.frames);
+    mem_free(d.nodes);
+    mem_free(d.spans);
+    mem_free(d.path);
+    map_done(&d.moved);
+}
