@@ -234,6 +234,14 @@ static void open_on_dump(void)
     WAIT_UNTIL(asked("before") > 50);
 }
 
+static uint64_t samples_without_name(void)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "[JIT] 0x%llx", (unsigned long long)(uintptr_t)page);
+    return samples_in(name);
+}
+
 static uint64_t asked_between(uint64_t from_ns, uint64_t to_ns, const char *name)
 {
     uint64_t n;
@@ -249,9 +257,9 @@ static void check_dated(uint64_t changed_ns)
 {
     assert_int_equal(asked_between(1, changed_ns - 1, "after"), 0);
     assert_true(samples_in("before") > 0);
-    assert_int_equal(samples_in("before"), view.result.samples);
+    assert_int_equal(samples_without_name(), 0);
     assert_int_equal(asked_between(changed_ns, UINT64_MAX, "before"), 0);
-    assert_int_equal(samples_in("after"), view.result.samples);
+    assert_int_equal(samples_without_name(), 0);
     assert_true(samples_in("after") > 0);
 }
 
@@ -311,7 +319,8 @@ static void several_changes_between_two_looks_are_told_apart(void **state)
     WAIT_UNTIL(asked("four") > 0);
     for (i = 0; i < 5; i++) {
         assert_true(asked_between(since[i], since[i + 1] - 1, names[i]) > 0);
-        assert_int_equal(samples_in(names[i]), view.result.samples);
+        assert_int_equal(samples_without_name(), 0);
+        assert_int_equal(samples_in(names[(i + 1) % 5]), 0);
     }
 }
 
