@@ -168,7 +168,7 @@ static bool set_cgroup(struct options *o, const char *value, struct error *e)
     if (!is_only_target(o, OPTION_CGROUP, e) || !scope_set_cgroup(&o->session.scope, value, e))
         return false;
     if (scope_cgroups(&o->session.scope) > 1 && o->ui.group == VIEW_GROUP_SYMBOL)
-        o->ui.group = VIEW_GROUP_CGROUP;
+        o->ui.group = VIEW_GROUP_CGROUP_SYMBOL;
     return true;
 }
 

@@ -10,6 +10,9 @@
  * long as the query is used. Under lock. */
 struct query select_samples(struct session *s, const struct view_query *q, uint8_t *pass);
 
+/* Which of the cgroups that are measured a thread is in or below; -1: in none. Under lock. */
+int64_t select_cgroup(struct session *s, const struct world_thread *t);
+
 /* What names decide of a function, as bits: the zooms that it is in, whether the filter matches it, whether a CPU
  * idles in it. */
 struct select_named {

@@ -18,9 +18,20 @@ enum view_group { /* X(id, name, title) rows: names for --group-by and the scree
     VIEW_GROUP_PROCESS,
     VIEW_GROUP_THREAD,
     VIEW_GROUP_CPU,
+    VIEW_GROUP_CGROUP_SYMBOL, /* where several cgroups are measured, each of these is one with all below it */
     VIEW_GROUP_CGROUP,
     VIEW_GROUP_COUNT
 };
+/* Rows are of functions in each group. */
+static inline bool view_group_splits(enum view_group g)
+{
+    return g == VIEW_GROUP_COMM_SYMBOL || g == VIEW_GROUP_CGROUP_SYMBOL;
+}
+/* Rows are of whole groups, whatever function a sample was in. */
+static inline bool view_group_is_whole(enum view_group g)
+{
+    return g != VIEW_GROUP_SYMBOL && g != VIEW_GROUP_MODULE && !view_group_splits(g);
+}
 extern const char *const view_group_names[VIEW_GROUP_COUNT]; /* "symbol", "comm,symbol", … */
 
 enum view_mode { VIEW_MODE_ALL, VIEW_MODE_KERNEL, VIEW_MODE_USER };
@@ -72,6 +83,7 @@ struct view {
     uint32_t n_funcs;
     struct view_group_info *groups; /* groups[0]: all, when not grouped */
     uint32_t n_groups;
+    uint32_t n_chosen; /* with VIEW_GROUP_CGROUP_SYMBOL groups[1 .. n_chosen] are those measured, in their order, empty or not */
     bool weight_is_time;        /* weights are nanoseconds */
     struct view_beside beside[BESIDE_KINDS]; /* of result.beside */
     uint64_t idle_samples, idle_weight; /* left out (or, with show_idle, counted in) */

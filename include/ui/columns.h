@@ -23,6 +23,12 @@ static inline bool column_is_beside(enum column c)
     return c >= COLUMN_IPC && c <= COLUMN_OTHER_4;
 }
 
+/* Of cgroups side by side. */
+static inline bool column_is_cgroup(enum column c)
+{
+    return c >= COLUMN_CGROUP_1 && c <= COLUMN_CGROUP_8;
+}
+
 struct column_row {
     const char *title, *name; /* name: --sort, F6 */
     int width;                /* 0: what is left (the last column), or what the title takes */

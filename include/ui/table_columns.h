@@ -13,15 +13,15 @@ struct table_columns {
     int at[COLUMN_COUNT], width[COLUMN_COUNT];
     int n;
 };
-void table_columns_lay_out(struct table_columns *l, const struct app *a, int cols);
+void table_columns_lay_out(struct table_columns *l, const struct app *a, const struct table_rows *t, int cols);
 /* What a column is called now; dst: room for what is not called so always. */
-const char *table_columns_title(const struct app *a, enum column c, char dst[32]);
+const char *table_columns_title(const struct app *a, const struct table_rows *t, enum column c, char dst[32]);
 /* Is there such a column for what is measured and asked for? The screen may be too narrow for it. */
-bool table_columns_has(const struct app *a, enum column c);
+bool table_columns_has(const struct app *a, const struct table_rows *t, enum column c);
 /* The column at a cell of the line; false: before the first. */
 bool table_columns_at(const struct table_columns *l, int col, enum column *c);
 /* Titles into row 0 of the area. */
-void table_columns_draw_head(const struct table_columns *l, const struct app *a, enum column sorted,
+void table_columns_draw_head(const struct table_columns *l, const struct app *a, const struct table_rows *t,
                              struct area area);
 /* shift: names begin so many columns to the left. */
 void table_columns_draw_row(const struct table_columns *l, const struct app *a, const struct table_rows *t,

@@ -14,6 +14,8 @@
 #include "ui/columns.h"
 #include "ui/trend.h"
 
+#define TABLE_PARTS 8 /* cgroups that stand side by side */
+
 struct table_row {
     uint32_t func, group; /* func 0: a row of a whole group */
     uint64_t self, total, key;
@@ -21,6 +23,7 @@ struct table_row {
     uint32_t count;
     uint32_t newest;             /* samples in the eighth that is running */
     uint32_t trend[QUERY_TREND]; /* as it is drawn */
+    uint16_t parts[TABLE_PARTS]; /* of self_tenths, by cgroup */
     float beside[BESIDE_KINDS];  /* of other events of the group; NAN: none */
     bool partly;                 /* these are estimates */
     uint32_t slot, old;          /* of table_rows.c: of its key; its place in the answer before */
@@ -34,6 +37,11 @@ struct table_rows {
     bool upwards;
     const struct view *answer; /* that they were made from; borrowed */
     enum view_group by;        /* that they were made for */
+    struct table_part { /* of cgroups side by side: */
+        uint64_t key;
+        uint32_t group;     /* in the answer */
+    } parts[TABLE_PARTS];
+    uint32_t n_parts, n_cgroups; /* shown; all that there are */
     /* of the answer before: where rows stood, and their pictures */
     struct table_row *old;
     size_t n_old, old_cap;
@@ -48,14 +56,14 @@ struct table_rows {
     struct functions functions; /* scratch */
     uint64_t *sums;             /* of other events, by row as they were made */
     size_t sums_cap;
+    uint64_t *part_sums;        /* by the same rows, TABLE_PARTS of each */
+    size_t part_sums_cap;
     struct table_row *made;     /* as they were made, before they are put in order by way of … */
     struct table_row **order;   /* … these, and rows that have no place yet */
     struct table_row **others;
     size_t places_cap, made_cap, made_slots_cap, order_cap, others_cap;
 };
 
-/* Whether rows are of whole groups, without functions. */
-bool table_groups_only(enum view_group by);
 /* Makes and sorts the rows of an answer, which must stay until the next build. afresh: it answers another question
  * than the one before; nothing keeps its place. */
 void table_rows_build(struct table_rows *t, const struct view *answer, enum view_group by, uint64_t now_ns,

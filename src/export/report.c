@@ -44,12 +44,6 @@ static int by_self(const void *a, const void *b)
     return x->func != y->func ? (x->func > y->func ? 1 : -1) : x->group > y->group ? 1 : -1;
 }
 
-/* Rows by comm, process, thread, CPU or cgroup stand for whole samples, whatever function they were in. */
-static bool rows_are_groups(enum view_group group)
-{
-    return group != VIEW_GROUP_SYMBOL && group != VIEW_GROUP_COMM_SYMBOL && group != VIEW_GROUP_MODULE;
-}
-
 /* Of the other events of a group; widths go by the titles. */
 static void print_beside_titles(const struct view *v, struct buf *out)
 {
@@ -76,7 +70,7 @@ static void print_beside(const struct view *v, const struct function_row *r, con
 static void print_rows(const struct view_query *q, const struct view *v, unsigned lines, struct buf *out)
 {
     struct functions f = { 0 };
-    bool groups = rows_are_groups(q->group);
+    bool groups = view_group_is_whole(q->group), by_group = groups || view_group_splits(q->group);
     uint32_t *one = NULL;
     uint64_t *sums = NULL;
     size_t sums_cap = 0;
@@ -85,19 +79,22 @@ static void print_rows(const struct view_query *q, const struct view *v, unsigne
         for (uint32_t i = 0; i <= v->result.n_frames; i++)
             one[i] = 1; /* 0 too: samples without a stack count */
     }
-    functions_build(&f, &v->result, groups ? one : v->frame_func, groups ? 2 : v->n_funcs,
-                    groups || q->group == VIEW_GROUP_COMM_SYMBOL, false);
+    functions_build(&f, &v->result, groups ? one : v->frame_func, groups ? 2 : v->n_funcs, by_group,
+                    false);
     if (f.n)
         qsort(f.rows, f.n, sizeof *f.rows, by_self);
     if (v->result.besides)
-        functions_beside(&f, &v->result, groups ? one : v->frame_func, groups || q->group == VIEW_GROUP_COMM_SYMBOL, &sums,
-                         &sums_cap);
+        functions_beside(&f, &v->result, groups ? one : v->frame_func, by_group, &sums, &sums_cap);
     buf_printf(out, "%7s %7s %9s  ", "SELF%", "TOTAL%", "SAMPLES");
     print_beside_titles(v, out);
     if (groups)
         buf_printf(out, "%s\n", view_group_names[q->group]);
     else
-        buf_printf(out, "%s%-20s %s\n", q->group == VIEW_GROUP_COMM_SYMBOL ? "COMM             " : "", "MODULE",
+        buf_printf(out, "%s%-20s %s\n",
+                   q->group == VIEW_GROUP_COMM_SYMBOL     ? "COMM             " :
+                   q->group == VIEW_GROUP_CGROUP_SYMBOL ? "CGROUP           " :
+                                                          "",
+                   "MODULE",
                    q->group == VIEW_GROUP_MODULE ? "" : "FUNCTION");
     double all = v->result.weight ? (double)v->result.weight : 1;
     for (uint32_t i = 0; i < f.n && (!lines || i < lines); i++) {
@@ -107,7 +104,7 @@ static void print_rows(const struct view_query *q, const struct view *v, unsigne
                    text_thousands(count, sizeof count, r->self_count));
         if (sums)
             print_beside(v, r, &sums[(size_t)i * v->result.besides], out);
-        if (groups || q->group == VIEW_GROUP_COMM_SYMBOL)
+        if (by_group)
             buf_printf(out, groups ? "%s" : "%-16s ", v->groups[r->group].full);
         if (!groups)
             buf_printf(out, "%-20s %s", v->funcs[r->func].module,

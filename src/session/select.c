@@ -33,12 +33,14 @@ static bool below_cgroup(const char *path, const char *root)
     return !strncmp(path, root, n) && (path[n] == '/' || !path[n]);
 }
 
-static bool below_one_of(const struct scope *scope, const char *path)
+int64_t select_cgroup(struct session *s, const struct world_thread *t)
 {
-    for (uint32_t i = 0; i < scope_cgroups(scope); i++)
+    const struct scope *scope = &s->running_scope;
+    const char *path = t->cgroup ? world_cgroup_path(s->world, t->cgroup) : "";
+    for (uint32_t i = 0; *path && i < scope_cgroups(scope); i++)
         if (below_cgroup(path, scope_cgroup(scope, i)))
-            return true;
-    return false;
+            return i;
+    return -1;
 }
 
 /* Samples from before a switch of scope are shown when they are of what the scope now means. */
@@ -53,7 +55,7 @@ static bool in_scope(struct session *s, const struct map *ids, const struct worl
     case SCOPE_USER:
         return t->uid == scope->uid;
     case SCOPE_CGROUP:
-        return t->cgroup && below_one_of(scope, world_cgroup_path(s->world, t->cgroup));
+        return select_cgroup(s, t) >= 0;
     case SCOPE_ALL:
         break;
     }

@@ -13,6 +13,7 @@ const char *const view_group_names[VIEW_GROUP_COUNT] = {
     [VIEW_GROUP_SYMBOL] = "symbol",   [VIEW_GROUP_COMM_SYMBOL] = "comm,symbol", [VIEW_GROUP_COMM] = "comm",
     [VIEW_GROUP_MODULE] = "module",   [VIEW_GROUP_PROCESS] = "process",         [VIEW_GROUP_THREAD] = "thread",
     [VIEW_GROUP_CPU] = "cpu",         [VIEW_GROUP_CGROUP] = "cgroup",
+    [VIEW_GROUP_CGROUP_SYMBOL] = "cgroup,symbol",
 };
 
 /* A module of the result's frames, and one of them that has no name: it is asked for again with every query, for a JIT
@@ -102,15 +103,15 @@ static uint64_t thread_group_key(enum view_group group, const struct world_threa
     case VIEW_GROUP_THREAD:
         return map_hash_bytes(t->comm, strlen(t->comm), 3 + t->tid);
     case VIEW_GROUP_CGROUP:
+    case VIEW_GROUP_CGROUP_SYMBOL:
         return map_mix(t->cgroup) ^ 4;
     default:
         return 0;
     }
 }
 
-static uint32_t add_cgroup(struct session *s, struct view *v, uint64_t key, uint64_t id)
+static uint32_t add_cgroup(struct session *s, struct view *v, uint64_t key, uint64_t id, const char *path)
 {
-    const char *path = world_cgroup_path(s->world, id);
     char label[256];
     containers_label(s->containers, path, label, sizeof label);
     uint32_t group = add_group(v, key, id, *path ? label : "[no cgroup]");
@@ -146,7 +147,8 @@ static uint32_t add_thread_group(struct session *s, struct view *v, enum view_gr
         snprintf(label, sizeof label, "%s/%u", t->comm, t->tid);
         return add_thread(v, key, label, t);
     case VIEW_GROUP_CGROUP:
-        return add_cgroup(s, v, key, t->cgroup);
+    case VIEW_GROUP_CGROUP_SYMBOL:
+        return add_cgroup(s, v, key, t->cgroup, world_cgroup_path(s->world, t->cgroup));
     default:
         return add_group(v, key, 0, t->comm);
     }
@@ -159,6 +161,11 @@ static void group_thread(struct session *s, struct view *v, enum view_group grou
     bool created = false;
     if (!key)
         return;
+    int64_t chosen = v->n_chosen ? select_cgroup(s, t) : -1;
+    if (chosen >= 0) {
+        v->memory->thread_group[id] = (uint32_t)chosen + 1;
+        return;
+    }
     uint64_t at = *map_at(&v->memory->group_numbers, key, v->n_groups, &created);
     v->memory->thread_group[id] = created ? add_thread_group(s, v, group, key, t) : (uint32_t)at;
 }
@@ -196,6 +203,17 @@ static void group_threads(struct session *s, struct view *v, const struct view_q
             if (t && (!leaders || t->tid == t->pid))
                 group_thread(s, v, q->group, id);
         }
+}
+
+/* Of the cgroups that are measured each has its place, whether it has samples or not. */
+static void group_chosen(struct session *s, struct view *v)
+{
+    const struct scope *scope = &s->running_scope;
+    v->n_chosen = scope_cgroups(scope) > 1 ? scope_cgroups(scope) : 0;
+    for (uint32_t i = 0; i < v->n_chosen; i++) {
+        const char *path = scope_cgroup(scope, i);
+        add_cgroup(s, v, map_hash_bytes(path, strlen(path), 6), 0, path);
+    }
 }
 
 static bool groups_threads(enum view_group group)
@@ -495,7 +513,7 @@ static void view_start(struct view *v)
     inlines_restore(&m->inlines, v);
     arena_clear(&m->strings);
     map_clear(&m->group_numbers);
-    v->n_groups = 0;
+    v->n_groups = v->n_chosen = 0;
     v->idle_samples = v->idle_weight = 0;
     add_group(v, 0, 0, "all");
 }
@@ -509,6 +527,8 @@ static void view_scan(struct session *s, const struct view_query *q, struct view
     struct query scan = select_samples(s, q, m->thread_pass);
     scan.by_cpu = q->group == VIEW_GROUP_CPU;
     scan.thread_group = groups_threads(q->group) ? m->thread_group : NULL;
+    if (q->group == VIEW_GROUP_CGROUP_SYMBOL)
+        group_chosen(s, v);
     if (groups_threads(q->group))
         group_threads(s, v, q, &scan);
     memset(v->beside, 0, sizeof v->beside);

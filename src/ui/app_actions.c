@@ -199,6 +199,7 @@ static unsigned zoom_thread(struct app *a)
         [VIEW_GROUP_SYMBOL] = -1,    [VIEW_GROUP_COMM_SYMBOL] = ZOOM_COMM, [VIEW_GROUP_COMM] = ZOOM_COMM,
         [VIEW_GROUP_MODULE] = -1,    [VIEW_GROUP_PROCESS] = ZOOM_PROCESS,  [VIEW_GROUP_THREAD] = ZOOM_THREAD,
         [VIEW_GROUP_CPU] = ZOOM_CPU, [VIEW_GROUP_CGROUP] = ZOOM_CGROUP,
+        [VIEW_GROUP_CGROUP_SYMBOL] = -1,
     };
     struct ui_selection sel;
     selection(a, &sel);

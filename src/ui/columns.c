@@ -28,7 +28,7 @@ bool column_find(const char *name, enum column *c, struct error *e)
     error_set(e, ERROR_ARGUMENT, "unknown column \"%s\"", safe);
     if (near >= 0)
         return error_hint(e, "did you mean \"%s\"?", names[near]);
-    return error_hint(e, "there are self, total, samples, trend, ipc, cache-miss, branch-miss, other1, other2, other3, other4, comm, module, function");
+    return error_hint(e, "there are self, total, samples, trend, ipc, cache-miss, branch-miss, other1, other2, other3, other4, comm, module, function, cgroup1 to cgroup8");
 }
 
 uint32_t columns_hidden_but(const char *list)
@@ -44,7 +44,7 @@ uint32_t columns_hidden_but(const char *list)
 
 void columns_shown(uint32_t hidden, struct buf *list)
 {
-    for (int i = 0; i < COLUMN_COUNT; i++)
+    for (int i = 0; i <= COLUMN_FUNCTION; i++)
         if (i == COLUMN_FUNCTION || !(hidden & 1u << i))
             buf_printf(list, "%s%s", list->len ? "," : "", column_table[i].name);
 }
@@ -61,5 +61,5 @@ bool columns_parse(const char *list, enum column *columns, uint32_t *n, struct e
     }
     return *n ||
            error_set(e, ERROR_ARGUMENT,
-                     "no column was given; there are self, total, samples, trend, ipc, cache-miss, branch-miss, other1, other2, other3, other4, comm, module, function");
+                     "no column was given; there are self, total, samples, trend, ipc, cache-miss, branch-miss, other1, other2, other3, other4, comm, module, function, cgroup1 to cgroup8");
 }

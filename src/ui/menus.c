@@ -20,6 +20,7 @@ static const char *const group_titles[VIEW_GROUP_COUNT] = {
     [VIEW_GROUP_SYMBOL] = "symbol", [VIEW_GROUP_COMM_SYMBOL] = "comm+symbol", [VIEW_GROUP_COMM] = "comm",
     [VIEW_GROUP_MODULE] = "module", [VIEW_GROUP_PROCESS] = "process",         [VIEW_GROUP_THREAD] = "thread",
     [VIEW_GROUP_CPU] = "cpu",       [VIEW_GROUP_CGROUP] = "cgroup",
+    [VIEW_GROUP_CGROUP_SYMBOL] = "cgroups side by side",
 };
 
 const char *group_title(enum view_group g)

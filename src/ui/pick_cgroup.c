@@ -104,7 +104,7 @@ static unsigned take(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
     bool good = scope_copy(&scope, session_scope(a->session)) && scope_set_cgroup(&scope, buf_str(&paths), &e);
     unsigned flags = good ? app_set_scope(a, &scope) : app_error(a, &e);
     if (good && scope_cgroups(&scope) > 1)
-        a->query.group = VIEW_GROUP_CGROUP;
+        a->query.group = VIEW_GROUP_CGROUP_SYMBOL;
     scope_done(&scope);
     buf_done(&paths);
     return flags;

@@ -10,6 +10,9 @@
 #include "ui/menus.h"
 
 #define NARROW_COLS 100 /* on fewer the function needs the columns more */
+#define PART_LEAST  6   /* columns of a cgroup */
+#define PART_MOST   24
+#define NAME_LEAST  24  /* beside cgroups */
 
 _Static_assert(COLUMN_OTHER_4 - COLUMN_IPC + 1 == BESIDE_KINDS, "a column for each kind");
 
@@ -18,9 +21,11 @@ static const struct view_beside *beside_of(const struct app *a, enum column c)
     return &a->answer.beside[c - COLUMN_IPC];
 }
 
-bool table_columns_has(const struct app *a, enum column c)
+bool table_columns_has(const struct app *a, const struct table_rows *t, enum column c)
 {
-    bool groups = table_groups_only(a->query.group);
+    bool groups = view_group_is_whole(a->query.group);
+    if (column_is_cgroup(c))
+        return (uint32_t)(c - COLUMN_CGROUP_1) < t->n_parts;
     if (column_is_beside(c))
         return beside_of(a, c)->title[0];
     if (c == COLUMN_COMM)
@@ -30,13 +35,47 @@ bool table_columns_has(const struct app *a, enum column c)
     return c != COLUMN_TOTAL || !groups; /* would be the same as self */
 }
 
-static bool column_shows(const struct app *a, enum column c, int screen_cols)
+static bool column_shows(const struct app *a, const struct table_rows *t, enum column c, int screen_cols)
 {
-    if (c != COLUMN_FUNCTION && a->columns_hidden & 1u << c)
+    if (c < COLUMN_FUNCTION && a->columns_hidden & 1u << c)
         return false;
-    if (c == COLUMN_TREND && screen_cols < NARROW_COLS && a->answer.result.besides)
-        return false; /* gives way to what is asked for by a group */
-    return table_columns_has(a, c) && screen_cols >= column_table[c].min_cols;
+    if (screen_cols < NARROW_COLS && (c == COLUMN_TREND ? a->answer.result.besides || t->n_parts : c == COLUMN_SAMPLES && t->n_parts))
+        return false; /* gives way to what is asked for by a group, or to cgroups */
+    return table_columns_has(a, t, c) && screen_cols >= column_table[c].min_cols;
+}
+
+/* The last part of its path, if no other one ends so. */
+static const char *part_name(const struct table_rows *t, uint32_t part)
+{
+    const char *label = t->answer->groups[t->parts[part].group].label, *slash = strrchr(label, '/');
+    if (!slash || !slash[1])
+        return label;
+    for (uint32_t i = 0; i < t->n_parts; i++) {
+        const char *other = t->answer->groups[t->parts[i].group].label, *end = strrchr(other, '/');
+        if (i != part && !strcmp(end ? end : other, slash))
+            return label;
+    }
+    return slash + 1;
+}
+
+static int part_width(const struct table_rows *t, uint32_t part, int most)
+{
+    int width = text_width(part_name(t, part));
+    return width < PART_LEAST ? PART_LEAST : width > most ? most : width;
+}
+
+/* As wide as they can be with all of them on the screen. */
+static int widest_part(const struct table_rows *t, int room)
+{
+    int most = PART_MOST, all = 0;
+    for (; most > PART_LEAST; most--) {
+        all = 0;
+        for (uint32_t i = 0; i < t->n_parts; i++)
+            all += part_width(t, i, most) + 1;
+        if (all <= room)
+            break;
+    }
+    return most;
 }
 
 static int column_width(const struct app *a, enum column c, int screen_cols, int left)
@@ -52,18 +91,34 @@ static int column_width(const struct app *a, enum column c, int screen_cols, int
     return column_table[c].width ? column_table[c].width : left;
 }
 
-void table_columns_lay_out(struct table_columns *l, const struct app *a, int cols)
+static int add_column(struct table_columns *l, enum column c, int col, int width)
 {
-    int col = 0;
+    l->columns[l->n] = c;
+    l->at[l->n] = col;
+    l->width[l->n++] = width;
+    return col + width + 1;
+}
+
+static int lay_out_parts(struct table_columns *l, const struct table_rows *t, int col, int end)
+{
+    int most = widest_part(t, end - col);
+    for (uint32_t i = 0; i < t->n_parts && col + part_width(t, i, most) < end; i++)
+        col = add_column(l, (enum column)(COLUMN_CGROUP_1 + i), col, part_width(t, i, most));
+    return col;
+}
+
+/* Cgroups stand between the numbers and the names, as many as leave room for these. */
+void table_columns_lay_out(struct table_columns *l, const struct app *a, const struct table_rows *t, int cols)
+{
+    int col = 0, behind = NAME_LEAST;
     l->n = 0;
-    for (int i = 0; i < COLUMN_COUNT; i++) {
-        enum column c = (enum column)i;
-        if (!column_shows(a, c, cols))
-            continue;
-        l->columns[l->n] = c;
-        l->at[l->n] = col;
-        l->width[l->n] = column_width(a, c, cols, cols - col);
-        col += l->width[l->n++] + 1;
+    for (enum column c = COLUMN_COMM; c < COLUMN_FUNCTION; c++)
+        behind += column_shows(a, t, c, cols) ? column_width(a, c, cols, 0) + 1 : 0;
+    for (enum column c = 0; c <= COLUMN_FUNCTION; c++) {
+        if (c == COLUMN_COMM)
+            col = lay_out_parts(l, t, col, cols - behind);
+        if (column_shows(a, t, c, cols))
+            col = add_column(l, c, col, column_width(a, c, cols, cols - col));
     }
 }
 
@@ -80,15 +135,16 @@ bool table_columns_at(const struct table_columns *l, int col, enum column *c)
 
 static bool is_number(enum column c)
 {
-    return c == COLUMN_SELF || c == COLUMN_TOTAL || c == COLUMN_SAMPLES || column_is_beside(c);
+    return c == COLUMN_SELF || c == COLUMN_TOTAL || c == COLUMN_SAMPLES || column_is_beside(c) || column_is_cgroup(c);
 }
 
-const char *table_columns_title(const struct app *a, enum column c, char dst[32])
+const char *table_columns_title(const struct app *a, const struct table_rows *t, enum column c, char dst[32])
 {
+    if (column_is_cgroup(c))
+        return table_columns_has(a, t, c) ? part_name(t, c - COLUMN_CGROUP_1) : column_table[c].title;
     if (column_is_beside(c) && beside_of(a, c)->title[0])
         return beside_of(a, c)->title;
-    if (c != COLUMN_FUNCTION || a->query.group == VIEW_GROUP_SYMBOL ||
-        a->query.group == VIEW_GROUP_COMM_SYMBOL)
+    if (c != COLUMN_FUNCTION || a->query.group == VIEW_GROUP_SYMBOL || view_group_splits(a->query.group))
         return column_table[c].title;
     const char *title = group_title(a->query.group);
     size_t i = 0;
@@ -98,27 +154,38 @@ const char *table_columns_title(const struct app *a, enum column c, char dst[32]
     return dst;
 }
 
-void table_columns_draw_head(const struct table_columns *l, const struct app *a, enum column sorted,
+void table_columns_draw_head(const struct table_columns *l, const struct app *a, const struct table_rows *t,
                              struct area area)
 {
     draw_fill(area, 0, 0, -1, STYLE_TABLE_HEAD);
     for (int i = 0; i < l->n; i++) {
         enum column c = l->columns[i];
-        enum style style = c == sorted ? STYLE_TABLE_SORT : STYLE_TABLE_HEAD;
+        enum style style = c == t->sort[0] ? STYLE_TABLE_SORT : STYLE_TABLE_HEAD;
         char upper[32];
-        const char *title = table_columns_title(a, c, upper);
-        if (is_number(c))
+        const char *title = table_columns_title(a, t, c, upper);
+        if (is_number(c) && text_width(title) <= l->width[i])
             draw_right(area, 0, l->at[i], l->width[i], style, title);
         else
-            draw_elided(area, 0, l->at[i], l->width[i], style, title, false);
+            draw_elided(area, 0, l->at[i], l->width[i], style, title, column_is_cgroup(c));
     }
+}
+
+static void draw_tenths(struct area area, int row, int at, int width, uint32_t tenths, enum style style)
+{
+    char text[24];
+    (void)snprintf(text, sizeof text, "%u.%u", tenths / 10, tenths % 10);
+    draw_right(area, row, at, width, style, text);
 }
 
 static void draw_share(struct area area, int row, int at, int width, uint32_t tenths)
 {
-    char text[24];
-    (void)snprintf(text, sizeof text, "%u.%u", tenths / 10, tenths % 10);
-    draw_right(area, row, at, width, app_share_style(tenths / 10.0), text);
+    draw_tenths(area, row, at, width, tenths, app_share_style(tenths / 10.0));
+}
+
+/* Where a cgroup has no part is dim: mostly the others do all of a function. */
+static void draw_part(struct area area, int row, int at, int width, uint32_t tenths)
+{
+    draw_tenths(area, row, at, width, tenths, tenths ? app_share_style(tenths / 10.0) : STYLE_DIM);
 }
 
 /* A number that is no more than an estimate, for the PMU was shared, is dim. */
@@ -172,7 +239,9 @@ void table_columns_draw_row(const struct table_columns *l, const struct app *a, 
             (void)draw_match(area, row, at, width, STYLE_NORMAL, table_row_module(t, r), a->search);
             break;
         default:
-            if (column_is_beside(l->columns[i]))
+            if (column_is_cgroup(l->columns[i]))
+                draw_part(area, row, at, width, r->parts[l->columns[i] - COLUMN_CGROUP_1]);
+            else if (column_is_beside(l->columns[i]))
                 draw_beside(a, r, l->columns[i], area, row, at, width);
             else
                 draw_name(a, t, r, shift, area, row, at, width);

@@ -11,11 +11,6 @@
 #define SLOTS_MIN 4096
 #define MOVES_MAX 64 /* places that rows move by on average, beyond which they are sorted as if they were new */
 
-bool table_groups_only(enum view_group by)
-{
-    return by != VIEW_GROUP_SYMBOL && by != VIEW_GROUP_COMM_SYMBOL && by != VIEW_GROUP_MODULE;
-}
-
 const char *table_row_group(const struct table_rows *t, const struct table_row *r)
 {
     return r->group < t->answer->n_groups ? t->answer->groups[r->group].label : "";
@@ -91,6 +86,99 @@ static void finish_row(struct table_rows *t, struct table_row *r, const uint32_t
         trend_picture(r->trend, counts, time);
 }
 
+/* --- cgroups side by side --- */
+
+static uint64_t *weigh_groups(const struct view *v)
+{
+    uint64_t *weights = mem_array(v->n_groups + 1, sizeof *weights);
+    for (uint32_t i = 0; i < v->result.n_entries; i++)
+        if (v->result.entries[i].group < v->n_groups)
+            weights[v->result.entries[i].group] += v->result.entries[i].weight;
+    return weights;
+}
+
+static void add_part(struct table_rows *t, uint32_t group, uint64_t *weights)
+{
+    weights[group] = 0; /* it has its column */
+    t->parts[t->n_parts++] = (struct table_part){ t->answer->groups[group].key, group };
+}
+
+/* Who had a column before, while it has samples. */
+static void keep_parts(struct table_rows *t, uint64_t *weights)
+{
+    uint32_t n = t->n_parts;
+    t->n_parts = 0;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t group = 1; group < t->answer->n_groups; group++)
+            if (t->answer->groups[group].key == t->parts[i].key && weights[group]) {
+                add_part(t, group, weights);
+                break;
+            }
+}
+
+/* Those that were chosen, in their order; else those that have most samples. */
+static void choose_parts(struct table_rows *t, bool afresh)
+{
+    const struct view *v = t->answer;
+    uint64_t *weights = weigh_groups(v);
+    t->n_cgroups = v->n_chosen;
+    for (uint32_t i = 1; i < v->n_groups && !v->n_chosen; i++)
+        t->n_cgroups += weights[i] != 0;
+    if (afresh || v->n_chosen)
+        t->n_parts = 0;
+    for (uint32_t i = 1; i <= v->n_chosen && t->n_parts < TABLE_PARTS; i++)
+        add_part(t, i, weights);
+    if (!v->n_chosen)
+        keep_parts(t, weights);
+    while (!v->n_chosen && t->n_parts < TABLE_PARTS) {
+        uint32_t best = 0;
+        weights[0] = 0;
+        for (uint32_t i = 1; i < v->n_groups; i++)
+            best = weights[i] > weights[best] ? i : best;
+        if (!weights[best])
+            break;
+        add_part(t, best, weights);
+    }
+    mem_free(weights);
+}
+
+static uint32_t *number_parts(const struct table_rows *t)
+{
+    uint32_t *part_of = mem_array(t->answer->n_groups + 1, sizeof *part_of); /* plus one */
+    for (uint32_t i = 0; i < t->n_parts; i++)
+        part_of[t->parts[i].group] = i + 1;
+    return part_of;
+}
+
+/* What each cgroup has in each function itself: part_sums, in the order of the functions' rows. */
+static void sum_parts(struct table_rows *t)
+{
+    const struct view *v = t->answer;
+    const struct result *r = &v->result;
+    uint32_t *row_of = mem_array(v->n_funcs + 1, sizeof *row_of), *part_of = number_parts(t);
+    MEM_GROW(t->part_sums, t->part_sums_cap, (size_t)t->functions.n * TABLE_PARTS + 1);
+    memset(t->part_sums, 0, (size_t)t->functions.n * TABLE_PARTS * sizeof *t->part_sums);
+    for (uint32_t i = 0; i < t->functions.n; i++)
+        row_of[t->functions.rows[i].func] = i + 1;
+    for (uint32_t i = 0; i < r->n_entries; i++) {
+        const struct result_entry *e = &r->entries[i];
+        uint32_t node = e->node, part = e->group < v->n_groups ? part_of[e->group] : 0;
+        while (node && !v->frame_func[r->frame[node]])
+            node = r->parent[node];
+        uint32_t row = row_of[v->frame_func[node ? r->frame[node] : 0]];
+        if (row && part)
+            t->part_sums[(size_t)(row - 1) * TABLE_PARTS + part - 1] += e->weight;
+    }
+    mem_free(row_of);
+    mem_free(part_of);
+}
+
+static void set_parts(const struct table_rows *t, struct table_row *r, uint32_t made)
+{
+    for (uint32_t k = 0; k < t->n_parts; k++)
+        r->parts[k] = (uint16_t)tenths_of(t->part_sums[(size_t)made * TABLE_PARTS + k], t->answer->result.weight);
+}
+
 static void add_function_rows(struct table_rows *t, const struct trend_time *time, bool same_beat)
 {
     const struct view *v = t->answer;
@@ -99,6 +187,8 @@ static void add_function_rows(struct table_rows *t, const struct trend_time *tim
     functions_build(&t->functions, &v->result, v->frame_func, v->n_funcs, by_group, false);
     if (besides)
         functions_beside(&t->functions, &v->result, v->frame_func, by_group, &t->sums, &t->sums_cap);
+    if (t->by == VIEW_GROUP_CGROUP_SYMBOL)
+        sum_parts(t);
     MEM_GROW(t->made, t->made_cap, t->functions.n + 1);
     for (uint32_t i = 0; i < t->functions.n; i++) {
         const struct function_row *f = &t->functions.rows[i];
@@ -111,6 +201,8 @@ static void add_function_rows(struct table_rows *t, const struct trend_time *tim
                                  .key = v->funcs[f->func].key ^ group_key,
                                  .count = f->total_count };
         set_beside(t, r, besides ? &t->sums[(size_t)i * besides] : NULL, f->self_count);
+        if (t->by == VIEW_GROUP_CGROUP_SYMBOL)
+            set_parts(t, r, i);
         finish_row(t, r, f->trend, time, same_beat);
     }
 }
@@ -165,6 +257,8 @@ static int compare_beside(float x, float y)
 static int compare_column(const struct table_rows *t, enum column c, const struct table_row *x,
                           const struct table_row *y)
 {
+    if (column_is_cgroup(c))
+        return compare_numbers(x->parts[c - COLUMN_CGROUP_1], y->parts[c - COLUMN_CGROUP_1]);
     switch (c) {
     case COLUMN_SELF:
         return compare_numbers(x->self_tenths, y->self_tenths);
@@ -357,7 +451,12 @@ void table_rows_build(struct table_rows *t, const struct view *answer, enum view
     t->answer = answer;
     t->by = by;
     t->beat = beat;
-    if (table_groups_only(by))
+    t->n_cgroups = 0;
+    if (by == VIEW_GROUP_CGROUP_SYMBOL)
+        choose_parts(t, afresh);
+    else
+        t->n_parts = 0;
+    if (view_group_is_whole(by))
         add_group_rows(t, &time, same_beat);
     else
         add_function_rows(t, &time, same_beat);
@@ -386,6 +485,7 @@ void table_rows_done(struct table_rows *t)
     mem_free(t->made);
     mem_free(t->made_slots);
     mem_free(t->sums);
+    mem_free(t->part_sums);
     mem_free(t->order);
     mem_free(t->others);
     *t = (struct table_rows){ 0 };

@@ -67,8 +67,8 @@ static void draw(void *view, struct app *a, struct area area)
     struct table *t = view;
     struct table_columns l;
     struct area body = area_sub(area, 1, 0, area.rows - 1, -1);
-    table_columns_lay_out(&l, a, area.cols);
-    table_columns_draw_head(&l, a, t->rows.sort[0], area);
+    table_columns_lay_out(&l, a, &t->rows, area.cols);
+    table_columns_draw_head(&l, a, &t->rows, area);
     if (t->rows.n == 0) {
         view_draw_empty(a, body);
         return;
@@ -82,11 +82,27 @@ static void draw(void *view, struct app *a, struct area area)
     }
 }
 
+static uint32_t shown_cgroups(const struct table *t, const struct app *a)
+{
+    struct table_columns l;
+    uint32_t n = 0;
+    table_columns_lay_out(&l, a, &t->rows, area_screen().cols);
+    for (int i = 0; i < l.n; i++)
+        n += column_is_cgroup(l.columns[i]);
+    return n;
+}
+
 static void describe(void *view, struct app *a, char *dst, size_t cap)
 {
     const struct table *t = view;
-    (void)snprintf(dst, cap, "by %s, %s first%s", group_title(a->query.group),
-                   column_table[t->rows.sort[0]].name, t->rows.upwards ? " (reversed)" : "");
+    char title[32], cgroups[32] = "";
+    enum column sorted = t->rows.sort[0];
+    uint32_t shown = shown_cgroups(t, a);
+    if (shown < t->rows.n_cgroups)
+        (void)snprintf(cgroups, sizeof cgroups, "%u of %u ", shown, t->rows.n_cgroups);
+    (void)snprintf(dst, cap, "by %s%s, %s first%s", cgroups, group_title(a->query.group),
+                   column_is_cgroup(sorted) ? table_columns_title(a, &t->rows, sorted, title) : column_table[sorted].name,
+                   t->rows.upwards ? " (reversed)" : "");
 }
 
 /* --- keys --- */
@@ -157,10 +173,11 @@ static unsigned menu_sort(struct table *t, struct app *a)
     uint32_t n = 0, now = 0;
     for (int i = 0; i < COLUMN_COUNT; i++) {
         enum column c = (enum column)i;
-        if (column_is_beside(c) && !table_columns_has(a, c))
+        bool special = column_is_beside(c) || column_is_cgroup(c);
+        if (special && !table_columns_has(a, &t->rows, c))
             continue;
         (void)snprintf(lines[n], sizeof lines[n], "%-9s %s",
-                       column_is_beside(c) ? table_columns_title(a, c, title) : column_table[c].title, column_table[c].help);
+                       special ? table_columns_title(a, &t->rows, c, title) : column_table[c].title, column_table[c].help);
         now = c == t->rows.sort[0] ? n : now;
         t->menu[n] = c;
         list[n] = lines[n];
@@ -172,7 +189,7 @@ static unsigned menu_sort(struct table *t, struct app *a)
 static unsigned step_sort(struct table *t, struct app *a, int step)
 {
     struct table_columns l;
-    table_columns_lay_out(&l, a, area_screen().cols);
+    table_columns_lay_out(&l, a, &t->rows, area_screen().cols);
     int at = 0;
     for (int i = 0; i < l.n; i++)
         at = l.columns[i] == t->rows.sort[0] ? i : at;
@@ -184,7 +201,7 @@ static unsigned scroll_names(struct table *t, struct app *a, int step)
 {
     struct table_columns l;
     int shift = t->shift + step, widest = 0;
-    table_columns_lay_out(&l, a, area_screen().cols);
+    table_columns_lay_out(&l, a, &t->rows, area_screen().cols);
     for (uint32_t i = t->list.top; i < t->rows.n && i < t->list.top + (uint32_t)t->list.page; i++) {
         int width = text_width(table_row_name(&t->rows, &t->rows.rows[i]));
         widest = width > widest ? width : widest;
@@ -240,7 +257,7 @@ static unsigned click(void *view, struct app *a, int row, int col, bool twice)
     struct table *t = view;
     if (row == 0) {
         struct table_columns l;
-        table_columns_lay_out(&l, a, area_screen().cols);
+        table_columns_lay_out(&l, a, &t->rows, area_screen().cols);
         enum column c;
         return table_columns_at(&l, col, &c) ? set_sort(t, c) : (unsigned)APP_HANDLED;
     }

@@ -40,7 +40,7 @@ def same(name, *record, load=("sleep", "1")):
     twice = m.path("twice-" + name)
     m.flametop("-i", m.path(name), "-o", twice)
     assert open(again, "rb").read() == open(twice, "rb").read(), "written twice it differs"
-    for group in ("module", "comm", "thread", "cgroup"):
+    for group in ("module", "comm", "thread", "cgroup", "cgroup,symbol"):
         shown = [m.flametop("-i", f, "--idle", "--group-by", group)[1] for f in (m.path(name), again)]
         assert shown[0] == shown[1], "flametop shows other %ss" % group
 

@@ -136,36 +136,52 @@ def own_presets():
 
 
 def cgroups():
-    """cgroups that are named together stand side by side, a row each"""
+    """cgroups that are named together stand side by side, a column each, with those below them; b: a row each"""
     m.need_events()
     root = next((p for p in ("/sys/fs/cgroup/perf_event", "/sys/fs/cgroup/unified", "/sys/fs/cgroup")
                  if os.path.exists(p + "/cgroup.procs")), None)
-    names = ["flametop-pick-%d-%s" % (os.getpid(), x) for x in ("aa", "bb")]
-    made = []
+    names = ["%s-flametop-%d" % (x, os.getpid()) for x in ("aa", "bb")]
+    folders, loads = [], []
     try:
-        for name in names:
+        for name in (names[0], names[1], names[1] + "/below"):
             if not root:
                 raise Skip("no cgroups are mounted here")
             try:
                 os.mkdir("%s/%s" % (root, name))
             except OSError as error:
                 raise Skip("no cgroup can be made here: %s" % error)
-            made.append(name)
-            load = m.start("sh", "-c", "while :; do :; done")
-            with open("%s/%s/cgroup.procs" % (root, name), "w") as f:
-                f.write(str(load.pid))
-            made.append(load)
-        with Screen(["-G", ",".join("/" + name for name in names)], size=(120, 30)) as s:
+            folders.append("%s/%s" % (root, name))
+        for program, folder in (("shape", folders[0]), ("divide", folders[2])):
+            loads.append(m.start(m.build(program), "36000"))
+            with open(folder + "/cgroup.procs", "w") as f:
+                f.write(str(loads[-1].pid))
+        chosen = ",".join("/" + name for name in names)
+        with Screen(["-F", "199", "-G", chosen], size=(80, 24)) as s:
             s.wait(r"^flametop .*scope: 2 cgroups .*LIVE")
+            s.wait(r"by cgroups side by side")
+            s.wait(r"SELF% +TOTAL% +aa-\S+ +bb-\S+ +MODULE +FUNCTION")
+            s.wait(r"^ *(\d*[1-9]\.\d|\d+\.[1-9]) +\d+\.\d +\1 +0\.0 +shape +hot_a$")
+            s.wait(r"^ *(\d*[1-9]\.\d|\d+\.[1-9]) +\d+\.\d +0\.0 +\1 +divide +divide$")
+            s.send("b")
+            s.wait(r"by cgroup, self first")
             s.wait(r"\d+\.\d .*%s" % names[0])
-            s.wait(r"\d+\.\d .*%s" % names[1])
+            s.wait(r"\d+\.\d .*%s/below" % names[1])
+            s.resize(140, 24)
+            s.send("2")
+            s.wait(r"CALLEES")
+            s.wait(r"\] +/%s" % names[0])
             s.send("4")
             s.wait(r"those that were chosen stand side by side")
+        with Screen(["-F", "199", "--group-by", "cgroup,symbol"], size=(140, 24)) as s:
+            s.wait(r"SELF% +TOTAL% .* aa-\S+ .*MODULE +FUNCTION")
+            s.send("q")
+            s.wait_end()
     finally:
-        for load in [x for x in made if not isinstance(x, str)]:
+        for load in loads:
             m.stop(load)
-        for name in [x for x in made if isinstance(x, str)]:
-            os.rmdir("%s/%s" % (root, name))
+        for folder in reversed(folders):
+            m.until(lambda: not open(folder + "/cgroup.procs").read(), "the cgroup did not become empty")
+            os.rmdir(folder)
 
 
 def scopes():

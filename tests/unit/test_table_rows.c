@@ -140,6 +140,65 @@ static void rows_sort_by_what_other_events_count_and_those_without_stand_last(vo
     assert_order(w, "ceadbf");
 }
 
+/* weights[f][k]: of function f + 1 in cgroup k + 1. */
+static void answer_by_cgroup(struct world *w, const uint32_t weights[2][3], uint32_t chosen, bool afresh)
+{
+    static uint32_t parent[3], frame[3] = { 0, 1, 2 }, frame_func[3] = { 0, 1, 2 };
+    static struct view_function funcs[3] = { { .name = "" }, { .name = "x", .key = 1 }, { .name = "y", .key = 2 } };
+    struct view *v = &w->view;
+    v->result = (struct result){ .parent = parent, .frame = frame, .n_nodes = 3, .n_frames = 3, .entries = w->entries,
+                                 .weight = 1000, .from_ns = 1000, .to_ns = 1800 };
+    v->frame_func = frame_func;
+    v->funcs = funcs;
+    v->n_funcs = 3;
+    v->groups = w->groups;
+    v->n_groups = 4;
+    v->n_chosen = chosen;
+    for (uint32_t f = 0; f < 2; f++)
+        for (uint32_t k = 0; k < 3; k++)
+            if (weights[f][k])
+                w->entries[v->result.n_entries++] = (struct result_entry){ .group = k + 1, .node = f + 1, .weight = weights[f][k],
+                                                                           .count = weights[f][k] };
+    table_rows_build(&w->t, v, VIEW_GROUP_CGROUP_SYMBOL, w->now_ns, afresh);
+}
+
+static void assert_parts(const struct world *w, const char *expected)
+{
+    char parts[TABLE_PARTS + 1] = "";
+    for (uint32_t i = 0; i < w->t.n_parts; i++)
+        parts[i] = w->groups[w->t.parts[i].group].label[0];
+    assert_string_equal(parts, expected);
+}
+
+static void cgroups_that_were_chosen_have_their_columns_in_their_order(void **state)
+{
+    struct world *w = *state;
+    answer_by_cgroup(w, (const uint32_t[2][3]){ { 100, 0, 300 }, { 200, 0, 0 } }, 3, true);
+    assert_parts(w, "abc");
+    assert_order(w, "xy");
+    assert_int_equal(w->t.rows[0].self_tenths, 400);
+    assert_int_equal(w->t.rows[0].parts[0], 100);
+    assert_int_equal(w->t.rows[0].parts[1], 0);
+    assert_int_equal(w->t.rows[0].parts[2], 300);
+    assert_int_equal(w->t.rows[1].parts[0], 200);
+    table_rows_sort(&w->t, COLUMN_CGROUP_1, false);
+    assert_order(w, "yx");
+}
+
+static void the_heaviest_cgroups_have_columns_and_keep_them(void **state)
+{
+    struct world *w = *state;
+    answer_by_cgroup(w, (const uint32_t[2][3]){ { 100, 0, 300 }, { 50, 0, 0 } }, 0, true);
+    assert_parts(w, "ca");
+    answer_by_cgroup(w, (const uint32_t[2][3]){ { 100, 500, 300 }, { 400, 0, 0 } }, 0, false);
+    assert_parts(w, "cab");
+    assert_int_equal(w->t.rows[0].parts[0], 300);
+    answer_by_cgroup(w, (const uint32_t[2][3]){ { 0, 500, 300 }, { 0, 0, 0 } }, 0, false);
+    assert_parts(w, "cb");
+    answer_by_cgroup(w, (const uint32_t[2][3]){ { 0, 500, 300 }, { 0, 0, 0 } }, 0, true);
+    assert_parts(w, "bc");
+}
+
 #define MANY 400
 
 static uint32_t weights_of_many[MANY];
@@ -291,6 +350,8 @@ int main(void)
         TEST(a_row_that_reads_more_goes_up_and_only_one_makes_room),
         TEST(what_is_shown_is_always_in_order),
         TEST(rows_sort_by_what_other_events_count_and_those_without_stand_last),
+        TEST(cgroups_that_were_chosen_have_their_columns_in_their_order),
+        TEST(the_heaviest_cgroups_have_columns_and_keep_them),
         TEST(many_rows_move_as_they_are_meant_to),
         TEST(another_question_is_sorted_by_its_own_values),
         TEST(another_column_is_sorted_by_its_own_values),
