@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Samples that read counters (PERF_SAMPLE_READ, perf record -e '{a,b}:S'): one sample stands for all events of its
  * group, each with what it counted since the sample before on that CPU or in that task, as deliver_sample_group() in
- * tools/perf/util/session.c has it. */
+ * tools/perf/util/session.c has it; but where times are told and the group shared the PMU with others, it is what it would
+ * have counted, had it run all the time since. */
 #ifndef FLAMETOP_PERF_READINGS_H
 #define FLAMETOP_PERF_READINGS_H
 
@@ -19,7 +20,7 @@ void readings_done(struct readings *m);
 
 /* Does this record bring the counters of its group, by id? */
 bool readings_in(const struct record *r, const struct record_layout *l);
-/* Called for each counter that has moved since: a copy of the record with its id and, as the period, by how much. The
+/* Called for each counter that has moved since: a copy of the record with its id and, as the period, by how much, scaled. The
  * first has `again` false. member: its place in the group, the leader's is 0. False stops. */
 typedef bool readings_fn(void *ctx, struct record *one, uint32_t member);
 bool readings_each(struct readings *m, const struct record *r, const struct record_layout *l, readings_fn *fn, void *ctx);

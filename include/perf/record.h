@@ -56,7 +56,7 @@ struct record {
     uint32_t source; /* which event (index) it came from; the source sets it */
     uint64_t place;  /* over a file: where it stands; samples of a group that were one record share it */
     bool again;      /* the same sample as the record before, for another event of its group (perf/readings.h) */
-    bool partly;     /* its counters have shared the PMU with others since the sample before */
+    bool partly;     /* its counters have shared the PMU since the sample before, and its period is scaled */
     union {
         struct record_sample sample;
         struct {

@@ -66,8 +66,8 @@ struct result {
     uint32_t n_frames;
     struct result_entry *entries;
     uint32_t n_entries;
-    /* Of each entry, `besides` numbers: what the events beside the query's count there, and, last, how many of the
-     * samples are SAMPLE_PARTLY. 0 and NULL without such events; with them there are entries without samples. */
+    /* Of each entry, `besides` numbers: what the events beside the query's count there, and, last, how much of its
+     * weight is of samples that are SAMPLE_PARTLY. 0 and NULL without such events; with them there are entries without samples. */
     uint64_t *beside;
     uint32_t besides;
     uint32_t n_left_out; /* entries that result_filter has put behind the others */

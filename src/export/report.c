@@ -63,7 +63,7 @@ static void print_beside(const struct view *v, const struct function_row *r, con
             continue;
         if (beside_value(b, sums, r->self_weight, r->self_count, &value))
             beside_text(b, value, text, sizeof text);
-        buf_printf(out, "%*s%s ", width, text, beside_is_partly(sums, v->result.besides, r->self_count) ? "~" : " ");
+        buf_printf(out, "%*s%s ", width, text, beside_is_partly(sums, v->result.besides, r->self_weight) ? "~" : " ");
     }
 }
 

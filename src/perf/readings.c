@@ -56,6 +56,15 @@ struct reading {
     uint64_t n, enabled, running; /* enabled: 0, not told */
 };
 
+/* What a counter would have come to, had it run all the time that it was enabled, as perf stat scales. */
+static uint64_t scaled(uint64_t value, struct reading since)
+{
+    if (!since.running || since.running >= since.enabled)
+        return value;
+    double all = (double)value * ((double)since.enabled / (double)since.running);
+    return all < (double)(UINT64_MAX / 2) ? (uint64_t)(all + 0.5) : value;
+}
+
 static void read_times(struct cursor *c, uint64_t format, struct reading *out)
 {
     out->enabled = format & PERF_FORMAT_TOTAL_TIME_ENABLED ? cursor_u64(c) : 0;
@@ -78,6 +87,7 @@ bool readings_each(struct readings *m, const struct record *r, const struct reco
     uint64_t format = l->read_format;
     struct cursor c = cursor_of(r->sample.read, r->sample.read_size, r->swap);
     struct reading g = read_head(&c, format);
+    struct reading since = { 0 }; /* its times, as they have grown */
     bool again = false, partly = false;
     for (uint64_t i = 0; i < g.n; i++) {
         uint64_t value = cursor_u64(&c);
@@ -88,12 +98,13 @@ bool readings_each(struct readings *m, const struct record *r, const struct reco
         if (c.bad)
             break;
         if (i == 0 && g.enabled) {
-            uint64_t enabled = grown(m, r, l, id, ENABLED, g.enabled);
-            partly = PARTLY(grown(m, r, l, id, RUNNING, g.running), enabled);
+            since.enabled = grown(m, r, l, id, ENABLED, g.enabled);
+            since.running = grown(m, r, l, id, RUNNING, g.running);
+            partly = PARTLY(since.running, since.enabled);
         }
         struct record one = *r;
         one.id.id = id;
-        one.sample.period = grown(m, r, l, id, VALUE, value);
+        one.sample.period = scaled(grown(m, r, l, id, VALUE, value), since);
         one.again = again;
         one.partly = partly;
         if (!one.sample.period)

@@ -226,7 +226,7 @@ static void scan_run(void *ctx, struct sample *samples, size_t n)
         e = entry_at(r, group_of(c->q, s), node, (s->flags & SAMPLE_IDLE) != 0);
         count_sample(e, s, bucket);
         if (r->besides)
-            beside_of(r, e)[r->besides - 1] += (s->flags & SAMPLE_PARTLY) != 0;
+            beside_of(r, e)[r->besides - 1] += s->flags & SAMPLE_PARTLY ? s->weight : 0;
         if (c->goes_on)
             count_sample(added_to(r, e), s, bucket);
         r->first_ns = s->time_ns < r->first_ns ? s->time_ns : r->first_ns;

@@ -56,7 +56,7 @@ static bool rate_of(const struct flame_model *m, const struct view_beside *b, ui
     if (!besides || n->total_count < BESIDE_LEAST)
         return false;
     const uint64_t *sums = m->tree.beside + (size_t)node * besides;
-    *partly = beside_is_partly(sums, besides, n->total_count);
+    *partly = beside_is_partly(sums, besides, n->total_weight);
     return beside_value(b, sums, n->total_weight, n->total_count, value);
 }
 

@@ -69,7 +69,7 @@ static void set_beside(const struct table_rows *t, struct table_row *r, const ui
         bool there = sums && v->beside[k].title[0] && beside_value(&v->beside[k], sums, r->self, count, &value);
         r->beside[k] = there ? (float)value : NAN;
     }
-    r->partly = sums && beside_is_partly(sums, v->result.besides, count);
+    r->partly = sums && beside_is_partly(sums, v->result.besides, r->self);
 }
 
 static void finish_row(struct table_rows *t, struct table_row *r, const uint32_t *counts,

@@ -102,14 +102,14 @@ static void without_other_events_nothing_is_kept(void **state)
     assert_int_equal(w->f.result.n_entries, 1);
 }
 
-static void samples_of_a_shared_pmu_are_counted(void **state)
+static void the_weight_of_samples_of_a_shared_pmu_is_summed_up(void **state)
 {
     struct world *w = *state;
     sample(w, "12", CYCLES, 10, SAMPLE_PARTLY);
     sample(w, "12", INSTRUCTIONS, 10, SAMPLE_PARTLY);
     sample(w, "12", CYCLES, 10, 0);
     fixture_query(&w->f);
-    assert_int_equal(of_entry(w, 0, 2), 1);
+    assert_int_equal(of_entry(w, 0, 2), 10);
 }
 
 static void what_is_asked_is_asked_of_other_events_too(void **state)
@@ -310,9 +310,15 @@ static void of_few_samples_nothing_is_told(void **state)
     assert_false(beside_value(&ipc, sums, 0, 100, &value));
     assert_true(beside_value(&sum, sums, 100, 1, &value));
     assert_false(beside_value(&sum, sums, 0, 0, &value));
-    assert_true(beside_is_partly(sums, 2, 11));
-    assert_false(beside_is_partly(sums, 2, 12));
-    assert_false(beside_is_partly(NULL, 0, 12));
+}
+
+static void numbers_are_marked_where_more_than_a_tenth_is_scaled(void **state)
+{
+    (void)state;
+    uint64_t sums[] = { 50, 6 };
+    assert_true(beside_is_partly(sums, 2, 59));
+    assert_false(beside_is_partly(sums, 2, 60));
+    assert_false(beside_is_partly(NULL, 0, 60));
 }
 
 int main(void)
@@ -321,7 +327,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(samples_of_other_events_add_up_beside),
         CASE(without_other_events_nothing_is_kept),
-        CASE(samples_of_a_shared_pmu_are_counted),
+        CASE(the_weight_of_samples_of_a_shared_pmu_is_summed_up),
         CASE(what_is_asked_is_asked_of_other_events_too),
         CASE(sums_stay_with_their_entries),
         CASE(each_function_has_what_was_counted_in_itself),
@@ -332,6 +338,7 @@ int main(void)
         CASE(events_of_an_arm_pmu_are_known_by_name),
         CASE(cycles_of_the_user_and_instructions_of_all_make_no_ratio),
         CASE(of_few_samples_nothing_is_told),
+        CASE(numbers_are_marked_where_more_than_a_tenth_is_scaled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,13 +129,52 @@ static void a_group_that_shared_the_pmu_since_is_marked(void **state)
     assert_false(handed[0].partly);
 }
 
+static void what_a_group_did_not_see_is_made_up_for(void **state)
+{
+    (void)state;
+    layout.read_format = GROUP | TIMES;
+    TAKE(1, 2, 1000, 1000, 500, 7, 50, 8);
+    assert_int_equal(handed[0].period, 500);
+    TAKE(1, 2, 5000, 2000, 900, 7, 61, 8); /* a quarter of the time */
+    assert_int_equal(handed[0].period, 1600);
+    assert_int_equal(handed[1].period, 44);
+    TAKE(1, 2, 6000, 3000, 1000, 7, 62, 8); /* alone again */
+    assert_int_equal(handed[0].period, 100);
+    assert_int_equal(handed[1].period, 1);
+}
+
+/* Each task has times of its own where each has counters of its own. */
+static void inherited_counters_are_scaled_by_task(void **state)
+{
+    (void)state;
+    layout.read_format = GROUP | TIMES;
+    layout.per_task = true;
+    TAKE(100, 1, 1000, 1000, 500, 7);
+    TAKE(101, 1, 400, 100, 10, 7);
+    assert_int_equal(handed[0].period, 40);
+    TAKE(100, 1, 2000, 1500, 600, 7);
+    assert_int_equal(handed[0].period, 200);
+}
+
+static void times_that_cannot_be_scale_nothing(void **state)
+{
+    (void)state;
+    layout.read_format = GROUP | TIMES;
+    TAKE(1, 1, 1000, 0, 500, 7); /* never ran, and counted */
+    assert_int_equal(handed[0].period, 500);
+    TAKE(1, 1, 2000, 5000, 600, 7); /* ran longer than it was enabled */
+    assert_int_equal(handed[0].period, 100);
+    TAKE(1, 1, UINT64_MAX, 5001, UINT64_MAX, 7); /* more than there are numbers */
+    assert_int_equal(handed[0].period, UINT64_MAX - 600);
+}
+
 static void a_single_counter_is_read_with_its_times(void **state)
 {
     (void)state;
     layout.read_format = PERF_FORMAT_ID | TIMES;
     TAKE(1, 40, 100, 100, 7);
     assert_int_equal(TAKE(1, 45, 200, 120, 7), 1);
-    assert_int_equal(handed[0].period, 5);
+    assert_int_equal(handed[0].period, 25);
     assert_true(handed[0].partly);
 }
 
@@ -178,6 +217,9 @@ int main(void)
         CASE(inherited_counters_count_by_task),
         CASE(a_counter_that_fell_has_begun_anew),
         CASE(a_group_that_shared_the_pmu_since_is_marked),
+        CASE(what_a_group_did_not_see_is_made_up_for),
+        CASE(inherited_counters_are_scaled_by_task),
+        CASE(times_that_cannot_be_scale_nothing),
         CASE(a_single_counter_is_read_with_its_times),
         CASE(counts_of_lost_samples_are_stepped_over),
         CASE(a_count_of_members_beyond_what_is_there_is_not_believed),
