@@ -33,6 +33,7 @@ struct live_config {
     enum callchain_mode callchain; /* live_config_of: what runs (auto becomes dwarf or fp) */
     uint32_t stack_bytes;          /* dwarf, auto: of each sample; 0: default; live_config_of: 0 but for dwarf */
     uint64_t regs_user_mask;       /* dwarf, auto: unwind_arch_regs_mask(); 0: this machine is not unwound */
+    uint64_t regs_link_mask;       /* fp: unwind_arch_link_mask() */
     uint64_t seen_hz;     /* without freq_hz: samples per second and CPU as live_over_budget said, 0: not known */
     uint32_t ring_bytes;  /* per CPU, 0: 512 KiB, with dumps half a second of them; smaller if RLIMIT_MEMLOCK wants it */
     bool enable_on_exec;  /* the scope is a command that has not started yet */

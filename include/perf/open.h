@@ -100,11 +100,13 @@ void ladder_start(struct plan *p);
 /* dumps.c: registers and stack with each sample, for unwind/. How much and how large the rings are, to begin with. */
 void dumps_start(struct plan *p);
 bool dumps_run(const struct plan *p); /* does the plan take them? */
+/* Frame pointers: the registers that it takes, to know who called a leaf. */
+uint64_t dumps_link_mask(const struct plan *p);
 /* The smallest ring with which the plan still works. */
 uint32_t dumps_ring_least(const struct plan *p);
 /* Locked memory does not do for the ring: halves it, with smaller dumps or none if need be. False: nothing left. */
 bool dumps_step_memory(struct plan *p);
-/* The kernel refuses dumps: frame pointers. False: there were none. */
+/* The kernel refuses dumps: frame pointers; or refuses registers: none. False: there were none. */
 bool dumps_step_refused(struct plan *p);
 /* Says what became of the dumps, when all is open. */
 void dumps_note(struct plan *p);

@@ -233,8 +233,12 @@ uint32_t collector_unmapped(struct session *s, const struct frame_owner *o, uint
 bool collector_unwind_again(struct session *s, const struct user_aside *a, bool give_up);
 void collector_forget_places(struct session *s); /* frames, stacks or the kernel's map changed; under lock */
 void collector_final_drain(struct session *s);                    /* under source_lock */
-/* userstack.c: under lock. Does the sample bring the registers of its user part? */
+/* userstack.c: under lock. Does the sample bring the registers and the memory of its user part? */
 bool userstack_taken(const struct session *s, const struct record *r);
+/* Of a chain by frame pointers, whose user part begins with pc: who called that function, if it keeps its return address
+ * in a register that the sample brings (a leaf on arm64), so that no frame record leads there. awaits: as below. */
+bool userstack_link(struct session *s, const struct frame_owner *owner, const struct record *r, uint64_t pc, bool give_up,
+                    uint64_t *caller, uint32_t *awaits);
 /* The frames of the user part, leaf first; one of MODULE_ID_BROKEN ends those that are cut. give_up: a table that is
  * not there yet counts as none. *awaits: the module whose table is missing, 0: none. */
 uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, const struct record *r, bool give_up,

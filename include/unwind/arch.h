@@ -34,8 +34,11 @@ enum unwind_arch unwind_arch_native(void);
 enum unwind_arch unwind_arch_named(const char *uname_machine);
 /* The mask for perf_event_attr.sample_regs_user: all that unwinding wants on this machine. 0: not supported. */
 uint64_t unwind_arch_regs_mask(enum unwind_arch a);
+/* The same for stacks by frame pointers: where a function that calls no other one keeps its return address, which is in no
+ * frame record then (arm64: x30). 0: it always lies on the stack. */
+uint64_t unwind_arch_link_mask(enum unwind_arch a);
 /* Takes the registers of a sample: popcount(mask) u64 in bit order at `regs` (unaligned, maybe swapped). False:
- * pc or sp is not among them. */
+ * pc or sp is not among them; what there is has been taken. */
 bool unwind_arch_take_regs(enum unwind_arch a, const void *regs, uint64_t mask, bool swap, struct unwind_regs *out);
 /* A code address without what is not part of it (pointer authentication of arm64). */
 uint64_t unwind_arch_strip(enum unwind_arch a, uint64_t addr);

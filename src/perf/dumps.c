@@ -31,6 +31,12 @@ bool dumps_run(const struct plan *p)
     return p->cfg.callchain == CALLCHAIN_DWARF;
 }
 
+uint64_t dumps_link_mask(const struct plan *p)
+{
+    bool user = !p->cfg.scope.no_user && !p->cfg.event.attr.exclude_user;
+    return p->cfg.callchain == CALLCHAIN_FP && user ? p->cfg.regs_link_mask : 0;
+}
+
 uint64_t dumps_budget(uint32_t n_cpus)
 {
     uint64_t bytes = n_cpus * BUDGET_CPU_BYTES;
@@ -156,6 +162,10 @@ bool dumps_step_memory(struct plan *p)
 
 bool dumps_step_refused(struct plan *p)
 {
+    if (dumps_link_mask(p)) {
+        p->cfg.regs_link_mask = 0;
+        return true;
+    }
     if (!dumps_run(p))
         return false;
     p->dumps_less = DUMPS_REFUSED;

@@ -143,6 +143,8 @@ static uint64_t sample_type_of(const struct plan *p)
         t |= PERF_SAMPLE_CGROUP;
     if (dumps_run(p))
         t |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    if (dumps_link_mask(p))
+        t |= PERF_SAMPLE_REGS_USER;
     if (p->cfg.callchain == CALLCHAIN_LBR)
         t |= PERF_SAMPLE_BRANCH_STACK;
     return t;
@@ -177,6 +179,7 @@ static void set_modes(const struct plan *p, struct perf_event_attr *a)
 /* Of the user's part the kernel's frame pointers would know no more than what is taken here. */
 static void set_stacks(const struct plan *p, struct perf_event_attr *a)
 {
+    a->sample_regs_user = dumps_link_mask(p);
     if (dumps_run(p)) {
         a->sample_regs_user = p->cfg.regs_user_mask;
         a->sample_stack_user = p->cfg.stack_bytes;

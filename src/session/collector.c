@@ -193,21 +193,50 @@ static uint32_t event_of(const struct session *s, const struct record *r)
     return s->file ? r->source : s->live_event + r->source;
 }
 
-static uint32_t stack_of_chain(struct session *s, const struct record *r, const struct frame_owner *owner, bool *broken)
+struct stack_answer {
+    uint32_t stack;
+    bool broken;
+    uint32_t awaits; /* module whose unwind table is still to come, 0: none */
+};
+
+/* Puts the caller of a leaf between the first two of the user's part, where frame pointers have left it out. */
+static uint32_t add_link(struct session *s, const struct record *r, const struct frame_owner *owner, bool give_up,
+                         struct entry *entries, uint32_t n, uint32_t *awaits)
+{
+    uint64_t caller;
+    uint32_t at = 0;
+    while (at < n && entries[at].kernel)
+        at++;
+    if (at == n || n == CHAIN_MAX || !userstack_link(s, owner, r, entries[at].addr, give_up, &caller, awaits))
+        return n;
+    if (++at < n && entries[at].addr == caller)
+        return n;
+    memmove(&entries[at + 1], &entries[at], (n - at) * sizeof *entries);
+    entries[at] = (struct entry){ caller, false, false };
+    return n + 1;
+}
+
+static struct stack_answer stack_of_chain(struct session *s, const struct record *r, const struct frame_owner *owner,
+                                          bool give_up)
 {
     struct entry entries[CHAIN_MAX];
+    struct stack_answer a = { 0 };
     const struct perf_event_attr *attr = &s->events[event_of(s, r)].attr;
     if (s->cfg.as_perf && perf_drops(r))
-        return 0;
+        return a;
     bool calls = r->sample.branch_n && attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;
     uint32_t n = chain_entries(s, r, calls, entries);
+    if (!calls)
+        n = add_link(s, r, owner, give_up, entries, n, &a.awaits);
     bool known;
     uint32_t leaf = frame_of(s, owner, &entries[0], &known);
     if (!known)
         leaf = collector_unmapped(s, owner, entries[0].addr, entries[0].kernel);
     if (!known && !entries[0].kernel && !s->cfg.whole_chains)
-        return stacks_child(s->stacks, 0, leaf); /* nor are its callers to be believed */
-    return stacks_child(s->stacks, callers_of(s, owner, entries, n, broken), leaf);
+        a.stack = stacks_child(s->stacks, 0, leaf); /* nor are its callers to be believed */
+    else
+        a.stack = stacks_child(s->stacks, callers_of(s, owner, entries, n, &a.broken), leaf);
+    return a;
 }
 
 /* The frames of the kernel's part of a chain; the user's part of it, if there is one, is no better than ours. */
@@ -239,12 +268,6 @@ static uint32_t stack_of_frames(struct session *s, const uint32_t *frames, uint3
     return stacks_child(s->stacks, slot->stack, frames[0]);
 }
 
-struct stack_answer {
-    uint32_t stack;
-    bool broken;
-    uint32_t awaits; /* module whose unwind table is still to come, 0: none */
-};
-
 static struct stack_answer stack_of_dump(struct session *s, const struct record *r, const struct frame_owner *owner,
                                          bool give_up)
 {
@@ -252,8 +275,10 @@ static struct stack_answer stack_of_dump(struct session *s, const struct record 
     struct stack_answer a = { 0 };
     uint32_t n = kernel_frames(s, r, owner, frames);
     n += userstack_walk(s, owner, r, give_up, frames + n, USER_FRAMES_MAX, &a.awaits);
-    a.broken = n && stacks_frame_modules(s->stacks)[frames[n - 1]] == MODULE_ID_BROKEN;
-    a.stack = n ? stack_of_frames(s, frames, n) : stack_of_chain(s, r, owner, &a.broken);
+    if (!n)
+        return stack_of_chain(s, r, owner, give_up);
+    a.broken = stacks_frame_modules(s->stacks)[frames[n - 1]] == MODULE_ID_BROKEN;
+    a.stack = stack_of_frames(s, frames, n);
     return a;
 }
 
@@ -267,7 +292,7 @@ static struct stack_answer stack_of(struct session *s, const struct record *r, c
     else if (userstack_taken(s, r))
         return stack_of_dump(s, r, owner, give_up);
     else
-        a.stack = stack_of_chain(s, r, owner, &a.broken);
+        return stack_of_chain(s, r, owner, give_up);
     return a;
 }
 

@@ -62,6 +62,7 @@ static void config_of(const struct wish *w, struct live_config *out)
         .callchain = w->cfg->callchain,
         .stack_bytes = w->cfg->callchain == CALLCHAIN_DWARF ? w->cfg->stack_bytes : 0,
         .regs_user_mask = unwind_arch_regs_mask(unwind_arch_native()),
+        .regs_link_mask = unwind_arch_link_mask(unwind_arch_native()),
         .seen_hz = w->seen_hz,
         .inherit = !w->cfg->scope.no_inherit,
         .no_fallback = w->named,

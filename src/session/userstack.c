@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "session/state.h"
+#include "unwind/expression.h"
 #include "unwind/rowformat.h"
 
 #define PATIENCE_NS   (5 * NS_PER_SEC)   /* then the stack stays as far as it has come */
@@ -69,7 +70,9 @@ static const struct user_table *table_of(struct session *s, uint32_t module)
 /* What registers a sample brings. Live it is what we ask for, whatever event runs by now. */
 static uint64_t regs_mask_of(const struct session *s, const struct record *r)
 {
-    return s->file ? s->events[r->source].attr.sample_regs_user : unwind_arch_regs_mask(s->user.arch);
+    if (s->file)
+        return s->events[r->source].attr.sample_regs_user;
+    return r->id.has & PERF_SAMPLE_STACK_USER ? unwind_arch_regs_mask(s->user.arch) : unwind_arch_link_mask(s->user.arch);
 }
 
 struct walk {
@@ -129,9 +132,35 @@ static bool find_place(void *ctx, uint64_t addr, struct unwind_place *out)
     return true;
 }
 
-bool userstack_taken(const struct session *s, const struct record *r)
+static bool has_regs(const struct session *s, const struct record *r)
 {
     return r->sample.user_regs && r->sample.user_abi != PERF_SAMPLE_REGS_ABI_NONE && s->user.arch != UNWIND_ARCH_NONE;
+}
+
+bool userstack_taken(const struct session *s, const struct record *r)
+{
+    return has_regs(s, r) && r->id.has & PERF_SAMPLE_STACK_USER;
+}
+
+bool userstack_link(struct session *s, const struct frame_owner *owner, const struct record *r, uint64_t pc, bool give_up,
+                    uint64_t *caller, uint32_t *awaits)
+{
+    struct walk w = { .s = s, .owner = owner, .give_up = give_up, .pc = pc };
+    struct unwind_place place = { 0 };
+    struct unwind_regs regs;
+    if (!has_regs(s, r) || r->sample.user_abi != PERF_SAMPLE_REGS_ABI_64 || !find_place(&w, pc, &place))
+        return false;
+    *awaits = w.awaits;
+    const struct unwind_entry *entry = place.entry;
+    if (!entry && place.rows)
+        entry = unwind_rows_entry(place.rows, place.offset);
+    if (!entry || !(entry->flags & UNWIND_ENTRY_RA_IN_REGISTER))
+        return false;
+    (void)unwind_arch_take_regs(s->user.arch, r->sample.user_regs, regs_mask_of(s, r), r->swap, &regs); /* pc is not needed */
+    if (!unwind_regs_value(&regs, entry->ra_register, caller))
+        return false;
+    *caller = unwind_arch_strip(s->user.arch, *caller);
+    return true;
 }
 
 static enum broken_reason reason_of(enum unwind_end end)

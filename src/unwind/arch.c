@@ -75,6 +75,11 @@ uint64_t unwind_arch_regs_mask(enum unwind_arch a)
     return mask;
 }
 
+uint64_t unwind_arch_link_mask(enum unwind_arch a)
+{
+    return a == UNWIND_ARCH_ARM64 ? 1ull << abi_arm64.ra : 0;
+}
+
 bool unwind_arch_take_regs(enum unwind_arch a, const void *regs, uint64_t mask, bool swap,
                            struct unwind_regs *out)
 {

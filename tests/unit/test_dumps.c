@@ -13,6 +13,7 @@
 #include "perf/open.h"
 
 #define MASK UINT64_C(0xff0fff)
+#define LINK (UINT64_C(1) << 30)
 #define DUMP (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
 static struct live_config cfg;
@@ -99,6 +100,25 @@ static void auto_takes_registers_24_k_and_the_kernels_chain(void **state)
     assert_int_equal(plan.attr.exclude_callchain_kernel, 0);
     dumps_note(&plan);
     assert_int_equal(plan.n_notes, 0);
+}
+
+static void frame_pointers_take_the_link_register_where_a_machine_has_one(void **state)
+{
+    (void)state;
+    cfg.callchain = CALLCHAIN_FP;
+    cfg.regs_link_mask = LINK;
+    make_plan();
+    assert_int_equal(plan.attr.sample_type & DUMP, PERF_SAMPLE_REGS_USER);
+    assert_int_equal(plan.attr.sample_regs_user, LINK);
+    assert_int_equal(plan.attr.sample_stack_user, 0);
+    assert_int_equal(plan.attr.exclude_callchain_user, 0);
+    assert_true(dumps_step_refused(&plan));
+    assert_true(plan_make_attr(&plan, &error));
+    assert_no_dumps();
+    assert_false(dumps_step_refused(&plan));
+    cfg.scope.no_user = true;
+    make_plan();
+    assert_no_dumps();
 }
 
 static void rings_hold_half_a_second_of_dumps(void **state)
@@ -359,6 +379,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         CASE(auto_takes_registers_24_k_and_the_kernels_chain),
+        CASE(frame_pointers_take_the_link_register_where_a_machine_has_one),
         CASE(rings_hold_half_a_second_of_dumps),
         CASE(rings_of_an_event_with_a_period_hold_half_a_second_of_the_budget),
         CASE(auto_shrinks_step_by_step_with_the_rate),

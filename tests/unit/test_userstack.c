@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Stacks from registers and dumps: what is known at once, what comes later, and what never does. */
 #include "collector_fixture.h"
+#include "unwind/rowformat.h"
 
 #include <unistd.h>
 
@@ -56,6 +57,7 @@ static void do_dump(uint64_t pc, uint64_t bp, size_t stack_bytes, const uint64_t
     r.sample.user_abi = PERF_SAMPLE_REGS_ABI_64;
     r.sample.user_regs = regs;
     r.sample.stack = stack;
+    r.id.has = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
     r.sample.stack_size = r.sample.stack_dyn_size = stack_bytes;
     feed(&r);
 }
@@ -208,6 +210,7 @@ static void do_dump_32(uint64_t bp)
     r.sample.user_abi = PERF_SAMPLE_REGS_ABI_32;
     r.sample.user_regs = regs;
     r.sample.stack = stack;
+    r.id.has = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
     r.sample.stack_size = r.sample.stack_dyn_size = sizeof stack;
     feed(&r);
 }
@@ -232,6 +235,102 @@ static void a_32_bit_program_without_frame_pointers_is_cut_and_says_so(void **st
     snprintf(want, sizeof want, "file:44 cut:%x", BROKEN_NO_TABLE);
     assert_string_equal(stack_text(), want);
     assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
+}
+
+/* ---- frame pointers on arm64: who called a leaf is in its link register ---- */
+
+static void do_chain(uint64_t link, const uint64_t *chain, uint32_t n)
+{
+    struct record r = record(PERF_RECORD_SAMPLE, 10);
+
+    r.misc = chain[0] == PERF_CONTEXT_KERNEL ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
+    r.id.has = PERF_SAMPLE_REGS_USER;
+    regs[0] = link;
+    r.sample.ip = chain[1];
+    r.sample.chain = chain;
+    r.sample.chain_n = n;
+    r.sample.user_abi = PERF_SAMPLE_REGS_ABI_64;
+    r.sample.user_regs = regs;
+    feed(&r);
+}
+
+static const uint64_t leaf_chain[] = { PERF_CONTEXT_USER, TEXT + 0x10, TEXT + 0x200 };
+
+/* The table says of TEXT + 0x10 what the entry does. */
+static void start_arm64(const struct unwind_entry *entry)
+{
+    s->user.arch = UNWIND_ARCH_ARM64;
+    do_chain(0, leaf_chain, 3);
+    userstack_retry(s, true);
+    history_scan(s->history, 0, 0, keep_last, NULL);
+    uint32_t frame = stacks_frames(s->stacks)[last.stack];
+    MEM_GROW(s->user.rows, s->user.rows_cap, frame + 1);
+    memset(s->user.rows, 0, s->user.rows_cap * sizeof *s->user.rows);
+    s->user.rows[frame] = (struct user_row){ .offset = 0x10, .entry = entry, .known = true };
+}
+
+static const struct unwind_entry leaf = { .kind = UNWIND_ROW_SP, .flags = UNWIND_ENTRY_RA_IN_REGISTER, .ra_register = 30 };
+static const struct unwind_entry no_leaf = { .kind = UNWIND_ROW_FP, .flags = UNWIND_ENTRY_FP_SAVED, .cfa_offset = 16 };
+
+static void the_caller_of_a_leaf_is_in_its_link_register(void **state)
+{
+    (void)state;
+    start_arm64(&leaf);
+    do_chain(TEXT + 0x104, leaf_chain, 3);
+    assert_string_equal(stack_text(), "file:10 file:103 file:1ff");
+    do_chain((TEXT + 0x104) | UINT64_C(0x2b) << 48, leaf_chain, 3); /* signed */
+    assert_string_equal(stack_text(), "file:10 file:103 file:1ff");
+    do_chain(TEXT + 0x104, leaf_chain, 2);
+    assert_string_equal(stack_text(), "file:10 file:103");
+}
+
+static void a_leaf_that_called_the_kernel_has_its_caller_too(void **state)
+{
+    const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL + 0x10, KERNEL + 0x20, PERF_CONTEXT_USER, TEXT + 0x10,
+                               TEXT + 0x200 };
+
+    (void)state;
+    start_arm64(&leaf);
+    do_chain(TEXT + 0x104, chain, 6);
+    assert_string_equal(stack_text(), "kernel:ffffffff81000010 kernel:ffffffff8100001f file:10 file:103 file:1ff");
+}
+
+static void a_function_that_has_saved_its_return_address_is_no_leaf(void **state)
+{
+    (void)state;
+    start_arm64(&no_leaf);
+    do_chain(TEXT + 0x104, leaf_chain, 3);
+    assert_string_equal(stack_text(), "file:10 file:1ff");
+}
+
+static void a_caller_that_the_frame_pointers_have_is_not_there_twice(void **state)
+{
+    (void)state;
+    start_arm64(&leaf);
+    do_chain(TEXT + 0x200, leaf_chain, 3);
+    assert_string_equal(stack_text(), "file:10 file:1ff");
+}
+
+static void a_chain_waits_for_the_table_of_its_leaf(void **state)
+{
+    (void)state;
+    s->user.arch = UNWIND_ARCH_ARM64;
+    do_chain(TEXT + 0x104, leaf_chain, 3);
+    assert_string_equal(stack_text(), "file:10 file:1ff");
+    assert_int_equal(s->user.n_aside, 1);
+    userstack_retry(s, true);
+    assert_int_equal(s->user.n_aside, 0);
+    assert_string_equal(stack_text(), "file:10 file:1ff");
+}
+
+/* perf record --call-graph fp --user-regs: there is no memory to walk. */
+static void registers_without_memory_leave_the_chain_as_it_is(void **state)
+{
+    (void)state;
+    do_chain(TEXT + 0x104, leaf_chain, 3);
+    userstack_retry(s, true);
+    assert_string_equal(stack_text(), "file:10 file:1ff");
+    assert_int_equal(last.flags, SAMPLE_USER);
 }
 
 /* ---- methods of a Java VM, which lie in our own memory ---- */
@@ -350,6 +449,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_sample_that_left_the_history_is_left_alone, start, end),
         cmocka_unit_test_setup_teardown(a_32_bit_program_is_walked_by_its_frame_pointers, start, end),
         cmocka_unit_test_setup_teardown(a_32_bit_program_without_frame_pointers_is_cut_and_says_so, start, end),
+        cmocka_unit_test_setup_teardown(the_caller_of_a_leaf_is_in_its_link_register, start, end),
+        cmocka_unit_test_setup_teardown(a_leaf_that_called_the_kernel_has_its_caller_too, start, end),
+        cmocka_unit_test_setup_teardown(a_function_that_has_saved_its_return_address_is_no_leaf, start, end),
+        cmocka_unit_test_setup_teardown(a_caller_that_the_frame_pointers_have_is_not_there_twice, start, end),
+        cmocka_unit_test_setup_teardown(a_chain_waits_for_the_table_of_its_leaf, start, end),
+        cmocka_unit_test_setup_teardown(registers_without_memory_leave_the_chain_as_it_is, start, end),
         cmocka_unit_test_setup_teardown(a_java_method_waits_until_its_code_was_read, start, end),
         cmocka_unit_test_setup_teardown(code_that_cannot_be_read_is_walked_as_without, start, end),
         cmocka_unit_test_setup_teardown(a_process_without_a_java_vm_has_its_code_left_alone, start, end),
