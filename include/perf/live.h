@@ -83,7 +83,10 @@ void live_stats(const struct live *l, struct live_stats *out);
 /* auto without a frequency: more dumps than their budget allows for a second, in a second or less? Then how many samples
  * a second and CPU there were, for the seen_hz of a new live; else 0. To be asked after each drain. */
 uint64_t live_over_budget(struct live *l);
-/* Looks for CPUs that came or went (cheap; call once a second): opens and closes rings accordingly. */
+/* Looks for CPUs that came or went (cheap; call once a second): opens and closes rings accordingly. An event that ended
+ * by itself (the module of its PMU was unloaded) is opened again, as soon as that can be done. */
 void live_check_cpus(struct live *l);
+/* Of the CPUs that are online, on how many that could not be done, as of that look. */
+uint32_t live_lost_cpus(const struct live *l);
 
 #endif

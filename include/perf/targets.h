@@ -27,6 +27,8 @@ void targets_done(struct targets *t);
 bool targets_take(struct targets *t, const struct record *r);
 /* Whether one of them still runs (a zombie does not). Always true for SCOPE_USER and everything. */
 bool targets_alive(const struct targets *t);
+/* The same of a list of processes or threads. */
+bool targets_any_runs(const uint32_t *ids, uint32_t n);
 /* The thread ids of what is known, or of the user's processes; without this process. The caller frees. */
 uint32_t *targets_threads(const struct targets *t, uint32_t *n);
 

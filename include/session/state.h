@@ -188,6 +188,7 @@ struct session {
         double per_second;         /* since the one before; 0: within the budget, or by frequency */
     } dear;
     uint64_t lost_recent_ns;     /* when something was last lost */
+    uint32_t lost_cpus;          /* live_lost_cpus() */
     char fatal[160];
     bool targets_gone;
     bool trim_wanted;            /* stacks were collected: names may go too, when the screen next asks for some */

@@ -38,6 +38,9 @@ struct live {
         uint64_t bytes, lost, time_ns;
     } budget_look; /* the last one at the budget */
     int epoll_fd;
+    struct map lost;      /* CPUs whose event has ended while they are online */
+    uint32_t n_lost;      /* as of the last look */
+    unsigned dead_looks;  /* in a row that found running tasks whose events have ended */
     unsigned dead_drains; /* drains in a row that found none of the filter's targets running */
     live_record_fn *fn;   /* of the drain that runs */
     void *ctx;
@@ -158,6 +161,7 @@ void live_close(struct live *l)
     order_done(&l->order);
     targets_done(&l->targets);
     map_done(&l->member_of);
+    map_done(&l->lost);
     readings_done(&l->readings);
     plan_done(&l->plan);
     mem_free(l);
@@ -208,17 +212,33 @@ uint32_t live_ring_bytes(const struct live *l)
     return l->plan.ring_bytes;
 }
 
+static bool has_ended(const struct live_cpu *c)
+{
+    return c->watched >= c->n_fds;
+}
+
+/* Those of tasks end with them, or when their PMU goes. */
+static bool have_ended(const struct live *l)
+{
+    if (l->plan.where != PLAN_TASKS)
+        return false;
+    for (uint32_t i = 0; i < l->n_cpus; i++)
+        if (!has_ended(l->cpus[i]))
+            return false;
+    return true;
+}
+
 /* With a filter one look is not enough: the FORK of a child that outlives its parent may still be in a ring. */
 bool live_targets_gone(const struct live *l)
 {
     if (l->plan.filter)
         return l->dead_drains >= 2;
-    if (l->plan.where != PLAN_TASKS)
-        return false;
-    for (uint32_t i = 0; i < l->n_cpus; i++)
-        if (l->cpus[i]->watched < l->cpus[i]->n_fds)
-            return false;
-    return true;
+    return have_ended(l) && !targets_any_runs(l->plan.cfg.scope.ids, l->plan.cfg.scope.n_ids);
+}
+
+uint32_t live_lost_cpus(const struct live *l)
+{
+    return l->n_lost;
 }
 
 static void count(struct live_stats *s, const struct record *r)
@@ -359,20 +379,25 @@ static bool has_cpu(const struct live *l, uint32_t cpu)
 }
 
 /* A CPU that went and came back between two looks is online, but the kernel has retired its event for good: it
- * shows by its time, which stands still. (That of a cgroup's event stands also while the cgroup is idle.) */
-static bool was_retired(const struct live *l, struct live_cpu *c)
+ * shows by its time, which stands still. (That of a cgroup's event stands also while the cgroup is idle.) Where its
+ * PMU has gone, it hangs up, or gives nothing; a pinned event that lost its counter does that as well. */
+static bool was_retired(struct live *l, struct live_cpu *c)
 {
     uint64_t now[3 + 2 * EVENT_GROUP_MAX]; /* the value, or how many there are; then its time */
-    if (l->plan.where != PLAN_CPUS || read(c->fds[0], now, sizeof now) < (ssize_t)(2 * sizeof *now))
+    if (l->plan.where == PLAN_TASKS)
         return false;
-    bool stands = now[1] == c->enabled_ns;
+    if (has_ended(c) || read(c->fds[0], now, sizeof now) < (ssize_t)(2 * sizeof *now)) {
+        map_put(&l->lost, c->cpu, 1);
+        return true;
+    }
+    bool stands = l->plan.where == PLAN_CPUS && now[1] == c->enabled_ns;
     c->enabled_ns = now[1];
     return stands;
 }
 
 static void leave(struct live *l, struct live_cpu *c)
 {
-    log_add("CPU %u went offline", c->cpu);
+    log_add(map_get(&l->lost, c->cpu, NULL) ? "the event of CPU %u has ended" : "CPU %u went offline", c->cpu);
     unwatch(l, c);
     c->watched = c->n_fds;
     c->leaving = true;
@@ -384,6 +409,7 @@ static void join(struct live *l, uint32_t cpu)
     if (!c)
         return;
     log_add("CPU %u is online", cpu);
+    map_del(&l->lost, cpu);
     MEM_GROW(l->cpus, l->cpus_cap, l->n_cpus + 1);
     l->cpus[l->n_cpus++] = c;
     note_ids(l, c);
@@ -391,16 +417,28 @@ static void join(struct live *l, uint32_t cpu)
     enable(l, c);
 }
 
+/* Tasks end while one looks: only the second look is believed. */
+static uint32_t count_lost(struct live *l, const struct cpus *now)
+{
+    uint64_t cpu;
+    uint32_t n = 0;
+    l->dead_looks = have_ended(l) && !live_targets_gone(l) ? l->dead_looks + 1 : 0;
+    for (size_t pos = 0; map_next(&l->lost, &pos, &cpu, NULL);)
+        n += cpus_has(now, (uint32_t)cpu);
+    return l->dead_looks >= 2 ? l->n_cpus : n;
+}
+
 void live_check_cpus(struct live *l)
 {
     struct cpus now;
     open_cpu_list(&l->plan, &now);
-    bool gone = live_targets_gone(l);
+    bool gone = have_ended(l);
     for (uint32_t i = 0; i < l->n_cpus; i++)
         if (!l->cpus[i]->leaving && (!cpus_has(&now, l->cpus[i]->cpu) || was_retired(l, l->cpus[i])))
             leave(l, l->cpus[i]);
     for (uint32_t cpu = 0; cpu < now.n && !gone; cpu++)
         if (now.in[cpu] && !has_cpu(l, cpu))
             join(l, cpu);
+    l->n_lost = count_lost(l, &now);
     cpus_done(&now);
 }

@@ -240,3 +240,11 @@ bool targets_alive(const struct targets *t)
             return true;
     return false;
 }
+
+bool targets_any_runs(const uint32_t *ids, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (is_running(ids[i]))
+            return true;
+    return false;
+}

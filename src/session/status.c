@@ -34,9 +34,20 @@ static void note_cost(const struct session *s, struct session_status *out)
     add_note(out, what, mend);
 }
 
+static void note_ended(const struct session *s, struct session_status *out)
+{
+    char what[160];
+    if (!s->lost_cpus || !s->n_events)
+        return;
+    snprintf(what, sizeof what, "%.80s has ended by itself on %u CPU%s: was the module of its PMU unloaded?",
+             s->events[s->live_event].event.name, s->lost_cpus, s->lost_cpus == 1 ? "" : "s");
+    add_note(out, what, "it goes on when it can be opened again; or another event: e");
+}
+
 static void status_notes(struct session *s, struct session_status *out)
 {
     char what[160];
+    note_ended(s, out);
     note_cost(s, out); /* lost samples are the consequence */
     if (s->lost_recent_ns && !s->file && clock_now_ns() - s->lost_recent_ns < 10 * NS_PER_SEC) {
         snprintf(what, sizeof what, "samples were lost in the last 10 s (%llu in all)",

@@ -4,6 +4,11 @@
 
 #include "live_fixture.h"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
 static void all_cpus_show_a_spinning_child_with_its_callers(void **state)
 {
     (void)state;
@@ -623,6 +628,93 @@ static void cpu_that_goes_and_comes_is_survived(void **state)
     RUN_UNTIL(seen.on_cpu[1] >= 20 && seen.on_cpu[0] >= 20);
 }
 
+/* In place of each event of ours something that hangs up and gives nothing, as an event does whose PMU has gone. */
+static void hang_up(void)
+{
+    char path[64], link[64];
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    close(ends[1]);
+    for (int fd = 3; fd < 1024; fd++) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        ssize_t n = readlink(path, link, sizeof link - 1);
+        link[n > 0 ? n : 0] = '\0';
+        if (!strstr(link, "perf_event"))
+            continue;
+        ioctl(fd, PERF_EVENT_IOC_DISABLE, 0); /* its ring keeps it */
+        assert_int_equal(dup2(ends[0], fd), fd);
+    }
+    close(ends[0]);
+}
+
+static void an_event_that_ends_by_itself_is_opened_again(void **state)
+{
+    (void)state;
+    child(spin);
+    open_all_or_skip();
+    uint32_t cpus = live_cpu_count(live);
+    RUN_UNTIL(seen.mine >= 5);
+    hang_up();
+    live_check_cpus(live);
+    assert_int_equal(live_lost_cpus(live), 0);
+    RUN_UNTIL(live_cpu_count(live) == cpus);
+    seen.mine = 0;
+    RUN_UNTIL(seen.mine >= 5);
+    assert_false(live_targets_gone(live));
+}
+
+/* From now on there is no such event on this machine. */
+static bool take_events_away(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_perf_event_open, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOENT),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+/* 0: the loss is told, nobody polls without end, and nothing is said to have ended that runs. */
+static int lose_events(void)
+{
+    live = live_open(&cfg, &error); /* rings are not inherited */
+    if (!live)
+        return 8;
+    struct pollfd p = { .fd = live_fd(live), .events = POLLIN };
+    hang_up();
+    if (!take_events_away())
+        return 9;
+    for (int i = 0; i < 3; i++) {
+        live_check_cpus(live);
+        live_drain(live, false, on_record, &seen);
+    }
+    if (live_targets_gone(live))
+        return 1;
+    if (live_lost_cpus(live) == 0)
+        return 2;
+    return poll(&p, 1, 50) == 0 ? 0 : 3;
+}
+
+static void an_event_that_ends_and_does_not_come_back_is_told(void **state)
+{
+    (void)state;
+    int status;
+    child(spin);
+    open_all_or_skip();
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(lose_events());
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 9) {
+        print_message("skipped: system calls cannot be filtered here\n");
+        skip();
+    }
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -650,6 +742,8 @@ int main(void)
         CASE(rate_above_the_limit_is_lowered_with_a_note),
         CASE(nothing_to_measure_is_refused),
         CASE(ended_process_is_named),
+        CASE(an_event_that_ends_by_itself_is_opened_again),
+        CASE(an_event_that_ends_and_does_not_come_back_is_told),
         cmocka_unit_test_setup_teardown(cpu_that_goes_and_comes_is_survived, setup, teardown_hotplug),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
