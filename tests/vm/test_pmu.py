@@ -8,8 +8,15 @@ import guest
 from ptyscreen import run
 
 ROUNDS = 3000  # of tests/vm/work.c: 180 million instructions
+KINDS = ("add", "divide", "store")  # the functions of tests/vm/kinds.c
 
-SCRIPT = """
+FUNCTIONS = """
+echo "## functions"
+flametop -e '{cycles:u,instructions:u}:S' -c 100000 --duration 600 --call-graph none -o - --export report -- kinds 2000
+"""
+
+SCRIPT = FUNCTIONS + """
+echo "## version"
 flametop --version
 echo "## perf"
 perf stat -x, -e cycles:u,instructions:u work ROUNDS
@@ -33,6 +40,13 @@ echo "## counted"
 NEEDED=6 count -e cycles,instructions
 echo "## multiplexed"
 NEEDED=12 count -e r8,r8,r8,r8,r8,r8,r8,r8
+echo "## shared"
+work LONG wait & p=$!
+perf stat -x, -e r8:u,r8:u,r8:u,r8:u,r8:u,r8:u,r8:u,r8:u -p $p 2>/dev/null &
+flametop -e '{cycles:u,r8:u}:S' -F 1000 --duration 600 --no-inherit --call-graph none -o - --export report -p $p &
+until [ "$(ls -l /proc/[0-9]*/fd 2>/dev/null | grep -c perf_event)" -ge 10 ]; do usleep 100000; done
+kill -USR1 $p
+wait
 echo "## kprobe"
 echo 'p:kprobes/opened do_sys_openat2' >/sys/kernel/tracing/kprobe_events
 flametop -e kprobes:opened -c 1 --duration 600 -o - --export folded -- cat /no/1 /no/2 /no/3 2>/dev/null
@@ -40,14 +54,18 @@ true
 """
 
 
+def guest_of(shift):
+    """A machine on which an instruction is 2^shift cycles."""
+    return guest.Guest("arm64", ["-smp", "1", "-icount", "shift=%d" % shift],
+                       files={"/bin/" + name: guest.compile_for("arm64", name) for name in ("work", "kinds")})
+
+
 @functools.lru_cache(None)
-def sections():
-    """What a guest of two cycles per instruction said, by section."""
-    g = guest.Guest("arm64", ["-smp", "1", "-icount", "shift=1"],
-                    files={"/bin/work": guest.compile_for("arm64", "work")})
-    text = g.run(SCRIPT.replace("ROUNDS", str(ROUNDS)))
+def sections(shift=1):
+    """What such a guest said, by section."""
+    text = guest_of(shift).run(SCRIPT.replace("ROUNDS", str(ROUNDS)).replace("LONG", str(6 * ROUNDS)) if shift == 1 else FUNCTIONS)
     parts = re.split(r"^## (\w+)\n", text, flags=re.M)
-    return dict(zip(["version"] + parts[1::2], parts[::2]))
+    return dict(zip(parts[1::2], parts[2::2]))
 
 
 def of_perf(text):
@@ -110,9 +128,9 @@ def folded(name):
     return {stack: int(count) for stack, count in lines}
 
 
-def unwinds():
-    """stacks by tables are whole, and each function has its share"""
-    stacks = folded("dwarf")
+def has_shares(name):
+    """Stacks are whole, and each function has its share."""
+    stacks = folded(name)
     total, below = sum(stacks.values()), {}
     for stack, count in stacks.items():
         found = re.fullmatch(r"work;_start;.*;main;round_of_work;(heavy|light);spin", stack)
@@ -123,11 +141,14 @@ def unwinds():
     near(below["light"], 0.25 * total, 0.06)
 
 
+def unwinds():
+    """stacks by tables are whole, and each function has its share"""
+    has_shares("dwarf")
+
+
 def frame_pointers():
-    """stacks by frame pointers reach from the root to the function; what called a leaf is not in them on arm64"""
-    stacks = folded("fp")
-    whole = sum(n for stack, n in stacks.items() if re.fullmatch(r"work;_start;.*;main;round_of_work;(.*;)?spin", stack))
-    assert whole > 0.99 * sum(stacks.values()), stacks
+    """stacks by frame pointers are, too: what called a leaf is in no frame on arm64, but in its link register"""
+    has_shares("fp")
 
 
 def kprobes():
@@ -137,17 +158,52 @@ def kprobes():
     assert all(re.search(r";el0_svc;.*;do_sys_openat2 \d+$", line) for line in lines), lines
 
 
-def screen_of_counters():
-    """with four cycles per instruction the screen says so: view 4 has IPC 0.25"""
-    g = guest.Guest("arm64", ["-smp", "1", "-icount", "shift=2"],
-                    files={"/bin/work": guest.compile_for("arm64", "work")})
-    with g.screen("work 100000000 & exec flametop --view counters") as s:
+def per_function():
+    """each function has the IPC that the machine was set to, 1/2 and 1/4"""
+    for shift in (1, 2):
+        text = sections(shift)["functions"]
+        assert re.search(r"^ *SELF% +TOTAL% +SAMPLES +IPC +MODULE", text, re.M), text
+        rows = dict((name, (int(samples.replace(",", "")), float(ipc))) for samples, ipc, name in
+                    re.findall(r"^ *[\d.]+ +[\d.]+ +([\d,]+) +([\d.]+) +kinds +(\w+)$", text, re.M))
+        for name in KINDS:
+            samples, ipc = rows[name]
+            assert samples > 1000, text
+            assert abs(ipc * 2 ** shift - 1) < 0.03, text
+
+
+def shared():
+    """the table of a group that takes turns with eight others has what it would have counted alone, and says so"""
+    text = sections()["shared"]
+    row = re.search(r"^ *[\d.]+ +[\d.]+ +[\d,]+ +([\d.]+) ([MG])~ +work +spin$", text, re.M)
+    assert row, text
+    near(float(row.group(1)) * {"M": 1e6, "G": 1e9}[row.group(2)], 6 * of_perf(sections()["perf"])["instructions"], 0.05)
+
+
+def colour_of(screen, name):
+    """The background of a box of the flame view."""
+    for y, line in enumerate(screen.screen.display):
+        x = line.find("|" + name)
+        if x >= 0:
+            return screen.screen.buffer[y][x + 1].bg
+    return None
+
+
+def screens():
+    """with four cycles per instruction all views say so: 0.25 IPC of the machine, of functions, of the flame's colours"""
+    with guest_of(2).screen("kinds 100000000 & exec flametop --view counters -e '{cycles,instructions}:S'") as s:
         s.wait(r"^instructions .* 0\.25 IPC", guest.BOOT_LIMIT)
         s.send("1")
-        s.wait(r"work +spin", guest.BOOT_LIMIT)
+        for name in KINDS:
+            s.wait(r" 0\.25 .*kinds +%s" % name, guest.BOOT_LIMIT)
+        s.send("3")
+        s.wait(r"selected: all .*IPC 0\.", guest.BOOT_LIMIT)
+        for by in ("module", "IPC"):
+            s.send("c")
+            s.wait(r"icicle, by " + by, guest.BOOT_LIMIT)
+        s.until(lambda: colour_of(s, "store") == "005f87", "few instructions per cycle are not blue", guest.BOOT_LIMIT)
         s.send("q")
         assert s.wait_end(guest.BOOT_LIMIT) == 0
 
 
 run(starts, counts_as_perf, says_what_is_not_counted, multiplexed, samples_by_cycles, unwinds, frame_pointers, kprobes,
-    screen_of_counters)
+    per_function, shared, screens)
