@@ -212,7 +212,7 @@ static uint32_t add_link(struct session *s, const struct record *r, const struct
     if (++at < n && entries[at].addr == caller)
         return n;
     memmove(&entries[at + 1], &entries[at], (n - at) * sizeof *entries);
-    entries[at] = (struct entry){ caller, false, false };
+    entries[at] = (struct entry){ caller, false, s->cfg.as_perf };
     return n + 1;
 }
 
