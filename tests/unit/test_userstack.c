@@ -260,13 +260,13 @@ static const uint64_t leaf_chain[] = { PERF_CONTEXT_USER, TEXT + 0x10, TEXT + 0x
 static void start_arm64(const struct unwind_entry *entry)
 {
     s->user.arch = UNWIND_ARCH_ARM64;
-    do_chain(0, leaf_chain, 3);
-    userstack_retry(s, true);
-    history_scan(s->history, 0, 0, keep_last, NULL);
-    uint32_t frame = stacks_frames(s->stacks)[last.stack];
-    MEM_GROW(s->user.rows, s->user.rows_cap, frame + 1);
-    memset(s->user.rows, 0, s->user.rows_cap * sizeof *s->user.rows);
-    s->user.rows[frame] = (struct user_row){ .offset = 0x10, .entry = entry, .known = true };
+    uint32_t thread = world_thread_of(s->world, 10, 10, ++now_ns, 0), image = world_thread(s->world, thread)->image;
+    struct frame_owner owner = { .thread = thread, .image = image, .version = world_image_version(s->world, image) };
+    struct place_slot *slot = collector_place(s, &owner, TEXT + 0x10, false);
+    assert_non_null(slot);
+    slot->offset = 0x10;
+    slot->entry = entry;
+    slot->has_row = true;
 }
 
 static const struct unwind_entry leaf = { .kind = UNWIND_ROW_SP, .flags = UNWIND_ENTRY_RA_IN_REGISTER, .ra_register = 30 };
