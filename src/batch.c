@@ -145,7 +145,7 @@ static bool write_output(struct session *s, const struct options *o, struct erro
         return false;
     be_patient(s);
     if (o->to_s > 0)
-        export_set_range(s, o->from_s, o->to_s, &q);
+        session_set_range(s, o->from_s, o->to_s, &q);
     else if (!o->window_named)
         q.window_ns = 0;
     q.show_idle |= x->whole;

@@ -134,6 +134,10 @@ static int run_screen(struct session *s, struct options *o, struct error *e)
     char config[1024];
     o->ui.config_path = config_own_path(o, config, sizeof config);
     o->ui.config_model = config_model_path(o);
+    o->ui.before = o->exports.before;
+    o->ui.negate = o->exports.svg.negate;
+    o->ui.from_s = o->from_s;
+    o->ui.to_s = o->to_s;
     o->ui.exporters = exporters;
     o->ui.n_exporters = export_table_n;
     int status = ui_run(s, &o->ui, e);

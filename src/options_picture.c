@@ -101,6 +101,11 @@ bool options_set_picture(struct export_options *x, enum option_id id, const char
         return options_set_flag(&svg->inverted, id, value, e);
     case OPTION_REVERSE:
         return options_set_flag(&svg->reverse, id, value, e);
+    case OPTION_DIFF_BY: {
+        int word = options_word_of(id, value, e);
+        x->compare_by = word == 0 ? COMPARE_BY_SAMPLES : COMPARE_BY_PERIOD;
+        return word >= 0;
+    }
     case OPTION_NEGATE:
         return options_set_flag(&svg->negate, id, value, e);
     case OPTION_WIDTH:

@@ -6,10 +6,9 @@
 #include "export/export.h"
 #include "session/nametree.h"
 
-/* Asks q, as s was asked, of what it is compared with, and adds the answer to that side of the tree; nothing where
- * nothing is compared. Of another session only a zoom's name can be meant: one into a process or a thread is one into
- * processes of its name there, one into a cgroup is left out. */
-void compare_add_before(struct nametree *t, struct session *s, const struct view_query *q, const struct export_before *before,
+/* Asks q, as s was asked, of what it is compared with (session/before.h), once that is read and has its names, and adds the
+ * answer to that side of the tree; nothing where nothing is compared. */
+void compare_add_before(struct nametree *t, struct session *s, const struct view_query *q, const struct session_before *before,
                         bool by_weight);
 
 struct compare_row {
@@ -18,8 +17,8 @@ struct compare_row {
 };
 /* One row per function of a sorted tree, what changed most in itself first; the caller frees. */
 struct compare_row *compare_rows(const struct nametree *t, uint32_t *n);
-/* The rows as text. */
-void compare_print(struct session *s, const struct view_query *q, const struct view *v, const struct export_before *before,
+/* The rows as text, in percent of periods or of samples (o->compare_by), signs turned with o->svg.negate. */
+void compare_print(struct session *s, const struct view_query *q, const struct view *v, const struct export_options *o,
                    struct buf *out);
 
 #endif

@@ -10,15 +10,10 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "export/svg.h"
+#include "session/before.h"
 #include "session/samples.h"
 #include "session/session.h"
 
-/* What an answer is compared with: the same question, asked of another session, or of another range of time. */
-struct export_before {
-    struct session *session; /* NULL: nothing is compared */
-    const char *name;        /* "monday.data" */
-    double from_s, to_s;     /* to_s not 0: only these seconds of it */
-};
 /* What formats take besides the query; all zero: each format's defaults. Strings are borrowed. */
 struct export_options {
     bool pid, tid;                     /* folded: "comm-pid;…", "comm-pid/tid;…", as stackcollapse-perf.pl */
@@ -28,7 +23,9 @@ struct export_options {
     const char *fields;                /* script: as perf script -F; NULL: its default */
     const char *title, *count_name;    /* pictures; NULL: the format's own */
     struct svg_options svg;
-    struct export_before before;
+    struct session_before before;
+    enum export_compare_by { COMPARE_BY_DEFAULT, COMPARE_BY_SAMPLES, COMPARE_BY_PERIOD } compare_by; /* default: pictures
+                                        * are of samples, tables of periods, as the screens */
 };
 
 /* Where a long text goes piece by piece: to a file, or to standard output. */
@@ -84,8 +81,6 @@ const struct exporter *export_find(const char *name, const char *path, struct er
 /* Waits for names (bounded), asks q, writes. path "-": standard output. */
 bool export_run(const struct exporter *x, struct session *s, const struct view_query *q,
                 const struct export_options *o, const char *path, struct error *e);
-/* Makes q ask for these seconds of what s has, from its first one on. */
-void export_set_range(struct session *s, double from_s, double to_s, struct view_query *q);
 /* A format's text or stream into memory. */
 bool export_text(const struct exporter *x, struct session *s, const struct view_query *q, const struct export_options *o,
                  struct buf *out, struct error *e);

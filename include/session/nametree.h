@@ -45,6 +45,11 @@ void nametree_init(struct nametree *t);
 /* Adds the stacks of an answer to one side: in samples, or in the view's weights. Modules that differ by their version
  * only are the same (libc-2.31.so and libc-2.36.so), so that what was upgraded can be compared. */
 void nametree_add(struct nametree *t, const struct view *v, enum nametree_side side, bool by_weight);
+/* Which node each one of the answer's call tree is, by number; those that are not there yet are added, without samples. */
+struct calltree;
+void nametree_find(struct nametree *t, const struct view *v, const struct calltree *tree, uint32_t *node);
+/* Equal for functions of equal names in modules that differ by their version only. */
+uint64_t nametree_func_key(const struct nametree_func *f);
 /* Adds all stacks of another tree turned over: from the function that ran to the group. */
 void nametree_add_reversed(struct nametree *t, const struct nametree *from);
 /* Siblings by name; groups and functions alike. To be called when all is added, before first_child and next_sibling

@@ -9,6 +9,7 @@
 
 #include "session/session.h"
 #include "ui/action.h"
+#include "ui/difference.h"
 #include "ui/draw.h"
 #include "ui/range.h"
 #include "ui/strip.h"
@@ -48,6 +49,7 @@ struct app {
     struct view_query query;      /* what is asked, for all views */
     struct view answer;           /* what came back; names are valid until the next one */
     struct session_status status; /* of the last tick */
+    struct difference *difference; /* what the answer is compared with; NULL: nothing */
     double delay_s;
 
     const struct view_ops *const *views; /* in the order of their numbers */
@@ -83,6 +85,7 @@ struct app {
     uint32_t said_number;   /* of the last answer of the session that was shown */
     uint64_t forgotten;     /* samples that were cleared away */
     bool stopped_reading;
+    bool range_taken;       /* that of the configuration */
     bool held;              /* frozen for that, not by a key */
     char typed_before[128]; /* what Esc goes back to, from a line that is typed */
     char output_path[256];

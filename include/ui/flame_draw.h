@@ -8,7 +8,13 @@
 
 struct flame_look {
     bool upward;    /* flame: the root at the bottom; else an icicle */
-    enum flame_colour { FLAME_BY_TYPE, FLAME_BY_MODULE, FLAME_BY_RATE } colour; /* what colours mean */
+    enum flame_colour { /* what colours mean */
+        FLAME_BY_TYPE,
+        FLAME_BY_MODULE,
+        FLAME_BY_DIFFERENCE,
+        FLAME_BY_RATE,
+        FLAME_COLOURS
+    } colour;
     int first_row;  /* scrolled by so many rows of the tree: kept so that the selected box is seen */
 };
 /* The model has a layout of the area's columns. */

@@ -6,7 +6,9 @@
 #define FLAMETOP_UI_FLAME_MODEL_H
 
 #include "profile/flame.h"
+#include "session/nametree.h"
 #include "session/session.h"
+#include "ui/difference.h"
 
 struct flame_model { /* zero-initialised: nothing, zoomed out */
     const struct view *view; /* of the last update, borrowed */
@@ -23,6 +25,12 @@ struct flame_model { /* zero-initialised: nothing, zoomed out */
     /* what matches the search */
     uint32_t matched_frames;
     double matched_percent; /* of all: the share that passes a match */
+    /* what it is compared with; NULL: nothing */
+    const struct difference *difference;
+    struct nametree before; /* only that side is filled */
+    uint32_t *before_node;  /* by node of the tree: where it is there */
+    size_t before_node_cap;
+    double largest; /* difference, in percentage points */
     /* scratch */
     uint64_t *func_key, *group_key;
     uint32_t *func_rank, *group_rank, *order;
@@ -35,6 +43,10 @@ void flame_model_update(struct flame_model *m, const struct view *v, const struc
 void flame_model_lay_out(struct flame_model *m, uint32_t columns, const struct view_query *q, uint64_t now_ns);
 void flame_model_zoom(struct flame_model *m, uint32_t node); /* shows the tree from this node on */
 void flame_model_select(struct flame_model *m, uint32_t node);
+/* After each update. NULL: with nothing. */
+void flame_model_compare(struct flame_model *m, const struct difference *difference);
+/* How many percentage points of all a node is more than before; false: there is nothing to compare with. */
+bool flame_model_change(const struct flame_model *m, uint32_t node, double *points);
 void flame_model_done(struct flame_model *m);
 
 const char *flame_model_name(const struct flame_model *m, uint32_t node); /* "all" for the root */

@@ -26,6 +26,9 @@ struct table_row {
     uint16_t parts[TABLE_PARTS]; /* of self_tenths, by cgroup */
     float beside[BESIDE_KINDS];  /* of other events of the group; NAN: none */
     bool partly;                 /* these are estimates */
+    bool compared;               /* with what it was before; hundredths of a percent more than then: */
+    int32_t self_change, total_change;
+    uint32_t gone; /* it is in what is compared with only: its number there, plus 1; func and group are 0 */
     uint32_t slot, old;          /* of table_rows.c: of its key; its place in the answer before */
 };
 
@@ -42,6 +45,8 @@ struct table_rows {
         uint32_t group;     /* in the answer */
     } parts[TABLE_PARTS];
     uint32_t n_parts, n_cgroups; /* shown; all that there are */
+    const struct difference *difference; /* what the answer is compared with, and its rows; NULL: nothing; borrowed */
+    const struct table_rows *before;
     /* of the answer before: where rows stood, and their pictures */
     struct table_row *old;
     size_t n_old, old_cap;

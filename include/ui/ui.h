@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "perf/count.h"
+#include "session/before.h"
 #include "session/session.h"
 #include "ui/action.h"
 
@@ -43,6 +44,9 @@ struct ui_config {
     size_t n_keys;
     const struct ui_exporter *exporters;
     size_t n_exporters;
+    struct session_before before; /* what is compared with */
+    bool negate;                  /* … so that more is less */
+    double from_s, to_s;          /* to_s not 0: only these seconds are looked at first */
     const char *version; /* for help; may be NULL */
 };
 

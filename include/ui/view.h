@@ -16,6 +16,7 @@ struct view_ops {
     enum action_scope scope;
     bool no_query; /* needs no answer (counters): app->answer is not refreshed for it */
     bool over_time; /* it needs app->times */
+    bool compares; /* it shows app->difference */
     bool by_comm; /* where rows would be by symbol, it is asked by comm and symbol: trees start with a comm */
 
     void *(*create)(struct app *a);

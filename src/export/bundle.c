@@ -63,7 +63,7 @@ static bool add_export(struct bundle_plan *p, const char *name, const char *abou
 {
     struct export_options own = *o;
     struct buf text = { 0 };
-    own.before = (struct export_before){ 0 };
+    own.before = (struct session_before){ 0 };
     struct view_query asked = *q;
     asked.show_idle |= x->whole;
     bool ok = export_text(x, s, &asked, &own, &text, e);

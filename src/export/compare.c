@@ -7,57 +7,16 @@
 
 #include "base/text.h"
 
-/* --- the other answer --- */
-
-static struct zoom zoom_elsewhere(const struct zoom *z)
-{
-    struct zoom there = *z;
-    if (z->kind == ZOOM_PROCESS || z->kind == ZOOM_THREAD) { /* "mysqld/1234" */
-        there.kind = ZOOM_COMM;
-        there.number = 0;
-        char *slash = strrchr(there.text, '/');
-        if (slash)
-            *slash = '\0';
-    }
-    return there;
-}
-
-static struct view_query query_elsewhere(const struct view_query *q)
-{
-    struct view_query there = *q;
-    there.n_zooms = 0;
-    for (uint32_t i = 0; i < q->n_zooms; i++)
-        if (q->zooms[i].kind != ZOOM_CGROUP)
-            there.zooms[there.n_zooms++] = zoom_elsewhere(&q->zooms[i]);
-    return there;
-}
-
-/* The event of the same name, where there is one. */
-static void select_event(struct session *s, struct session *before)
-{
-    struct session_status here, there;
-    session_get_status(s, &here);
-    session_get_status(before, &there);
-    for (uint32_t i = 0; i < there.n_events && strcmp(here.event, there.event); i++) {
-        (void)session_select_event(before, 1, NULL);
-        session_get_status(before, &there);
-    }
-}
-
-void compare_add_before(struct nametree *t, struct session *s, const struct view_query *q, const struct export_before *before,
+void compare_add_before(struct nametree *t, struct session *s, const struct view_query *q, const struct session_before *before,
                         bool by_weight)
 {
     struct view v = { 0 };
+    struct view_query there;
     if (!before->session)
         return;
-    struct view_query there = before->session == s ? *q : query_elsewhere(q);
-    there.window_ns = there.from_ns = there.to_ns = 0;
-    if (before->session != s) {
+    if (before->session != s)
         session_wait(before->session, UINT64_MAX / 4, NULL); /* until it is read */
-        select_event(s, before->session);
-    }
-    if (before->to_s > 0)
-        export_set_range(before->session, before->from_s, before->to_s, &there);
+    session_before_query(s, before, q, &there);
     export_query(before->session, &there, &v);
     nametree_add(t, &v, NAMETREE_BEFORE, by_weight);
     view_done(&v);
@@ -121,42 +80,45 @@ struct compare_row *compare_rows(const struct nametree *t, uint32_t *n)
 
 /* --- text --- */
 
-static void print_header(struct session *s, const struct nametree *t, const struct view *v, const struct export_before *before,
+static void print_header(struct session *s, const struct nametree *t, const struct view *v, const struct export_options *o,
                          struct buf *out)
 {
     struct session_status st;
     char samples[32];
     session_get_status(s, &st);
-    buf_printf(out, "flametop - %s %s  %s, compared with %s\n", st.host, st.release, st.event, before->name);
+    buf_printf(out, "flametop - %s %s  %s, compared with %s\n", st.host, st.release, st.event, o->before.name);
     buf_printf(out, "samples %s", text_thousands(samples, sizeof samples, v->result.samples));
     if (!t->nodes[0].total[NAMETREE_BEFORE])
         buf_puts(out, "  there are none to compare with");
-    buf_puts(out, "\npercentages are of each side's own total; what changed most in itself stands first\n\n");
+    buf_printf(out, "\npercentages are of each side's own total of %s; what changed most in itself stands first%s\n\n",
+               o->compare_by == COMPARE_BY_SAMPLES ? "samples" : v->weight_is_time ? "time" : "events",
+               o->svg.negate ? "; + is less now" : "");
 }
 
-static void print_share(struct buf *out, const double side[NAMETREE_SIDES])
+static void print_share(struct buf *out, const double side[NAMETREE_SIDES], bool negate)
 {
-    double d = change(side);
+    double d = negate ? -change(side) : change(side);
     buf_printf(out, "%7.2f %7.2f %+8.2f", side[NAMETREE_BEFORE], side[NAMETREE_SHOWN], fabs(d) < 0.005 ? 0 : d);
 }
 
-void compare_print(struct session *s, const struct view_query *q, const struct view *v, const struct export_before *before,
+void compare_print(struct session *s, const struct view_query *q, const struct view *v, const struct export_options *o,
                    struct buf *out)
 {
     struct nametree t = { 0 };
     uint32_t n;
+    bool by_weight = o->compare_by != COMPARE_BY_SAMPLES;
     nametree_init(&t);
-    nametree_add(&t, v, NAMETREE_SHOWN, true);
-    compare_add_before(&t, s, q, before, true);
+    nametree_add(&t, v, NAMETREE_SHOWN, by_weight);
+    compare_add_before(&t, s, q, &o->before, by_weight);
     nametree_sort(&t);
     struct compare_row *rows = compare_rows(&t, &n);
-    print_header(s, &t, v, before, out);
+    print_header(s, &t, v, o, out);
     buf_printf(out, "%s\n%7s %7s %8s  %7s %7s %8s  %-20s %s\n", "------- SELF % ---------  ------- TOTAL % --------", "before", "now", "change",
                "before", "now", "change", "MODULE", "FUNCTION");
     for (uint32_t i = 0; i < n; i++) {
-        print_share(out, rows[i].self);
+        print_share(out, rows[i].self, o->svg.negate);
         buf_puts(out, "  ");
-        print_share(out, rows[i].total);
+        print_share(out, rows[i].total, o->svg.negate);
         const struct nametree_func *f = &t.funcs[rows[i].func];
         buf_printf(out, "  %-20s %s%s\n", f->module, f->name, f->class == SYMBOL_CLASS_INLINED ? " (inlined)" : "");
     }

@@ -94,16 +94,6 @@ void export_put_path(struct buf *out, const char *path)
 
 #define SETTLE_ROUNDS 4 /* names, then their demangled form, then what those brought */
 
-void export_set_range(struct session *s, double from_s, double to_s, struct view_query *q)
-{
-    struct session_status st;
-    session_get_status(s, &st);
-    uint64_t first = st.now_ns - st.elapsed_ns;
-    q->window_ns = 0;
-    q->from_ns = first + (uint64_t)(from_s * NS_PER_SEC);
-    q->to_ns = first + (uint64_t)(to_s * NS_PER_SEC);
-}
-
 void export_query(struct session *s, const struct view_query *q, struct view *v)
 {
     uint64_t deadline = clock_now_ns() + session_patience_ns(s);

@@ -129,7 +129,7 @@ static void report_text(struct session *s, const struct view_query *q, const str
                         const struct export_options *o, struct buf *out)
 {
     if (o->before.session)
-        compare_print(s, q, v, &o->before, out);
+        compare_print(s, q, v, o, out);
     else
         report_print(s, q, v, 0, out);
 }

@@ -323,8 +323,9 @@ static void make_tree(struct nametree *t, struct session *s, const struct view_q
     struct nametree *into = o->svg.reverse ? &whole : t;
     nametree_init(t);
     nametree_init(&whole);
-    nametree_add(into, v, NAMETREE_SHOWN, false);
-    compare_add_before(into, s, q, &o->before, false);
+    bool by_weight = o->before.session && o->compare_by == COMPARE_BY_PERIOD;
+    nametree_add(into, v, NAMETREE_SHOWN, by_weight);
+    compare_add_before(into, s, q, &o->before, by_weight);
     if (o->svg.reverse)
         nametree_add_reversed(t, &whole);
     nametree_sort(t);
@@ -338,6 +339,8 @@ static bool draw(struct session *s, const struct view_query *q, const struct vie
     struct svg_picture p = { .tree = &tree, .all = o, .o = &o->svg, .before_scale = 1 };
     make_tree(&tree, s, q, v, o);
     measure(&p);
+    if (o->before.session && o->compare_by == COMPARE_BY_PERIOD && !o->count_name)
+        p.count_name = v->weight_is_time ? "nanoseconds" : "events";
     colour_functions(&p);
     bool ok = !o->svg.palette_map || svg_map_apply(MAP_FILE, &tree, p.colours, e);
     if (ok)

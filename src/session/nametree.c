@@ -36,12 +36,17 @@ static size_t name_length(const char *name, enum symbol_class class)
     return class == SYMBOL_CLASS_INLINED && n > mark && !strcmp(name + n - mark, INLINED_MARK) ? n - mark : n;
 }
 
+uint64_t nametree_func_key(const struct nametree_func *f)
+{
+    uint64_t kind = f->is_group ? KEY_ROOT : map_hash_bytes(f->module, module_stem(f->module), f->class == SYMBOL_CLASS_INLINED);
+    return map_hash_bytes(f->name, name_length(f->name, f->class), kind);
+}
+
 static uint32_t func_at(struct nametree *t, const struct nametree_func *f)
 {
     bool created;
     size_t n = name_length(f->name, f->class);
-    uint64_t kind = f->is_group ? KEY_ROOT : map_hash_bytes(f->module, module_stem(f->module), f->class == SYMBOL_CLASS_INLINED);
-    uint64_t key = map_hash_bytes(f->name, n, kind);
+    uint64_t key = nametree_func_key(f);
     uint64_t *at = map_at(&t->func_numbers, key, t->n_funcs, &created);
     if (!created)
         return (uint32_t)*at;
@@ -103,21 +108,27 @@ static uint32_t func_of(struct nametree *t, const struct view *v, const struct c
     return numbers[n->func];
 }
 
+void nametree_find(struct nametree *t, const struct view *v, const struct calltree *tree, uint32_t *node)
+{
+    uint32_t *numbers = mem_array(v->n_funcs, sizeof *numbers);
+    for (uint32_t i = 0; i < tree->n; i++)
+        node[i] = i ? child_at(t, node[tree->nodes[i].parent], func_of(t, v, &tree->nodes[i], numbers)) : 0;
+    mem_free(numbers);
+}
+
 void nametree_add(struct nametree *t, const struct view *v, enum nametree_side side, bool by_weight)
 {
     struct calltree tree = { 0 };
     struct calltree_options o = { .by_group = v->n_groups > 1, .frame_func = v->frame_func, .max_depth = DEPTH_MAX };
     calltree_build(&tree, &v->result, &o);
-    uint32_t *node = mem_array(tree.n, sizeof *node), *numbers = mem_array(v->n_funcs, sizeof *numbers);
+    uint32_t *node = mem_array(tree.n, sizeof *node);
+    nametree_find(t, v, &tree, node);
     for (uint32_t i = 0; i < tree.n; i++) {
         const struct calltree_node *c = &tree.nodes[i];
-        if (i)
-            node[i] = child_at(t, node[c->parent], func_of(t, v, c, numbers));
         t->nodes[node[i]].self[side] += by_weight ? c->self_weight : c->self_count;
         t->nodes[node[i]].total[side] += by_weight ? c->total_weight : c->total_count;
     }
     mem_free(node);
-    mem_free(numbers);
     calltree_done(&tree);
 }
 

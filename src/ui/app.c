@@ -39,17 +39,29 @@ static void look_at_time(struct app *a)
         strip_update(a);
 }
 
+/* Once it is known when the recording begins. */
+static void take_range(struct app *a)
+{
+    if (a->range_taken || a->cfg->to_s <= 0 || (!a->status.elapsed_ns && a->status.reading))
+        return;
+    a->range_taken = true;
+    session_set_range(a->session, a->cfg->from_s, a->cfg->to_s, &a->query);
+}
+
 static void ask_session(struct app *a)
 {
     const struct view_ops *ops = current_view(a);
     if (!a->states[a->view] && ops->create)
         a->states[a->view] = ops->create(a);
     if (!ops->no_query) {
+        take_range(a);
         struct view_query q = a->query;
         if (ops->by_comm && q.group == VIEW_GROUP_SYMBOL)
             q.group = VIEW_GROUP_COMM_SYMBOL;
         window_align(&q, &a->status);
         session_query(a->session, &q, &a->answer);
+        if (a->difference && ops->compares)
+            difference_ask(a->difference, a->session, &q);
     }
     look_at_time(a);
     if (ops->update)
@@ -245,7 +257,8 @@ static unsigned tick(struct app *a, uint64_t now_ns)
         (void)app_message(a, "%s", a->status.said);
     a->said_number = a->status.said_number;
     (void)tick_dialog(a);
-    bool stale = session_generation(a->session) != a->answer.generation || current_view(a)->no_query;
+    bool stale = session_generation(a->session) != a->answer.generation || current_view(a)->no_query ||
+                 (current_view(a)->compares && difference_is_stale(a->difference));
     return APP_REDRAW | (stale ? APP_QUERY : 0);
 }
 
@@ -336,6 +349,7 @@ static void app_done(struct app *a)
     session_times_free(a->times);
     strip_done(&a->strip);
     view_done(&a->answer);
+    difference_free(a->difference);
     keymap_free(a->keymap);
     mem_free(a);
 }
@@ -353,6 +367,7 @@ static struct app *app_new(struct session *s, const struct ui_config *cfg, struc
     struct app *a = mem_zalloc(sizeof *a);
     a->session = s;
     a->cfg = cfg;
+    a->difference = difference_new(&cfg->before, cfg->negate);
     a->delay_s = cfg->delay_s > 0 ? cfg->delay_s : 1;
     a->query.window_ns = cfg->window_ns;
     a->query.group = cfg->group;

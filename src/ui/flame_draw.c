@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "ui/flame_draw.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/text.h"
@@ -9,6 +10,7 @@
 #define MODULE_COLOURS 8
 #define NAME_LEAST     4 /* columns; a name cut shorter says nothing */
 #define LINES_BELOW    2
+#define LEAST_POINTS   0.05 /* of a difference that has a colour */
 
 /* --- boxes --- */
 
@@ -77,20 +79,37 @@ static bool level_of(const struct flame_model *m, const struct view_beside *b, u
     return true;
 }
 
+#define GRADES 5
+
+static enum style grade_style(double value, const double ends[GRADES - 1])
+{
+    /* a terminal of 8 colours has no room for more styles of its own */
+    static const enum style styles[GRADES] = { STYLE_RANGE, STYLE_FLAME_MODULE_0, STYLE_FLAME_MODULE_5, STYLE_FLAME_USER,
+                                               STYLE_ALERT }; /* blue … red */
+    unsigned i = 0;
+    while (i < GRADES - 1 && value >= ends[i])
+        i++;
+    return styles[i];
+}
+
 static enum style rate_style(const struct flame_model *m, uint32_t node)
 {
     static const double ends[] = { 0.35, 0.8, 1.25, 2 };
-    /* a terminal of 8 colours has no room for more styles of its own */
-    static const enum style styles[] = { STYLE_RANGE, STYLE_FLAME_MODULE_0, STYLE_FLAME_MODULE_5, STYLE_FLAME_USER,
-                                         STYLE_ALERT }; /* blue … red */
     const struct view_beside *b = flame_rate(m->view);
     double level;
-    unsigned i = 0;
     if (!b || !term_colors() || !level_of(m, b, node, &level))
         return STYLE_FLAME_UNKNOWN;
-    while (i < sizeof ends / sizeof *ends && level >= ends[i])
-        i++;
-    return styles[i];
+    return grade_style(level, ends);
+}
+
+/* Beside the largest one that there is; what nobody would read as a change has none. */
+static enum style difference_box_style(const struct flame_model *m, uint32_t node)
+{
+    static const double ends[] = { -0.4, -0.03, 0.03, 0.4 };
+    double points;
+    if (!term_colors() || !flame_model_change(m, node, &points))
+        return STYLE_FLAME_UNKNOWN;
+    return grade_style(fabs(points) < LEAST_POINTS ? 0 : points / m->largest, ends);
 }
 
 static enum style box_style(const struct flame_model *m, const struct flame_look *look, const struct app *a,
@@ -103,15 +122,21 @@ static enum style box_style(const struct flame_model *m, const struct flame_look
         return STYLE_FLAME_ANCESTOR;
     if (look->colour == FLAME_BY_RATE && flame_rate(m->view))
         return rate_style(m, b->node);
+    if (look->colour == FLAME_BY_DIFFERENCE && m->difference)
+        return difference_box_style(m, b->node);
     if (!b->node || n->is_group)
         return STYLE_FLAME_GROUP;
     const struct view_function *fn = &m->view->funcs[n->func];
     return look->colour == FLAME_BY_MODULE ? module_style(fn->module) : flame_class_style(fn->class);
 }
 
-static void box_label(const struct flame_model *m, const struct app *a, const struct flame_box *b, char *name,
-                      char *label, size_t cap)
+static void box_label(const struct flame_model *m, const struct flame_look *look, const struct app *a,
+                      const struct flame_box *b, char *name, char *label, size_t cap)
 {
+    char change[24] = "";
+    double points;
+    if (look->colour == FLAME_BY_DIFFERENCE && flame_model_change(m, b->node, &points))
+        (void)difference_text(points, change, sizeof change);
     if (b->rest) {
         struct flame_rest rest = flame_rest_of(&m->tree, b->node);
         double percent = app_percent(a, rest.weight);
@@ -121,13 +146,14 @@ static void box_label(const struct flame_model *m, const struct app *a, const st
         return;
     }
     (void)snprintf(name, cap, "%.500s", flame_model_name(m, b->node));
-    (void)snprintf(label, cap, "%.500s %.1f%%", name, app_percent(a, m->tree.nodes[b->node].total_weight));
+    (void)snprintf(label, cap, "%.500s %.1f%%%s%s", name, app_percent(a, m->tree.nodes[b->node].total_weight),
+                   *change ? " " : "", change);
 }
 
 /* "|name 41%": a bar at the left edge sets a box off from its neighbour, also without colours. A box of
  * one cell is just its colour, or, without colours, the bar; the rest is a mark. */
-static void draw_box_cells(const struct flame_model *m, const struct app *a, struct area area, int row,
-                           const struct flame_box *b, enum style style)
+static void draw_box_cells(const struct flame_model *m, const struct flame_look *look, const struct app *a,
+                           struct area area, int row, const struct flame_box *b, enum style style)
 {
     char name[560], label[560];
     int width = (int)b->width, x = (int)b->x, room = width - 1;
@@ -138,7 +164,7 @@ static void draw_box_cells(const struct flame_model *m, const struct app *a, str
         draw_text(area, row, x, style, term_glyphs() ? "▏" : "|");
     if (width <= NAME_LEAST)
         return;
-    box_label(m, a, b, name, label, sizeof name);
+    box_label(m, look, a, b, name, label, sizeof name);
     bool whole = text_width(label) <= room;
     draw_elided(area, row, x + 1, room, style, whole ? label : name, false);
 }
@@ -184,15 +210,27 @@ static void rates_text(const struct flame_model *m, uint32_t node, char *dst, si
     }
 }
 
+/* ", +3.20 (was 38.20%)": of what it is compared with. */
+static void change_text(const struct flame_model *m, const struct app *a, char *dst, size_t cap)
+{
+    double points, percent = app_percent(a, m->tree.nodes[m->selected].total_weight);
+    char change[24];
+    *dst = '\0';
+    if (flame_model_change(m, m->selected, &points))
+        (void)snprintf(dst, cap, ", %s (was %.2f%%)", difference_text(points, change, sizeof change),
+                       fabs(percent - (m->difference->negate ? -points : points)));
+}
+
 /* A long name is only seen whole here. */
 static void draw_node(const struct flame_model *m, const struct app *a, struct area area, int row)
 {
     const struct calltree_node *n = &m->tree.nodes[m->selected];
-    char count[32], rates[160], numbers[320], name[512];
+    char count[32], rates[160], change[64], numbers[360], name[512];
     (void)snprintf(name, sizeof name, "%.500s", flame_model_name(m, m->selected));
     rates_text(m, m->selected, rates, sizeof rates);
-    (void)snprintf(numbers, sizeof numbers, "  %.1f%% total, %.1f%% self, %s sample%s%s",
-                   app_percent(a, n->total_weight), app_percent(a, n->self_weight),
+    change_text(m, a, change, sizeof change);
+    (void)snprintf(numbers, sizeof numbers, "  %.1f%% total%s, %.1f%% self, %s sample%s%s",
+                   app_percent(a, n->total_weight), change, app_percent(a, n->self_weight),
                    text_thousands(count, sizeof count, n->total_count), n->total_count == 1 ? "" : "s", rates);
     draw_selected_line(area, row, name, numbers);
 }
@@ -261,7 +299,7 @@ void flame_draw(const struct flame_model *m, struct flame_look *look, const stru
         int row = (int)b->row - look->first_row;
         if (row < 0 || row >= rows)
             continue;
-        draw_box_cells(m, a, area, look->upward ? rows - 1 - row : row, b,
+        draw_box_cells(m, look, a, area, look->upward ? rows - 1 - row : row, b,
                        i == selected ? STYLE_FLAME_SELECTED : box_style(m, look, a, b));
     }
     draw_below(m, a, area, selected);

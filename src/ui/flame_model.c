@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "ui/flame_model.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,8 @@ void flame_model_done(struct flame_model *m)
     mem_free(m->group_rank);
     mem_free(m->order);
     mem_free(m->box_key);
+    mem_free(m->before_node);
+    nametree_done(&m->before);
     *m = (struct flame_model){ 0 };
 }
 
@@ -184,6 +187,32 @@ int flame_model_box_of(const struct flame_model *m, uint32_t node)
             at = (int)i;
     }
     return at;
+}
+
+/* --- what it was before --- */
+
+bool flame_model_change(const struct flame_model *m, uint32_t node, double *points)
+{
+    uint64_t all = m->view->result.weight;
+    double percent = all ? 100 * (double)m->tree.nodes[node].total_weight / (double)all : 0;
+    return m->difference &&
+           difference_points(m->difference, percent, m->before.nodes[m->before_node[node]].total[NAMETREE_BEFORE], points);
+}
+
+void flame_model_compare(struct flame_model *m, const struct difference *difference)
+{
+    double points;
+    m->difference = difference;
+    m->largest = 0;
+    if (!difference)
+        return;
+    nametree_init(&m->before);
+    nametree_add(&m->before, &difference->answer, NAMETREE_BEFORE, true);
+    MEM_GROW(m->before_node, m->before_node_cap, m->tree.n + 1);
+    nametree_find(&m->before, m->view, &m->tree, m->before_node);
+    for (uint32_t i = 0; i < m->tree.n; i++)
+        if (flame_model_change(m, i, &points) && fabs(points) > m->largest)
+            m->largest = fabs(points);
 }
 
 /* --- what matches --- */

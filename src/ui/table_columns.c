@@ -28,6 +28,8 @@ bool table_columns_has(const struct app *a, const struct table_rows *t, enum col
         return (uint32_t)(c - COLUMN_CGROUP_1) < t->n_parts;
     if (column_is_beside(c))
         return beside_of(a, c)->title[0];
+    if (c == COLUMN_SELF_CHANGE || c == COLUMN_TOTAL_CHANGE)
+        return a->difference && (c == COLUMN_SELF_CHANGE || !groups);
     if (c == COLUMN_COMM)
         return a->query.group == VIEW_GROUP_COMM_SYMBOL;
     if (c == COLUMN_MODULE && (groups || a->query.group == VIEW_GROUP_MODULE))
@@ -135,7 +137,7 @@ bool table_columns_at(const struct table_columns *l, int col, enum column *c)
 
 static bool is_number(enum column c)
 {
-    return c == COLUMN_SELF || c == COLUMN_TOTAL || c == COLUMN_SAMPLES || column_is_beside(c) || column_is_cgroup(c);
+    return c <= COLUMN_SAMPLES || column_is_beside(c) || column_is_cgroup(c);
 }
 
 const char *table_columns_title(const struct app *a, const struct table_rows *t, enum column c, char dst[32])
@@ -188,6 +190,16 @@ static void draw_part(struct area area, int row, int at, int width, uint32_t ten
     draw_tenths(area, row, at, width, tenths, tenths ? app_share_style(tenths / 10.0) : STYLE_DIM);
 }
 
+static void draw_change(const struct table_row *r, int32_t hundredths, struct area area, int row, int at, int width)
+{
+    char text[24];
+    if (!r->compared)
+        draw_right(area, row, at, width, STYLE_DIM, "-");
+    else
+        draw_right(area, row, at, width, difference_style(hundredths / 100.0),
+                   difference_text(hundredths / 100.0, text, sizeof text));
+}
+
 /* A number that is no more than an estimate, for the PMU was shared, is dim. */
 static void draw_beside(const struct app *a, const struct table_row *r, enum column c, struct area area, int row, int at,
                         int width)
@@ -205,7 +217,7 @@ static void draw_name(const struct app *a, const struct table_rows *t, const str
                       struct area area, int row, int at, int width)
 {
     const char *name = table_row_name(t, r);
-    enum style style = r->func ? app_class_style(t->answer->funcs[r->func].class) : STYLE_NORMAL;
+    enum style style = r->gone ? STYLE_DIM : r->func ? app_class_style(t->answer->funcs[r->func].class) : STYLE_NORMAL;
     if (shift)
         draw_text(area, row, at, style, name + text_prefix(name, shift, NULL));
     else
@@ -224,6 +236,12 @@ void table_columns_draw_row(const struct table_columns *l, const struct app *a, 
             break;
         case COLUMN_TOTAL:
             draw_share(area, row, at, width, r->total_tenths);
+            break;
+        case COLUMN_SELF_CHANGE:
+            draw_change(r, r->self_change, area, row, at, width);
+            break;
+        case COLUMN_TOTAL_CHANGE:
+            draw_change(r, r->total_change, area, row, at, width);
             break;
         case COLUMN_SAMPLES:
             draw_right(area, row, at, width, STYLE_NORMAL, text_thousands(text, sizeof text, r->count));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "ui/table_before.h"
 
 #define NOWHERE   UINT32_MAX
 #define SLOTS_MIN 4096
@@ -13,16 +14,22 @@
 
 const char *table_row_group(const struct table_rows *t, const struct table_row *r)
 {
+    if (r->gone)
+        return table_row_group(t->before, &t->before->rows[r->gone - 1]);
     return r->group < t->answer->n_groups ? t->answer->groups[r->group].label : "";
 }
 
 const char *table_row_name(const struct table_rows *t, const struct table_row *r)
 {
+    if (r->gone)
+        return table_row_name(t->before, &t->before->rows[r->gone - 1]);
     return r->func ? t->answer->funcs[r->func].name : table_row_group(t, r);
 }
 
 const char *table_row_module(const struct table_rows *t, const struct table_row *r)
 {
+    if (r->gone)
+        return table_row_module(t->before, &t->before->rows[r->gone - 1]);
     return r->func ? t->answer->funcs[r->func].module : "";
 }
 
@@ -239,6 +246,14 @@ static void add_group_rows(struct table_rows *t, const struct trend_time *time, 
     mem_free(counts);
 }
 
+static void add_gone_rows(struct table_rows *t)
+{
+    size_t n = t->n;
+    table_before_compare(t);
+    for (; n < t->n; n++)
+        find_old(t, &t->made[n]);
+}
+
 /* --- order --- */
 
 static int compare_numbers(uint64_t x, uint64_t y)
@@ -264,6 +279,10 @@ static int compare_column(const struct table_rows *t, enum column c, const struc
         return compare_numbers(x->self_tenths, y->self_tenths);
     case COLUMN_TOTAL:
         return compare_numbers(x->total_tenths, y->total_tenths);
+    case COLUMN_SELF_CHANGE: /* whichever way it went */
+        return compare_numbers((uint64_t)abs(x->self_change), (uint64_t)abs(y->self_change));
+    case COLUMN_TOTAL_CHANGE:
+        return compare_numbers((uint64_t)abs(x->total_change), (uint64_t)abs(y->total_change));
     case COLUMN_SAMPLES:
         return compare_numbers(x->count, y->count);
     case COLUMN_TREND:
@@ -460,6 +479,8 @@ void table_rows_build(struct table_rows *t, const struct view *answer, enum view
         add_group_rows(t, &time, same_beat);
     else
         add_function_rows(t, &time, same_beat);
+    if (t->before)
+        add_gone_rows(t);
     sort_rows(t);
 }
 

@@ -23,8 +23,9 @@ struct flame_view {
 
 static void *flame_create(struct app *a)
 {
-    (void)a;
-    return mem_zalloc(sizeof(struct flame_view));
+    struct flame_view *f = mem_zalloc(sizeof *f);
+    f->look.colour = a->difference ? FLAME_BY_DIFFERENCE : FLAME_BY_TYPE;
+    return f;
 }
 
 static void flame_destroy(void *v)
@@ -38,6 +39,7 @@ static void flame_update(void *v, struct app *a)
 {
     struct flame_view *f = v;
     flame_model_update(&f->model, &a->answer, &a->query, &a->status);
+    flame_model_compare(&f->model, a->difference);
     flame_model_count_matches(&f->model, a->search);
 }
 
@@ -130,27 +132,39 @@ static unsigned flame_back(struct flame_view *f)
     return flame_go(f, was);
 }
 
-static const char *colour_name(const struct flame_look *look, const struct view *answer)
+static bool has_colour(const struct app *a, enum flame_colour colour)
 {
-    const struct view_beside *rate = flame_rate(answer);
-    if (look->colour == FLAME_BY_RATE && rate)
-        return rate->title;
-    return look->colour == FLAME_BY_MODULE ? "module" : "type";
+    return (colour != FLAME_BY_RATE || flame_rate(&a->answer)) && (colour != FLAME_BY_DIFFERENCE || a->difference);
+}
+
+static void colour_name(const struct flame_look *look, const struct app *a, char *dst, size_t cap)
+{
+    char name[96];
+    if (look->colour == FLAME_BY_DIFFERENCE && a->difference)
+        (void)snprintf(dst, cap, "against %s", difference_name(a->difference, name, sizeof name));
+    else if (look->colour == FLAME_BY_RATE && flame_rate(&a->answer))
+        (void)snprintf(dst, cap, "%s", flame_rate(&a->answer)->title);
+    else
+        (void)snprintf(dst, cap, "%s", look->colour == FLAME_BY_MODULE ? "module" : "type");
 }
 
 static unsigned next_colour(struct flame_view *f, struct app *a)
 {
-    f->look.colour = f->look.colour == FLAME_BY_TYPE                              ? FLAME_BY_MODULE
-                     : f->look.colour == FLAME_BY_MODULE && flame_rate(&a->answer) ? FLAME_BY_RATE
-                                                                                  : FLAME_BY_TYPE;
+    char name[160];
+    do
+        f->look.colour = (f->look.colour + 1) % FLAME_COLOURS;
+    while (!has_colour(a, f->look.colour));
+    colour_name(&f->look, a, name, sizeof name);
     if (f->look.colour == FLAME_BY_TYPE)
         return app_message(a, "colours: by type: kernel, user, C++, Rust, JIT");
-    const struct view_beside *rate = flame_rate(&a->answer);
-    if (f->look.colour == FLAME_BY_MODULE)
-        return app_message(a, "colours: by module");
-    return app_message(a, "colours: by %s: %s; grey: too few samples, or a shared PMU", rate->title,
-                       rate == &a->answer.beside[BESIDE_IPC] ? "red retires many instructions, blue waits"
-                                                             : "red more than all, blue less");
+    if (f->look.colour == FLAME_BY_DIFFERENCE)
+        return app_message(a, "colours: %s: red has more of the whole than there, blue less", name);
+    if (f->look.colour == FLAME_BY_RATE)
+        return app_message(a, "colours: by %s: %s; grey: too few samples, or a shared PMU", name,
+                           flame_rate(&a->answer) == &a->answer.beside[BESIDE_IPC]
+                               ? "red retires many instructions, blue waits"
+                               : "red more than all, blue less");
+    return app_message(a, "colours: by %s", name);
 }
 
 static unsigned flame_act(void *v, struct app *a, enum action action)
@@ -268,8 +282,10 @@ static bool flame_search(void *v, struct app *a, int step)
 static void flame_describe(void *v, struct app *a, char *dst, size_t cap)
 {
     const struct flame_view *f = v;
-    snprintf(dst, cap, "%s, by %s%s", f->look.upward ? "flame" : "icicle", colour_name(&f->look, &a->answer),
-             f->model.zoom ? ", zoomed (Esc: back)" : "");
+    char colour[160];
+    colour_name(&f->look, a, colour, sizeof colour);
+    snprintf(dst, cap, "%s, %s%s%s", f->look.upward ? "flame" : "icicle",
+             f->look.colour == FLAME_BY_DIFFERENCE ? "" : "by ", colour, f->model.zoom ? ", zoomed (Esc: back)" : "");
 }
 
 const struct view_ops view_flame_ops = {
@@ -281,6 +297,7 @@ const struct view_ops view_flame_ops = {
              "column.",
     .number = 3,
     .scope = SCOPE_KEYS_FLAME,
+    .compares = true,
     .by_comm = true,
     .create = flame_create,
     .destroy = flame_destroy,

@@ -15,7 +15,7 @@
 #define NAME_STEP 10 /* columns; Left and Right */
 
 struct table {
-    struct table_rows rows;
+    struct table_rows rows, before;
     struct list list;
     int shift; /* names begin so many columns to the left */
     struct view_query asked;
@@ -40,6 +40,10 @@ static bool asks_anew(struct table *t, const struct app *a)
 static void update(void *view, struct app *a)
 {
     struct table *t = view;
+    t->rows.difference = a->difference;
+    t->rows.before = a->difference ? &t->before : NULL;
+    if (a->difference)
+        table_rows_build(&t->before, &a->difference->answer, a->query.group, a->difference->status.now_ns, true);
     table_rows_build(&t->rows, &a->answer, a->query.group, a->status.now_ns, asks_anew(t, a));
     list_update(&t->list, (uint32_t)t->rows.n, row_key, t);
 }
@@ -48,8 +52,10 @@ static void *create(struct app *a)
 {
     struct table *t = mem_zalloc(sizeof *t);
     t->rows.answer = &a->answer;
+    t->before.sort[0] = COLUMN_SELF;
+    t->before.n_sort = 1;
     if (!a->cfg->sort || !columns_parse(a->cfg->sort, t->rows.sort, &t->rows.n_sort, NULL)) {
-        t->rows.sort[0] = COLUMN_SELF;
+        t->rows.sort[0] = a->difference ? COLUMN_SELF_CHANGE : COLUMN_SELF;
         t->rows.n_sort = 1;
     }
     return t;
@@ -59,6 +65,7 @@ static void destroy(void *view)
 {
     struct table *t = view;
     table_rows_done(&t->rows);
+    table_rows_done(&t->before);
     mem_free(t);
 }
 
@@ -95,14 +102,18 @@ static uint32_t shown_cgroups(const struct table *t, const struct app *a)
 static void describe(void *view, struct app *a, char *dst, size_t cap)
 {
     const struct table *t = view;
-    char title[32], cgroups[32] = "";
+    char title[32], cgroups[32] = "", name[96];
     enum column sorted = t->rows.sort[0];
     uint32_t shown = shown_cgroups(t, a);
     if (shown < t->rows.n_cgroups)
         (void)snprintf(cgroups, sizeof cgroups, "%u of %u ", shown, t->rows.n_cgroups);
-    (void)snprintf(dst, cap, "by %s%s, %s first%s", cgroups, group_title(a->query.group),
-                   column_is_cgroup(sorted) ? table_columns_title(a, &t->rows, sorted, title) : column_table[sorted].name,
-                   t->rows.upwards ? " (reversed)" : "");
+    if (a->difference)
+        (void)snprintf(dst, cap, "by %s%s, against %s", cgroups, group_title(a->query.group),
+                       difference_name(a->difference, name, sizeof name));
+    else
+        (void)snprintf(dst, cap, "by %s%s, %s first%s", cgroups, group_title(a->query.group),
+                       column_is_cgroup(sorted) ? table_columns_title(a, &t->rows, sorted, title) : column_table[sorted].name,
+                       t->rows.upwards ? " (reversed)" : "");
 }
 
 /* --- keys --- */
@@ -116,7 +127,7 @@ static void selection(void *view, struct app *a, struct ui_selection *out)
 {
     const struct table *t = view;
     const struct table_row *r = cursor_row(t);
-    if (!r)
+    if (!r || r->gone)
         return;
     out->group = r->group;
     out->is_group = !r->func;
@@ -174,7 +185,8 @@ static unsigned menu_sort(struct table *t, struct app *a)
     for (int i = 0; i < COLUMN_COUNT; i++) {
         enum column c = (enum column)i;
         bool special = column_is_beside(c) || column_is_cgroup(c);
-        if (special && !table_columns_has(a, &t->rows, c))
+        bool maybe = special || c == COLUMN_SELF_CHANGE || c == COLUMN_TOTAL_CHANGE;
+        if (maybe && !table_columns_has(a, &t->rows, c))
             continue;
         (void)snprintf(lines[n], sizeof lines[n], "%-9s %s",
                        special ? table_columns_title(a, &t->rows, c, title) : column_table[c].title, column_table[c].help);
@@ -218,6 +230,8 @@ static unsigned drill(struct table *t, struct app *a)
     const struct table_row *r = cursor_row(t);
     if (!r)
         return APP_HANDLED;
+    if (r->gone)
+        return app_message(a, "there is none of it any more: it is in what is compared with only");
     t->list.moved = true; /* this is where one comes back to, first or not */
     if (r->func && a->query.group != VIEW_GROUP_MODULE)
         return app_annotate(a);
@@ -296,6 +310,7 @@ const struct view_ops view_functions_ops = {
              "or in what it called. Idle time is left out. Enter shows a function's instructions, i who calls it.",
     .number = 1,
     .scope = SCOPE_KEYS_FUNCTIONS,
+    .compares = true,
     .create = create,
     .destroy = destroy,
     .update = update,

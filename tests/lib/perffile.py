@@ -11,7 +11,7 @@ import subprocess
 
 START_NS = 1_000_000_000_000
 HZ = 100
-Sample = collections.namedtuple("Sample", "seconds tid cpu stack")
+Sample = collections.namedtuple("Sample", "seconds tid cpu stack period", defaults=[10**9 // HZ])
 
 FORK, MMAP2, COMM, SAMPLE = 7, 10, 3, 9
 USER, BUILD_ID = 2, 1 << 14
@@ -64,7 +64,7 @@ def sample(program, s):
     chain = [program.address[name] + (1 if i == 0 else 2) for i, name in enumerate(reversed(s.stack))]
     chain = [2**64 - 512] + chain
     time_ns = START_NS + round(s.seconds * 1e9)
-    body = struct.pack("<QIIQIIQQ", chain[1], 100, s.tid, time_ns, s.cpu, 0, 10**9 // HZ, len(chain))
+    body = struct.pack("<QIIQIIQQ", chain[1], 100, s.tid, time_ns, s.cpu, 0, s.period, len(chain))
     return record(SAMPLE, USER, body + struct.pack("<%dQ" % len(chain), *chain))
 
 
