@@ -1,0 +1,51 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Recordings by others as machines of the other byte order had written them are read with the same outcome."""
+import glob
+import os
+import re
+import shutil
+
+import machine as m
+from byteswap import swapped
+from ptyscreen import Skip, run
+
+DATA = os.path.join(m.SOURCE, "tests", "data")
+FORMATS = ("json", "folded", "script", "report", "callgraph", "callers", "speedscope", "svg")
+
+
+def outcome(file, form):
+    return m.flametop("-i", file, "--export", form, "-o", "-")[1]
+
+
+def check(name):
+    """All that is exported of a recording and of its copy is the same."""
+    copy = m.path(name)  # of the same name, which some formats tell
+    with open(os.path.join(DATA, name), "rb") as file:
+        data = file.read()
+    with open(copy, "wb") as file:
+        file.write(swapped(data))
+    for form in FORMATS:
+        ours, theirs = (outcome(path, form).replace(os.path.dirname(path), "") for path in (copy, os.path.join(DATA, name)))
+        if form == "json":  # it is compressed in other pieces
+            ours, theirs = (re.sub(r'"COMPRESSED": ?\d+', "", text) for text in (ours, theirs))
+        assert ours == theirs, (name, form, [pair for pair in zip(ours.split("\n"), theirs.split("\n")) if pair[0] != pair[1]][:3])
+
+
+def all_recordings():
+    """every recording of a little-endian machine reads the same from a big-endian one"""
+    names = [os.path.basename(file)[:-len(".json")] for file in sorted(glob.glob(os.path.join(DATA, "*.json")))]
+    assert len(names) >= 8, names
+    for name in names:
+        if not name.endswith("zstd"):
+            check(name)
+
+
+def compressed():
+    """and so does one that was compressed"""
+    if not shutil.which("zstd"):
+        raise Skip("zstd is not installed (apt-get install zstd)")
+    check("perfparser__fork_static_gcc__perf.data.zstd")
+
+
+run(all_recordings, compressed)
