@@ -33,6 +33,7 @@ struct linecache {   /* of a module */
     uint64_t batch[LINECACHE_BATCH]; /* what is under way; the resolver's alone, as is … */
     enum linecache_kind batch_kind;  /* … what it is of */
     size_t n_batch;
+    uint64_t reference;              /* where the kernel's text begins; 0: that is not known, or it is no kernel's */
     uint32_t epoch;    /* of the names, when that batch was taken */
     uint64_t spent_ns; /* on this module */
     unsigned given_up; /* addresses whose unit took too long to read */

@@ -17,6 +17,7 @@ struct lines_files {  /* borrowed for the call; -1: none */
     int debug_fd;     /* its separate debug file */
     int alt_fd;       /* what several debug files share (dwz; .gnu_debugaltlink) */
     bool without_alt; /* there is none to be had: do without its names */
+    uint64_t reference; /* not 0: fd is a kernel, offsets are addresses, and its text began there when it ran */
 };
 enum lines_open_result {
     LINES_OPEN_READY,

@@ -28,7 +28,7 @@ enum {                     /* which descriptors come with the request, in this o
        LINES_INLINED = 64
 };
 struct lines_ask { /* the payload, with n offsets (u64) behind it */
-    uint64_t key, split_id;
+    uint64_t key, split_id, reference; /* reference: as in struct lines_files */
     uint32_t flags, n;
 };
 

@@ -169,6 +169,7 @@ void mods_trim(struct symbolizer *sy, const uint8_t *keep, uint32_t n_keep);
 void mods_done(struct symbolizer *sy);
 void mods_trouble(struct task *task, const char *text);
 bool mods_is_kernel(const struct mod *mod); /* named by kallsyms */
+uint64_t mods_kernel_start(const struct symbolizer *sy); /* of its text, in the profile; 0: not known */
 
 /* jit.c: with the lock held. Takes t over, or parks it; false with e set: too much. */
 bool jit_install(struct symbolizer *sy, struct mod *mod, struct symbol_table *t, struct error *e);

@@ -116,7 +116,7 @@ bool codecache_take(struct symbolizer *sy, struct mod *mod)
         c->batch = c->slots[i].want;
         c->batch.path = c->batch.path ? mem_strdup(c->batch.path) : NULL;
         c->kernel_shift = sy->kernel_shift;
-        c->reference = sy->kernel && !sy->kernel_hidden ? sy->kernel->view.header->reference + sy->kernel_shift : 0;
+        c->reference = mods_kernel_start(sy);
         c->over = mod->over;
         return false;
     }

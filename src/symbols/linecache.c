@@ -140,6 +140,7 @@ bool linecache_take(struct symbolizer *sy, struct mod *mod)
     if (c->epoch != sy->line_epoch)
         c->n_batch = 0;
     c->epoch = sy->line_epoch;
+    c->reference = mods_is_kernel(mod) ? mods_kernel_start(sy) : 0;
     if (c->n_batch || c->asked[c->batch_kind].n)
         fill_batch(c);
     if (!c->n_batch) {
@@ -148,7 +149,7 @@ bool linecache_take(struct symbolizer *sy, struct mod *mod)
     }
     if (c->n_batch)
         qsort(c->batch, c->n_batch, sizeof *c->batch, compare);
-    c->ask_disk = sy->cache && c->n_batch && c->batch_kind == LINECACHE_INLINED && !c->disk_asked;
+    c->ask_disk = sy->cache && !mods_is_kernel(mod) && c->n_batch && c->batch_kind == LINECACHE_INLINED && !c->disk_asked;
     c->disk_asked |= c->ask_disk;
     return !c->n_batch;
 }
@@ -401,7 +402,7 @@ static enum symbol_state look_up(struct symbolizer *sy, struct module *m, uint64
     mod = mods_get(sy, m);
     if (mod->given && given_lines(mod->given, offset, out)) {
         state = SYMBOL_FOUND;
-    } else if (m->kind == MODULE_FILE && !mod->given && mod->tasks[TASK_LINES].progress != PROGRESS_FAILED) {
+    } else if ((m->kind == MODULE_FILE || m->kind == MODULE_KERNEL) && !mod->given && mod->tasks[TASK_LINES].progress != PROGRESS_FAILED) {
         cache_of(sy, mod);
         state = look(sy, mod, offset, out);
     }

@@ -83,6 +83,16 @@ static void read_segments(struct lines_module *m, const struct elffile *file)
             m->segments[m->n_segments++] = file->segments[i];
 }
 
+/* A kernel runs elsewhere than it was linked to: what is called an offset is where it ran. */
+static void place_kernel(struct lines_module *m, uint64_t reference)
+{
+    uint64_t moved = m->n_segments ? reference - m->segments[0].addr : 0;
+    unsigned i;
+
+    for (i = 0; i < m->n_segments; i++)
+        m->segments[i].offset = m->segments[i].addr + moved;
+}
+
 /* The address, and what of [low, high) is around it. */
 struct around {
     uint64_t address, low, high;
@@ -207,6 +217,8 @@ static enum lines_open_result open_parts(struct lines_module *m, const struct li
         return LINES_OPEN_FAILED;
     read_segments(m, &file);
     elffile_close(&file);
+    if (files->reference)
+        place_kernel(m, files->reference);
     if (files->debug_fd >= 0 && !elf_belongs(files->fd, files->debug_fd))
         return LINES_OPEN_OTHER_BUILD;
     if (!debuginfo_open(&m->main, files->debug_fd >= 0 ? files->debug_fd : files->fd))

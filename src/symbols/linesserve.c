@@ -109,6 +109,7 @@ static bool open_module(struct call *c, struct lines_slot **slot, struct error *
     struct lines_files files = { .fd = next_fd(c, LINES_OPEN),
                                  .debug_fd = next_fd(c, LINES_DEBUG),
                                  .alt_fd = next_fd(c, LINES_ALT),
+                                 .reference = c->ask.reference,
                                  .without_alt = c->ask.flags & LINES_NO_ALT };
     struct lines_module *module = NULL;
     struct lines_want *want = mem_zalloc(sizeof *want);

@@ -12,6 +12,11 @@ bool mods_is_kernel(const struct mod *mod)
     return mod->module->kind == MODULE_KERNEL || mod->module->kind == MODULE_KMOD;
 }
 
+uint64_t mods_kernel_start(const struct symbolizer *sy)
+{
+    return sy->kernel && !sy->kernel_hidden ? sy->kernel->view.header->reference + sy->kernel_shift : 0;
+}
+
 static bool can_have(enum module_kind module, enum task_kind task)
 {
     if (task == TASK_CODE) /* what cannot be had is told with the answer */
@@ -22,6 +27,7 @@ static bool can_have(enum module_kind module, enum task_kind task)
     case MODULE_VDSO:
         return task == TASK_NAMES || task == TASK_UNWIND;
     case MODULE_KERNEL:
+        return task == TASK_NAMES || task == TASK_LINES;
     case MODULE_KMOD:
     case MODULE_JIT:
         return task == TASK_NAMES;
@@ -87,7 +93,7 @@ void mods_queue(struct symbolizer *sy, struct task *task)
         return;
     task->queued = true;
     task->next = NULL;
-    if (mods_is_kernel(task->mod)) {
+    if (mods_is_kernel(task->mod) && mods_kind(task) != TASK_LINES) {
         put_first(&sy->queues[TASK_UNWIND], task);
     } else {
         *q->end = task;

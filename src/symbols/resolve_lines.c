@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "symbols/blob.h"
+#include "symbols/codecache.h"
 #include "symbols/debugfile.h"
 #include "symbols/fetch.h"
 #include "symbols/linecache.h"
@@ -74,7 +75,11 @@ static struct lines_answer *ask(struct question *q, uint32_t flags, const struct
         struct lines_ask head;
         uint64_t offsets[LINECACHE_BATCH];
     } payload = {
-        .head = { .key = q->mod->module->id, .split_id = split_id, .flags = flags, .n = (uint32_t)c->n_batch }
+        .head = { .key = q->mod->module->id,
+                  .split_id = split_id,
+                  .reference = c->reference,
+                  .flags = flags,
+                  .n = (uint32_t)c->n_batch }
     };
     struct worker_request r = { .kind = WORKER_LINES,
                                 .payload = &payload,
@@ -219,6 +224,23 @@ static struct lines_answer *try_fetched(struct question *q, int fd, struct lines
     return debug_fd >= 0 ? try_debug_file(q, fd, debug_fd, a) : a;
 }
 
+/* What a distribution brings as a kernel's debug file is the whole of it. */
+static struct lines_answer *open_kernel(struct question *q)
+{
+    int fd = q->mod->lines->reference ? resolve_vmlinux(q->sy) : -1;
+    struct lines_answer *a;
+
+    if (fd < 0) {
+        error_set(&q->out->trouble, ERROR_MISSING,
+                  q->mod->lines->reference ? "there is no vmlinux of this kernel for its source lines"
+                                           : "the kernel hides its addresses from us: source lines need them");
+        return NULL;
+    }
+    a = open_with(q, fd, -1);
+    close(fd);
+    return a;
+}
+
 static struct lines_answer *open_module(struct question *q)
 {
     int fd = resolve_open(q->sy, q->mod, q->out);
@@ -303,7 +325,7 @@ void resolve_lines(struct symbolizer *sy, struct mod *mod, struct outcome *out)
     a = ask(&q, 0, &no_files, 0);
     if (has_status(a, LINES_NOT_OPEN)) {
         lines_answer_free(a);
-        a = open_module(&q);
+        a = mods_is_kernel(mod) ? open_kernel(&q) : open_module(&q);
     }
     while (has_status(a, LINES_WANTS_SPLIT) && clock_now_ns() < end_ns)
         a = give_split(&q, a);

@@ -117,6 +117,16 @@ static void look_and_settle(struct setup *s)
     assert_true(symbolizer_generation(s->sy) != before);
 }
 
+static void look_and_settle_names(struct setup *s)
+{
+    struct symbol symbol;
+
+    symbolizer_lookup(s->sy, s->module, s->start, &symbol);
+    assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
+    symbolizer_lookup(s->sy, s->module, s->start, &symbol);
+    assert_string_equal(symbol.name, "work");
+}
+
 static void lines_come_in_the_background(void **state)
 {
     struct setup *s = *state;
@@ -181,6 +191,77 @@ static void a_separate_debug_file_is_found_by_its_link(void **state)
         skip();
     look_and_settle(s);
     assert_true(look_at_all(s, SYMBOL_FOUND) > 5);
+}
+
+/* A made kernel and what its machine tells of it: where it runs, and, of another boot of it, where it ran. */
+#define KERNEL_AT UINT64_C(0xffffffff9a000000)
+#define MOVED     UINT64_C(0x2400000)
+
+static void start_with(struct setup *s, const struct symbolizer_config *cfg)
+{
+    symbolizer_stop(s->sy);
+    pthread_join(s->thread, NULL);
+    symbolizer_free(s->sy);
+    s->sy = symbolizer_new(cfg, NULL);
+    assert_non_null(s->sy);
+    assert_int_equal(pthread_create(&s->thread, NULL, run, s->sy), 0);
+}
+
+/* Its text begins with the file, so that offsets in that are distances. */
+static bool make_kernel(struct setup *s)
+{
+    return lines_compile(s->dir, "cc -fno-pie -ffreestanding -nostdlib -static -no-pie -Wl,-z,noseparate-code,-e,main,"
+                         "--build-id=0x7777777777777777777777777777777777777777", "", "vmlinux") &&
+           lines_run(s->dir, "mkdir -p usr/lib/debug/.build-id/77 && cp vmlinux "
+                     "usr/lib/debug/.build-id/77/77777777777777777777777777777777777777.debug");
+}
+
+static void make_kernel_module(struct setup *s, uint64_t start)
+{
+    struct module like = { .id = MODULE_ID_KERNEL, .kind = MODULE_KERNEL, .path = "[kernel]", .name = "[kernel]", .start = start };
+
+    module_put(s->module);
+    s->module = module_new(&like);
+}
+
+static void check_kernel(struct setup *s, uint64_t at, enum symbol_state expected)
+{
+    uint64_t file = s->start;
+    unsigned n;
+
+    make_kernel_module(s, at);
+    s->start += at;
+    look_and_settle_names(s);
+    look_and_settle(s);
+    n = look_at_all(s, expected);
+    assert_true(expected == SYMBOL_FOUND ? n > 5 : n == 0);
+    s->start = file;
+}
+
+static void kernel_lines_come_from_its_vmlinux_wherever_it_runs(void **state)
+{
+    struct setup *s = *state;
+    char kallsyms[96];
+    struct symbolizer_config cfg = { .symfs = s->dir, .kallsyms = kallsyms, .kernel_build_id_size = 20 };
+    int fd;
+
+    if (!make_kernel(s))
+        skip();
+    fd = lines_open_file(s->dir, "vmlinux");
+    assert_true(lines_find_work(fd, &s->start, &s->size));
+    close(fd);
+    snprintf(kallsyms, sizeof kallsyms, "%s/kallsyms", s->dir);
+    assert_true(lines_run(s->dir, "printf '%llx T _text\\n%llx T work\\n%llx T end\\n' >kallsyms",
+                          (unsigned long long)KERNEL_AT, (unsigned long long)(KERNEL_AT + s->start),
+                          (unsigned long long)(KERNEL_AT + s->start + s->size)));
+    memset(cfg.kernel_build_id, 0x77, 20);
+    start_with(s, &cfg);
+    check_kernel(s, KERNEL_AT, SYMBOL_FOUND);
+    start_with(s, &cfg);
+    check_kernel(s, KERNEL_AT + MOVED, SYMBOL_FOUND);
+    memset(cfg.kernel_build_id, 0x78, 20); /* no vmlinux of that one is here */
+    start_with(s, &cfg);
+    check_kernel(s, KERNEL_AT, SYMBOL_NONE);
 }
 
 static void split_units_are_found_where_they_were_compiled(void **state)
@@ -444,6 +525,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(lines_come_in_the_background, set_up, tear_down),
         cmocka_unit_test_setup_teardown(debug_information_may_be_larger_than_the_workers_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_separate_debug_file_is_found_by_its_link, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(kernel_lines_come_from_its_vmlinux_wherever_it_runs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(split_units_are_found_where_they_were_compiled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(split_units_are_found_beside_the_module, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_file_shared_by_dwz_is_found, set_up, tear_down),
