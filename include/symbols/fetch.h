@@ -29,6 +29,9 @@ void fetch_wake(struct symbolizer *sy); /* to see that it is to stop */
 
 /* Without the lock: */
 int fetch_open(struct symbolizer *sy, const uint8_t *id, unsigned id_size); /* the debug file that came; -1: none */
+/* The module's source lines want the file with that build-id, which several debug files share. True: it is on its way, and
+ * they are asked for again when that has come to an end. */
+bool fetch_for_lines(struct symbolizer *sy, struct mod *mod, const uint8_t *id, unsigned id_size);
 /* What came is of no use, and is as good as nothing. */
 void fetch_refuse(struct symbolizer *sy, const uint8_t *id, unsigned id_size, const char *why);
 

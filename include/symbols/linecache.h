@@ -37,6 +37,8 @@ struct linecache {   /* of a module */
     uint32_t epoch;    /* of the names, when that batch was taken */
     uint64_t spent_ns; /* on this module */
     unsigned given_up; /* addresses whose unit took too long to read */
+    uint8_t awaits[20], awaits_size; /* build-id of a file that is being fetched for it; size 0: none */
+    bool without_alt;  /* the file that dwz made is lacking, and what is known is not kept for the next start */
     bool none;         /* the module has no debug information */
     bool disk_asked, ask_disk; /* for what is inlined; ask_disk: with this batch (the resolver's alone) */
     size_t n_on_disk;          /* of the ranges; of `none` 1 */

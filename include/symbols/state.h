@@ -183,6 +183,7 @@ struct outcome {
     struct code *code;           /* TASK_CODE; NULL: none */
     struct source *source;       /* the same; NULL: none */
     bool unchanged, retry;
+    bool later;  /* TASK_LINES: a file is being fetched first, which asks again */
     bool of_now; /* a JIT's names, as they are now */
     bool kept;   /* the kernel's table is one of an earlier start */
     unsigned blame;

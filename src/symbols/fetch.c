@@ -145,6 +145,24 @@ void fetch_after_names(struct symbolizer *sy, struct mod *mod)
         say_why(mod, item);
 }
 
+bool fetch_for_lines(struct symbolizer *sy, struct mod *mod, const uint8_t *id, unsigned id_size)
+{
+    const struct fetch_item *item;
+    bool waits;
+
+    pthread_mutex_lock(&sy->lock);
+    if (sy->fetch && id_size > 1 && id_size <= sizeof item->id && !find(sy, id, id_size))
+        want(sy->fetch, mod, id, id_size);
+    item = find(sy, id, id_size);
+    waits = item && item->progress == PROGRESS_WAITING;
+    if (waits) {
+        memcpy(mod->lines->awaits, id, id_size);
+        mod->lines->awaits_size = (uint8_t)id_size;
+    }
+    pthread_mutex_unlock(&sy->lock);
+    return waits;
+}
+
 bool fetch_has(const struct symbolizer *sy, const uint8_t *id, unsigned id_size)
 {
     const struct fetch_item *item = find(sy, id, id_size);
@@ -241,6 +259,16 @@ static void ask_again(struct symbolizer *sy, struct mod *mod)
         mod->lines->none = mod->lines->disk_asked = false;
 }
 
+static void go_on_with_lines(struct symbolizer *sy, struct mod *mod, const struct fetch_item *item)
+{
+    struct linecache *c = mod->lines;
+
+    if (!c || !c->awaits_size || !has_id(item, c->awaits, c->awaits_size))
+        return;
+    c->awaits_size = 0;
+    mods_queue(sy, &mod->tasks[TASK_LINES]);
+}
+
 static void tell_modules(struct symbolizer *sy, const struct fetch_item *item)
 {
     uint64_t value;
@@ -248,6 +276,7 @@ static void tell_modules(struct symbolizer *sy, const struct fetch_item *item)
     for (size_t pos = 0; map_next(&sy->mods, &pos, NULL, &value);) {
         struct mod *mod = (struct mod *)(uintptr_t)value;
         const struct table_header *h = incomplete(mod);
+        go_on_with_lines(sy, mod, item);
         if (!h || !has_id(item, h->build_id, h->build_id_size))
             continue;
         if (item->progress == PROGRESS_READY)

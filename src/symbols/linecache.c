@@ -91,7 +91,7 @@ static void ask(struct symbolizer *sy, struct mod *mod, struct linecache *c, enu
     sy->line_bytes += bytes_of(c);
     mods_ask(sy, mod, TASK_NAMES); /* they tell where a debug file may be */
     mods_ask(sy, mod, TASK_LINES);
-    if (!task->busy)
+    if (!task->busy && !c->awaits_size)
         mods_queue(sy, task);
 }
 

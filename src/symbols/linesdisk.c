@@ -113,7 +113,7 @@ void linesdisk_save(struct symbolizer *sy)
     while (sy->cache && map_next(&sy->mods, &pos, NULL, &value)) {
         const struct linecache *c = ((struct mod *)(uintptr_t)value)->lines;
         size_t n = c ? c->n_ranges + c->none : 0;
-        if (c && c->key.id_size && n > c->n_on_disk && !c->given_up)
+        if (c && c->key.id_size && n > c->n_on_disk && !c->given_up && !c->without_alt)
             save(sy, c);
     }
 }

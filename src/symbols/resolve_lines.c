@@ -141,7 +141,7 @@ static void folder_of(const struct question *q, int fd, char folder[PATH_MAX])
 }
 
 /* As gdb looks for it: by build-id, as it is named (which may be relative to the file that names it), and in the
- * tree of debug files by its last part. The worker checks that it is the right one. */
+ * tree of debug files by its last part; then among those that were fetched. The worker checks that it is the right one. */
 static int open_alt(const struct question *q, const struct lines_view *v, int from_fd)
 {
     struct debugfile_search by_id = { .root = q->root,
@@ -156,7 +156,9 @@ static int open_alt(const struct question *q, const struct lines_view *v, int fr
         folder_of(q, from_fd, folder);
         fd = open_below(q, folder, path);
     }
-    return fd >= 0 ? fd : open_below(q, "/usr/lib/debug/.dwz", base_name(path));
+    if (fd < 0)
+        fd = open_below(q, "/usr/lib/debug/.dwz", base_name(path));
+    return fd >= 0 ? fd : fetch_open(q->sy, v->header.want_id, v->header.want_id_n);
 }
 
 /* Opens the module in the worker; NULL or LINES_OTHER_BUILD, LINES_NO_DWARF: not with these files. */
@@ -169,7 +171,11 @@ static struct lines_answer *open_with(struct question *q, int fd, int debug_fd)
     if (!has_status(a, LINES_WANTS_ALT))
         return a;
     files.alt_fd = open_alt(q, &a->view, debug_fd >= 0 ? debug_fd : fd);
+    q->out->later =
+        files.alt_fd < 0 && fetch_for_lines(q->sy, q->mod, a->view.header.want_id, a->view.header.want_id_n);
     lines_answer_free(a);
+    if (q->out->later)
+        return NULL;
     a = files.alt_fd >= 0 ? ask(q, flags | LINES_ALT, &files, 0) : NULL;
     if (files.alt_fd >= 0)
         close(files.alt_fd);
@@ -177,6 +183,7 @@ static struct lines_answer *open_with(struct question *q, int fd, int debug_fd)
         return a;
     lines_answer_free(a);
     files.alt_fd = -1;
+    q->mod->lines->without_alt = true;
     return ask(q, flags | LINES_NO_ALT, &files, 0);
 }
 
@@ -211,7 +218,7 @@ static struct lines_answer *try_debug_root(struct question *q, const char *root,
     int debug_fd;
 
     q->root = root;
-    while (is_of_no_use(a) && !q->out->retry && (debug_fd = debugfile_open_next(&search)) >= 0)
+    while (is_of_no_use(a) && !q->out->retry && !q->out->later && (debug_fd = debugfile_open_next(&search)) >= 0)
         a = try_debug_file(q, fd, debug_fd, a);
     return a;
 }
@@ -251,9 +258,9 @@ static struct lines_answer *open_module(struct question *q)
     a = open_with(q, fd, -1);
     if (a && is_of_no_use(a))
         a = try_debug_root(q, q->root, fd, a);
-    if (a && is_of_no_use(a) && q->own_root[0])
+    if (a && is_of_no_use(a) && !q->out->later && q->own_root[0])
         a = try_debug_root(q, q->own_root, fd, a);
-    if (a && is_of_no_use(a) && !q->out->retry)
+    if (a && is_of_no_use(a) && !q->out->retry && !q->out->later)
         a = try_fetched(q, fd, a);
     close(fd);
     return a;
@@ -330,7 +337,7 @@ void resolve_lines(struct symbolizer *sy, struct mod *mod, struct outcome *out)
     while (has_status(a, LINES_WANTS_SPLIT) && clock_now_ns() < end_ns)
         a = give_split(&q, a);
     mem_free(q.raw);
-    if (a && out->retry) { /* not all of its files were tried */
+    if (a && (out->retry || out->later)) { /* not all of its files were tried */
         lines_answer_free(a);
         a = NULL;
     }

@@ -128,7 +128,8 @@ static void install_unwind(struct symbolizer *sy, struct mod *mod, struct outcom
 
 static void install_lines(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns)
 {
-    finish(sy, &mod->tasks[TASK_LINES], linecache_install(sy, mod, out, took_ns), out);
+    if (!out->later)
+        finish(sy, &mod->tasks[TASK_LINES], linecache_install(sy, mod, out, took_ns), out);
 }
 
 static void install_code(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns)

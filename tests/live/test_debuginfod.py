@@ -80,6 +80,43 @@ def names_come_from_the_server():
     assert len([path for path in Handler.asked if path.endswith("/debuginfo")]) >= 1, Handler.asked
 
 
+SHARED = """
+static inline __attribute__((always_inline)) unsigned innermost(volatile unsigned *x) { return *x = *x * 7 + 1; }
+__attribute__((noinline)) unsigned work(unsigned n) { volatile unsigned r = 0; while (n--) r += innermost(&r); return r; }
+int main(void) { for (;;) work(1000000); }
+"""
+DWZ = """
+gcc -O2 -gdwarf-4 -Wl,--build-id -o shared shared.c
+objcopy --only-keep-debug shared shared.debug
+cp shared.debug other.debug
+dwz -m common -M /nowhere/common shared.debug other.debug
+strip -g shared
+objcopy --add-gnu-debuglink=shared.debug shared
+"""
+
+
+def shared_debug_file_comes_from_the_server():
+    """what dwz made of several debug files, and is nowhere else, is fetched by its build-id"""
+    m.need_events()
+    stripped()
+    if not shutil.which("dwz"):
+        raise Skip("dwz is not installed")
+    Handler.hold = None
+    with open(m.path("shared.c"), "w", encoding="ascii") as file:
+        file.write(SHARED)
+    subprocess.run(["sh", "-ec", DWZ], cwd=m.WORK, check=True)
+    notes = subprocess.run(["readelf", "-n", m.path("common")], capture_output=True, text=True, check=True).stdout
+    common = re.search(r"Build ID: (\w+)", notes).group(1)
+    os.makedirs(m.path("served/buildid/" + common))
+    os.rename(m.path("common"), m.path("served/buildid/%s/debuginfo" % common))
+    Handler.asked.clear()
+    report("d", m.path("shared"), "-K")
+    assert not Handler.asked, Handler.asked
+    fetched = report("d", m.path("shared"), "-K", "--debuginfod")
+    assert any(common in path for path in Handler.asked), Handler.asked
+    assert "innermost" in fetched, fetched
+
+
 def hanging_server_holds_nobody_up():
     """while a server hangs the screen shows what is fetched, answers, and leaves at once"""
     m.need_events()
@@ -107,4 +144,4 @@ def refused_server_is_a_line_of_trouble():
     assert m.rows(text) and "main" not in m.rows(text), text
 
 
-run(names_come_from_the_server, hanging_server_holds_nobody_up, refused_server_is_a_line_of_trouble)
+run(names_come_from_the_server, shared_debug_file_comes_from_the_server, hanging_server_holds_nobody_up, refused_server_is_a_line_of_trouble)

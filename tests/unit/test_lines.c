@@ -33,7 +33,7 @@ static int tear_down(void **state)
 
 static struct lines_module *open_module(int fd, int debug_fd, int alt_fd)
 {
-    struct lines_files files = { fd, debug_fd, alt_fd, false };
+    struct lines_files files = { .fd = fd, .debug_fd = debug_fd, .alt_fd = alt_fd };
     struct lines_want want;
     struct lines_module *m = NULL;
     struct error e = { 0 };
@@ -275,7 +275,7 @@ static void what_takes_too_long_is_given_up(void **state)
 /* Whatever the bytes: an answer, in time. */
 static void try_bytes(const char *bytes, size_t n, uint64_t start, uint64_t size)
 {
-    struct lines_files files = { memfd_create("lines", MFD_CLOEXEC), -1, -1, true };
+    struct lines_files files = { .fd = memfd_create("lines", MFD_CLOEXEC), .debug_fd = -1, .alt_fd = -1, .without_alt = true };
     struct lines_module *m = NULL;
     struct lines_place place;
     struct lines_want want;
