@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -447,10 +448,39 @@ static void refusals_say_what_would_mend_them(void **state)
     assert_false(event_explain(ev.name, &ev.attr, 13, &e));
     assert_int_equal(e.class, ERROR_PERMISSION);
     assert_non_null(strstr(e.text, "perf_event_paranoid"));
-    assert_false(event_explain(ev.name, &ev.attr, 24, &e));
-    assert_non_null(strstr(e.text, "ulimit -n"));
-    assert_false(event_explain(ev.name, &ev.attr, 2, &e));
-    assert_int_equal(e.class, ERROR_UNSUPPORTED);
+}
+
+static void each_refusal_of_the_kernel_has_its_words(void **state)
+{
+    (void)state;
+    const struct {
+        const char *event;
+        int sys;
+        enum error_class class;
+        const char *words;
+    } cases[] = {
+        { "cycles", EMFILE, ERROR_LIMIT, "ulimit -n" },
+        { "cycles", ENFILE, ERROR_LIMIT, "ulimit -n" },
+        { "cycles", ENOENT, ERROR_UNSUPPORTED, "cycles: " },
+        { "cs", ENOENT, ERROR_UNSUPPORTED, "this kernel does not have it" },
+        { "cs", ENODEV, ERROR_UNSUPPORTED, "this kernel does not have it" },
+        { "cycles", EBUSY, ERROR_LIMIT, "sysctl kernel.nmi_watchdog=0" },
+        { "cycles", ENOSPC, ERROR_LIMIT, "no counter is left" },
+        { "mem:0x1000:w", ENOSPC, ERROR_LIMIT, "choose fewer mem: events" },
+        { "mem:0x1000:w", EBUSY, ERROR_LIMIT, "another profiler" },
+        { "cs", EINVAL, ERROR_UNSUPPORTED, "do not go together" },
+        { "cs", ENOSYS, ERROR_UNSUPPORTED, "without perf_event" },
+        { "cs", ESRCH, ERROR_MISSING, "the task is gone" },
+        { "cs", E2BIG, ERROR_SYSTEM, "the kernel did not open it" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct event ev = parse(cases[i].event);
+        struct error e = { 0 };
+        assert_false(event_explain(ev.name, &ev.attr, cases[i].sys, &e));
+        assert_int_equal(e.class, cases[i].class);
+        if (!strstr(e.text, cases[i].words) || strncmp(e.text, ev.name, strlen(ev.name)))
+            fail_msg("%s, %d: %s", ev.name, cases[i].sys, e.text);
+    }
 }
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
@@ -473,6 +503,7 @@ int main(void)
         IN_FOLDER(the_walk_ends_when_told_and_says_when_tracefs_is_missing),
         cmocka_unit_test(what_the_machine_opens_is_known_by_trying),
         cmocka_unit_test(refusals_say_what_would_mend_them),
+        cmocka_unit_test(each_refusal_of_the_kernel_has_its_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

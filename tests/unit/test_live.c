@@ -510,6 +510,43 @@ static void without_privilege_own_processes_or_a_message(void **state)
         assert_true(v.notes >= 1);
 }
 
+static struct event software(const char *name, uint64_t config)
+{
+    struct event ev = { .kind = EVENT_SOFTWARE };
+    snprintf(ev.name, sizeof ev.name, "%s", name);
+    ev.attr.type = PERF_TYPE_SOFTWARE;
+    ev.attr.config = config;
+    return ev;
+}
+
+/* The mean of all: few files, no memory to lock, no privilege, and four events at a time that want rings of 16 MB. */
+static void several_events_without_privilege_memory_and_files_run_or_say_why_not(void **state)
+{
+    (void)state;
+    if (geteuid() != 0) {
+        print_message("skipped: only root can give privilege up\n");
+        skip();
+    }
+    pid_t pid = child(as_nobody);
+    wait_until_nobodys(pid);
+    scope_to(pid);
+    cfg.event.attr.exclude_kernel = cfg.event.attr.exclude_hv = 1;
+    cfg.event.members = 4;
+    cfg.siblings[0] = software("page-faults:u", PERF_COUNT_SW_PAGE_FAULTS);
+    cfg.siblings[1] = software("minor-faults:u", PERF_COUNT_SW_PAGE_FAULTS_MIN);
+    cfg.siblings[2] = software("major-faults:u", PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+    for (int i = 0; i < 3; i++)
+        cfg.siblings[i].attr.exclude_kernel = cfg.siblings[i].attr.exclude_hv = 1;
+    cfg.ring_bytes = 16 << 20;
+    struct verdict v = in_poverty(64, true);
+    if (!v.opened) {
+        assert_true(strstr(v.text, "perf_event_paranoid") || strstr(v.text, "ulimit"));
+        return;
+    }
+    assert_true(v.fds < 64);
+    assert_true(v.mine >= 20);
+}
+
 static void process_of_another_user_is_refused_by_name(void **state)
 {
     (void)state;
@@ -663,17 +700,39 @@ static void an_event_that_ends_by_itself_is_opened_again(void **state)
     assert_false(live_targets_gone(live));
 }
 
-/* From now on there is no such event on this machine. */
-static bool take_events_away(void)
+#define LOW_HALF(field) (offsetof(struct seccomp_data, field) + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
+
+/* From now on the kernel answers so to whoever opens an event on CPUs from this one on. */
+static bool refuse_events(int sys, uint32_t from_cpu)
 {
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_perf_event_open, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOENT),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_perf_event_open, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, LOW_HALF(args[2])),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, from_cpu, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)sys),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+#define UNFILTERED 9 /* system calls cannot be filtered here */
+
+/* Runs it in a process of its own, whose system calls may be refused: 0 is right. */
+static void assert_in_child(int (*test)(void))
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(test());
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == UNFILTERED) {
+        print_message("skipped: system calls cannot be filtered here\n");
+        skip();
+    }
+    assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 /* 0: the loss is told, nobody polls without end, and nothing is said to have ended that runs. */
@@ -684,8 +743,8 @@ static int lose_events(void)
         return 8;
     struct pollfd p = { .fd = live_fd(live), .events = POLLIN };
     hang_up();
-    if (!take_events_away())
-        return 9;
+    if (!refuse_events(ENOENT, 0))
+        return UNFILTERED;
     for (int i = 0; i < 3; i++) {
         live_check_cpus(live);
         live_drain(live, false, on_record, &seen);
@@ -700,19 +759,53 @@ static int lose_events(void)
 static void an_event_that_ends_and_does_not_come_back_is_told(void **state)
 {
     (void)state;
-    int status;
     child(spin);
     open_all_or_skip();
-    pid_t pid = fork();
-    if (pid == 0)
-        _exit(lose_events());
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_true(WIFEXITED(status));
-    if (WEXITSTATUS(status) == 9) {
-        print_message("skipped: system calls cannot be filtered here\n");
+    assert_in_child(lose_events);
+}
+
+/* As on big and little cores, of which one kind does not have the event. */
+static int open_on_the_first_cpu(void)
+{
+    const struct live_note *notes;
+    if (!refuse_events(ENOENT, 1))
+        return UNFILTERED;
+    if (!(live = live_open(&cfg, &error)))
+        return 1;
+    if (live_cpu_count(live) != 1 || live_notes(live, &notes) != 1)
+        return 2;
+    if (!strstr(notes[0].what, "cpu-clock is there on 1 of "))
+        return 3;
+    live_check_cpus(live);
+    return live_cpu_count(live) == 1 && live_lost_cpus(live) == 0 ? 0 : 4;
+}
+
+static void an_event_that_some_cpus_do_not_have_is_sampled_on_the_others(void **state)
+{
+    (void)state;
+    open_all_or_skip();
+    if (live_cpu_count(live) < 2) {
+        print_message("skipped: there is one CPU only\n");
         skip();
     }
-    assert_int_equal(WEXITSTATUS(status), 0);
+    live_close(live);
+    live = NULL;
+    assert_in_child(open_on_the_first_cpu);
+}
+
+static int find_all_counters_taken(void)
+{
+    if (!refuse_events(EBUSY, 0))
+        return UNFILTERED;
+    if (live_open(&cfg, &error))
+        return 1;
+    return error.class == ERROR_LIMIT && strstr(error.text, "another profiler, or the NMI watchdog") ? 0 : 2;
+}
+
+static void counters_that_others_hold_are_told(void **state)
+{
+    (void)state;
+    assert_in_child(find_all_counters_taken);
 }
 
 int main(void)
@@ -736,6 +829,7 @@ int main(void)
         CASE(cgroup_scope_sees_only_its_tasks),
         CASE(few_files_and_no_locked_memory_still_sample_a_big_process),
         CASE(without_privilege_own_processes_or_a_message),
+        CASE(several_events_without_privilege_memory_and_files_run_or_say_why_not),
         CASE(process_of_another_user_is_refused_by_name),
         CASE(event_that_does_not_exist_is_named),
         CASE(hardware_event_that_was_not_named_falls_back_to_cpu_clock),
@@ -744,6 +838,8 @@ int main(void)
         CASE(ended_process_is_named),
         CASE(an_event_that_ends_by_itself_is_opened_again),
         CASE(an_event_that_ends_and_does_not_come_back_is_told),
+        CASE(an_event_that_some_cpus_do_not_have_is_sampled_on_the_others),
+        CASE(counters_that_others_hold_are_told),
         cmocka_unit_test_setup_teardown(cpu_that_goes_and_comes_is_survived, setup, teardown_hotplug),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
