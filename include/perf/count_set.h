@@ -96,6 +96,7 @@ struct count_set {
     uint32_t fds_open;
     struct cpus online; /* when the slots were made */
     bool user_only;     /* the kernel refused its own part */
+    bool ended;         /* one of the counters gives nothing any more, for good */
     bool alone[COUNT_EVENTS]; /* the PMU did not take it into its group */
     char note[320];
     struct error why[COUNT_EVENTS];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "perf/count.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -65,13 +66,14 @@ static void take_group(struct count_slot *slot, const int *members, const struct
 
 /* A group that does not answer keeps what it had: its next interval is longer. The kernel says ECHILD while
  * a child that inherited the group comes or goes, and nothing of a CPU that is off. */
-static int read_group(const struct count_set *c, struct count_slot *slot, int leader)
+static int read_group(struct count_set *c, struct count_slot *slot, int leader)
 {
     int members[COUNT_EVENTS];
     struct group_read in;
     int n = group_members(slot, leader, members);
     ssize_t size = read(slot->fds[leader], &in, sizeof in);
     bool good = size >= (ssize_t)(3 * sizeof in.nr) && in.nr == (uint64_t)n;
+    c->ended |= size == 0 || (size < 0 && errno == ENODEV);
     if (good)
         take_group(slot, members, &in);
     for (int i = 0; i < n; i++) {
@@ -263,9 +265,11 @@ static bool cpus_changed(const struct count_set *c)
     return changed;
 }
 
-/* The kernel drops the counters of a CPU that goes, and makes none on one that comes. */
+/* The kernel drops the counters of a CPU that goes, and makes none on one that comes. Those whose PMU has gone (its module
+ * was unloaded) do not open again: they say why, and the others go on. */
 static bool reopen(struct count_set *c, struct error *e)
 {
+    c->ended = false;
     count_slots_close(c);
     if (!count_slots_open(c, e))
         return false;
@@ -278,7 +282,10 @@ bool count_read(struct count_set *c, struct error *e)
 {
     if (!c->tasks && cpus_changed(c))
         return reopen(c, e);
-    return read_all(c) || error_set(e, ERROR_SYSTEM, "none of the counters can be read any more");
+    bool answered = read_all(c);
+    if (!c->tasks && c->ended)
+        return reopen(c, e);
+    return answered || error_set(e, ERROR_SYSTEM, "none of the counters can be read any more");
 }
 
 const char *count_scope_note(const struct count_set *c)

@@ -591,6 +591,38 @@ static void a_low_limit_of_descriptors_is_left_to_others(void **state)
     count_close(c);
 }
 
+/* In place of each counter something that gives nothing, as one does whose PMU has gone. */
+static void end_counters(void)
+{
+    char path[64], link[64];
+    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    assert_true(nothing >= 0);
+    for (int fd = 3; fd < 4096; fd++) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        ssize_t n = readlink(path, link, sizeof link - 1);
+        link[n > 0 ? n : 0] = '\0';
+        if (strstr(link, "perf_event"))
+            assert_int_equal(dup2(nothing, fd), fd);
+    }
+    close(nothing);
+}
+
+static void counters_that_end_by_themselves_are_opened_again(void **state)
+{
+    (void)state;
+    struct scope scope;
+    struct error e = { 0 };
+    scope_init(&scope);
+    struct count_set *c = open_or_skip(&scope);
+    assert_true(count_read(c, &e));
+    assert_int_equal(count_total(c, 0).state, COUNT_OK);
+    end_counters();
+    assert_true(count_read(c, &e)); /* finds it out */
+    assert_true(count_read(c, &e));
+    assert_int_equal(count_total(c, 0).state, COUNT_OK);
+    count_close(c);
+}
+
 static void a_target_that_is_gone_is_said_so(void **state)
 {
     (void)state;
@@ -719,6 +751,7 @@ int main(void)
         cmocka_unit_test(hardware_counters_count_where_there_are_any),
         cmocka_unit_test(descriptors_close_on_exec_and_at_the_end),
         cmocka_unit_test(a_low_limit_of_descriptors_is_left_to_others),
+        cmocka_unit_test(counters_that_end_by_themselves_are_opened_again),
         cmocka_unit_test(a_target_that_is_gone_is_said_so),
         cmocka_unit_test(counters_of_one_user_say_that_they_count_all),
         cmocka_unit_test(a_cgroup_is_counted_per_cpu),
