@@ -44,6 +44,7 @@ struct perfdata *perfdata_open(const char *path, struct error *e);
 struct spool;
 struct perfdata *perfdata_open_spooled(const struct spool *s, struct error *e); /* takes its file, also when it fails */
 void perfdata_close(struct perfdata *p);
+uint64_t perfdata_bytes(const struct perfdata *p); /* of its file, or of all that it consists of */
 uint32_t perfdata_events(const struct perfdata *p, const struct perfdata_event **events);
 uint32_t perfdata_build_ids(const struct perfdata *p, const struct perfdata_build_id **ids);
 const struct perfdata_info *perfdata_info(const struct perfdata *p);

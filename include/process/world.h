@@ -36,6 +36,11 @@ void world_free(struct world *w);
  * and a mapped memory file is a file like others. */
 void world_set_as_perf(struct world *w);
 
+/* Of a file: what a process has mapped is copied for a child that changes it, and a few records say that many children do. Once
+ * the world takes so many bytes, such a child has only what is mapped from then on. */
+void world_set_limit(struct world *w, size_t bytes);
+uint64_t world_spaces_left_out(const struct world *w); /* how often that was so */
+
 /* Records were missed (the source was closed and opened anew with another scope): nothing that is known of
  * running processes holds any more; they are read from /proc again. Samples keep their threads. */
 void world_resync(struct world *w);

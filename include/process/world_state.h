@@ -70,7 +70,9 @@ struct world {
     struct space *kernel; /* kernel modules and other pieces that are not the core */
     struct cgroups *cgroups;
     struct world_scratch *scratch;
-    size_t bytes; /* of tasks, processes, images and spaces */
+    size_t bytes; /* of tasks, processes, images and spaces … */
+    size_t limit; /* … beyond which no space is copied; 0: none */
+    uint64_t spaces_left_out;
 };
 
 /* world_task.c: who lives. */

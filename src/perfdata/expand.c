@@ -4,7 +4,7 @@
 #include "perfdata/file.h"
 
 #define STEP_BYTES  65536
-#define LIMIT_BASE  (UINT64_C(64) << 20)
+#define LIMIT_BASE  (UINT64_C(16) << 20)
 #define LIMIT_RATIO 128 /* stacks of DWARF recordings shrink to a hundredth */
 #define LIMIT_MAX   (UINT64_C(4) << 30)
 

@@ -95,6 +95,11 @@ void perfdata_close(struct perfdata *p)
     mem_free(p);
 }
 
+uint64_t perfdata_bytes(const struct perfdata *p)
+{
+    return p->all_bytes;
+}
+
 uint32_t perfdata_events(const struct perfdata *p, const struct perfdata_event **events)
 {
     *events = p->events;

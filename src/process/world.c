@@ -50,6 +50,16 @@ void world_set_as_perf(struct world *w)
     w->as_perf = true;
 }
 
+void world_set_limit(struct world *w, size_t bytes)
+{
+    w->limit = bytes;
+}
+
+uint64_t world_spaces_left_out(const struct world *w)
+{
+    return w->spaces_left_out;
+}
+
 void world_free(struct world *w)
 {
     if (!w)

@@ -94,10 +94,15 @@ struct space *image_writable(struct world *w, struct image *im, uint32_t pid)
 
     if (shared->refs == 1)
         return shared;
-    im->space = space_clone(shared);
-    im->space->owner_pid = pid;
-    im->space->version = ++w->version;
-    w->bytes += space_bytes(im->space);
+    if (w->limit && w->bytes + space_bytes(shared) > w->limit) {
+        w->spaces_left_out++;
+        im->space = empty_space(w, pid, true);
+    } else {
+        im->space = space_clone(shared);
+        im->space->owner_pid = pid;
+        im->space->version = ++w->version;
+        w->bytes += space_bytes(im->space);
+    }
     world_put_space(w, shared);
     return im->space;
 }

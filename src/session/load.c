@@ -10,6 +10,8 @@
 #include "perfdata/spool.h"
 #include "session/state.h"
 
+#define WORLD_BYTES   (UINT64_C(64) << 20) /* all mappings of processes that a file tells of, and so often its size */
+#define WORLD_TIMES   16
 #define LOAD_BATCH    4096 /* records for which the lock is held */
 #define LOAD_PAUSE_US 50
 #define TABLE_WAIT_NS (20 * NS_PER_SEC)
@@ -45,6 +47,7 @@ bool load_open(struct session *s, struct error *e)
     const struct perfdata_event *events;
     if (!open_file(s, e))
         return false;
+    world_set_limit(s->world, WORLD_BYTES + WORLD_TIMES * perfdata_bytes(s->file));
     uint32_t n = perfdata_events(s->file, &events);
     for (uint32_t i = 0; i < n && i < SESSION_EVENTS_MAX; i++) {
         struct session_event *ev = &s->events[s->n_events++];

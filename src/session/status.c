@@ -64,6 +64,11 @@ static void status_notes(struct session *s, struct session_status *out)
     uint32_t n = s->file && s->loaded ? perfdata_damage(s->file, &damage) : 0;
     for (uint32_t i = 0; i < n; i++)
         add_note(out, damage[i], "what could be read is shown");
+    if (world_spaces_left_out(s->world)) {
+        snprintf(what, sizeof what, "%llu children have not what their parents had mapped: too much for a file of this size",
+                 (unsigned long long)world_spaces_left_out(s->world));
+        add_note(out, what, "what they mapped themselves is shown");
+    }
     if (s->file_left_out) {
         snprintf(what, sizeof what, "%llu samples of more than %d events are left out",
                  (unsigned long long)s->file_left_out, SESSION_EVENTS_MAX);

@@ -500,6 +500,28 @@ static void after_a_fork_both_go_their_own_way(void **state)
     world_free(w);
 }
 
+static void a_limit_holds_where_many_children_go_their_own_way(void **state)
+{
+    struct world *w = world_new(false);
+
+    (void)state;
+    world_set_limit(w, 1 << 20);
+    for (uint32_t i = 0; i < 1000; i++)
+        do_map(w, 10, 0x10000 * (i + 1), 0x10000 * (i + 1) + 0x1000, 0, "/a");
+    for (uint32_t pid = 20; pid < 220; pid++) { /* copies would be 10 MB */
+        do_fork(w, pid, pid, 10, 10);
+        do_map(w, pid, 0x10000000, 0x10001000, 0, "/child.so");
+    }
+    assert_true(world_bytes(w) < 2 << 20);
+    assert_in_range(world_spaces_left_out(w), 150, 199);
+    assert_string_equal(place_of(w, thread_of(w, 20, 20), 0x10000), "a+0x0");
+    assert_string_equal(place_of(w, thread_of(w, 219, 219), 0x10000), "?");
+    assert_string_equal(place_of(w, thread_of(w, 219, 219), 0x10000000), "child.so+0x0");
+    assert_string_equal(place_of(w, thread_of(w, 10, 10), 0x10000), "a+0x0");
+    assert_string_equal(place_of(w, thread_of(w, 10, 10), 0x10000000), "?");
+    world_free(w);
+}
+
 static void an_exec_starts_with_empty_memory(void **state)
 {
     struct world *w = world_new(false);
@@ -1135,6 +1157,7 @@ int main(void)
         cmocka_unit_test(held_maps_stay_as_they_were),
         cmocka_unit_test(data_over_code_takes_it_away),
         cmocka_unit_test(after_a_fork_both_go_their_own_way),
+        cmocka_unit_test(a_limit_holds_where_many_children_go_their_own_way),
         cmocka_unit_test(an_exec_starts_with_empty_memory),
         cmocka_unit_test(files_are_one_module_whoever_maps_them),
         cmocka_unit_test(random_mappings_agree_with_a_table_of_pages),
