@@ -11,7 +11,7 @@ import perfdata_maker as p
 from ptyscreen import PROGRAM, Skip, run
 
 MB = 1 << 20
-PER_BYTE = 200        # a record of a thread is 16 bytes; what is known of one, and shown, is a few hundred
+PER_BYTE = 120        # a record of a thread is 16 bytes; what is known of one, and shown, is a few hundred
 BASE = 40 * MB        # tables that do not depend on the file
 SPACES = 80 * MB      # mappings of processes, which files may multiply so far, and …
 SPACES_PER_BYTE = 20  # … so far
