@@ -15,11 +15,11 @@ unsigned app_search(struct app *a, int step)
 {
     const struct view_ops *ops = a->views[a->view];
     char key[16];
+    if (!ops->search || !a->states[a->view])
+        return app_message(a, "this view has no search");
     if (!a->search[0])
         return app_message(a, "nothing to search for yet: %s asks",
                            keymap_first(a->keymap, ACTION_SEARCH, key));
-    if (!ops->search || !a->states[a->view])
-        return app_message(a, "this view has no search");
     if (!ops->search(a->states[a->view], a, step))
         return app_message(a, "nothing matches \"%s\"", a->search);
     return APP_REDRAW;
@@ -310,6 +310,11 @@ static unsigned quit(struct app *a)
     return APP_QUIT;
 }
 
+static unsigned undrilled(struct app *a)
+{
+    return app_message(a, "there is nothing to open here");
+}
+
 static unsigned unsorted(struct app *a)
 {
     return app_message(a, "this view has one order only");
@@ -321,6 +326,7 @@ static unsigned (*const handlers[ACTION_COUNT])(struct app *a) = {
     [ACTION_SEARCH] = ask_search,
     [ACTION_FILTER] = ask_filter,
     [ACTION_TREE] = tree,
+    [ACTION_DRILL] = undrilled,
     [ACTION_SORT] = unsorted,
     [ACTION_SORT_LEFT] = unsorted,
     [ACTION_SORT_RIGHT] = unsorted,

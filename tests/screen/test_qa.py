@@ -124,6 +124,10 @@ def dead_keys():
         s.wait(r"context-switches")
         s.send("d")
         s.wait(r"Counters are of all that is sampled")
+        s.send("enter")
+        s.wait(r"there is nothing to open here")
+        s.send("n")
+        s.wait(r"this view has no search")
         assert "last 60s" not in s.text()
 
 
