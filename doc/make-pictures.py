@@ -189,7 +189,8 @@ def counters(s):
 def events(s):
     """flametop: choosing the event to sample"""
     s.send("1", "e")
-    s.wait(r"context-switches")
+    s.wait(r"Event to sample")
+    s.wait(r"Hardware")
 
 
 def heat(s):
