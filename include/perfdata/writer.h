@@ -42,6 +42,9 @@ void perfdata_write_exit(struct perfdata_writer *w, uint64_t time_ns, uint32_t p
                          uint32_t tid, uint32_t ptid);
 void perfdata_write_lost(struct perfdata_writer *w, uint64_t time_ns, uint32_t event, uint64_t lost);
 void perfdata_write_cgroup(struct perfdata_writer *w, uint64_t time_ns, uint64_t id, const char *path);
+/* links: n pairs of device and inode. */
+void perfdata_write_namespaces(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t tid,
+                               const struct perf_ns_link_info *links, uint32_t n);
 void perfdata_write_ksymbol(struct perfdata_writer *w, uint64_t time_ns, uint64_t addr, uint32_t len,
                             const char *name);
 struct perfdata_write_sample {

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "process/maps.h"
+#include "process/namespaces.h"
 
 #define PROC_THREADS_MAX 4096u
 
@@ -20,6 +21,8 @@ struct proc_snapshot {
     bool gone;       /* there is no such process any more */
     uint32_t uid;    /* effective; ~0: not known */
     uint64_t cgroup; /* id, 0: not known */
+    bool has_namespaces;
+    struct namespaces namespaces;
     struct maps maps;
     struct proc_thread *threads; /* the process's first thread (tid = pid) is among them */
     uint32_t n_threads, threads_cap;

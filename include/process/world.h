@@ -19,6 +19,7 @@ struct world_thread { /* one version of a thread: a new comm, exec or cgroup mak
     uint32_t uid;      /* live: owner; else ~0 */
     uint32_t image;    /* address space */
     uint64_t cgroup;   /* id, 0: not known */
+    uint32_t namespaces; /* number for world_namespaces; 0: not known */
     uint64_t start_ns; /* when this version began, 0: before us */
     bool exited;
 };
@@ -29,6 +30,7 @@ struct world_map {
     uint64_t time_ns; /* when it was mapped; 0: before us */
 };
 
+struct namespaces;
 struct world;
 struct world *world_new(bool live);
 void world_free(struct world *w);
@@ -94,6 +96,7 @@ uint32_t world_past_jit(struct world *w, uint32_t module);
 void world_set_jit_epoch(struct world *w, uint32_t pid, uint32_t epoch);
 
 struct module *world_module(const struct world *w, uint32_t id); /* borrowed; NULL if gone */
+const struct namespaces *world_namespaces(const struct world *w, uint32_t number); /* borrowed; NULL: not known */
 /* Name of a cgroup id: its path ("/system.slice/ssh.service"), or "" when not known. Borrowed. */
 const char *world_cgroup_path(struct world *w, uint64_t id);
 

@@ -7,6 +7,7 @@
 #define FLAMETOP_PROCESS_WORLD_STATE_H
 
 #include "base/map.h"
+#include "process/namespaces.h"
 #include "process/cgroup.h"
 #include "process/modtab.h"
 #include "process/space.h"
@@ -26,6 +27,7 @@ struct image {
 
 struct proc {
     uint32_t pid, ppid, uid;
+    uint32_t namespaces; /* their number; 0: not known */
     uint32_t n_tasks, n_live;
     uint64_t cgroup; /* from /proc; 0: not known */
     bool read;       /* from /proc, or it was tried */
@@ -69,6 +71,7 @@ struct world {
     struct modtab modules;
     struct space *kernel; /* kernel modules and other pieces that are not the core */
     struct cgroups *cgroups;
+    struct namespaces_table namespaces;
     struct world_scratch *scratch;
     size_t bytes; /* of tasks, processes, images and spaces … */
     size_t limit; /* … beyond which no space is copied; 0: none */

@@ -26,6 +26,7 @@ struct snapshot {
     uint32_t n_images;
     size_t images_cap;
     struct map image_index, modules, cgroups; /* module id → struct module *, cgroup id → char * */
+    struct namespaces *namespaces;  /* that a thread has; by thread of samples, n_threads of them */
     uint64_t lost;
     struct session_event events[SESSION_EVENTS_MAX];
     uint32_t n_events;

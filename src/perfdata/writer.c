@@ -369,6 +369,21 @@ void perfdata_write_cgroup(struct perfdata_writer *w, uint64_t time_ns, uint64_t
     end_with_id(w, 0, time_ns, 0, 0);
 }
 
+void perfdata_write_namespaces(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t tid,
+                               const struct perf_ns_link_info *links, uint32_t n)
+{
+    w->events[0].attr.namespaces = 1;
+    begin(w, PERF_RECORD_NAMESPACES, 0);
+    put_u32(w, pid);
+    put_u32(w, tid);
+    put_u64(w, n);
+    for (uint32_t i = 0; i < n; i++) {
+        put_u64(w, links[i].dev);
+        put_u64(w, links[i].ino);
+    }
+    end_with_id(w, 0, time_ns, pid, tid);
+}
+
 void perfdata_write_ksymbol(struct perfdata_writer *w, uint64_t time_ns, uint64_t addr, uint32_t len,
                             const char *name)
 {

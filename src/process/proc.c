@@ -100,6 +100,7 @@ struct proc_snapshot *proc_read(uint32_t pid)
     if (!p->gone) {
         p->uid = read_uid(dir);
         p->cgroup = cgroup_of_process(dir);
+        p->has_namespaces = namespaces_read(dir, &p->namespaces);
         read_maps(p, dir);
         read_threads(p, dir);
     }

@@ -70,6 +70,7 @@ void world_free(struct world *w)
     space_put(w->kernel, &w->modules);
     modtab_done(&w->modules);
     cgroups_free(w->cgroups);
+    namespaces_done(&w->namespaces);
     map_done(&w->tasks);
     map_done(&w->procs);
     map_done(&w->images);
@@ -103,6 +104,7 @@ static struct proc *fork_process(struct world *w, const struct record *r, const 
     p->ppid = r->task.ppid;
     p->uid = parent->proc->uid;
     p->cgroup = parent->proc->cgroup;
+    p->namespaces = parent->proc->namespaces;
     /* kernel threads have no memory, and their comm comes right behind */
     if (w->live && r->task.ppid == KTHREADD_PID)
         p->read = true;
@@ -162,6 +164,26 @@ static void apply_exit(struct world *w, const struct record *r)
         task_exit(w, t);
 }
 
+/* Of a process those of its first thread: others' are rarely of their own. */
+static void apply_namespaces(struct world *w, const struct record *r)
+{
+    struct namespaces ns;
+    struct task *t;
+
+    if (r->namespaces.pid != r->namespaces.tid || !r->namespaces.n)
+        return;
+    t = task_of(w, r->namespaces.pid, r->namespaces.tid);
+    namespaces_of_links(r->namespaces.links, r->namespaces.n, r->swap, &ns);
+    t->proc->namespaces = namespaces_number(&w->namespaces, &ns);
+    if (t->version)
+        w->entries[t->version].t.namespaces = t->proc->namespaces;
+}
+
+const struct namespaces *world_namespaces(const struct world *w, uint32_t number)
+{
+    return namespaces_get(&w->namespaces, number);
+}
+
 void world_apply(struct world *w, const struct record *r)
 {
     switch (r->type) {
@@ -184,11 +206,13 @@ void world_apply(struct world *w, const struct record *r)
     case PERF_RECORD_KSYMBOL:
         apply_ksymbol(w, r);
         break;
+    case PERF_RECORD_NAMESPACES:
+        apply_namespaces(w, r);
+        break;
     case PERF_RECORD_LOST:
         w->lost = true;
         break;
     default:
-        /* namespaces need no book-keeping: files are opened through /proc/PID */
         break;
     }
 }
@@ -232,6 +256,7 @@ static uint32_t new_version(struct world *w, struct task *t, uint64_t since_ns, 
                .uid = t->proc->uid,
                .image = im->id,
                .cgroup = cgroup,
+               .namespaces = t->proc->namespaces,
                .start_ns = since_ns,
                .exited = t->zombie >= 0 },
         .image = im,

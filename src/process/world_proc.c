@@ -92,6 +92,8 @@ static void install_threads(struct world *w, struct proc *p, const struct proc_s
             task_set_comm(w, t, from->comm, strlen(from->comm));
         if (t->version && w->entries[t->version].t.uid == ~0u)
             w->entries[t->version].t.uid = p->uid;
+        if (t->version && !w->entries[t->version].t.namespaces)
+            w->entries[t->version].t.namespaces = p->namespaces;
     }
 }
 
@@ -116,6 +118,8 @@ void world_install(struct world *w, uint32_t pid, struct proc_snapshot *snap)
         p->uid = snap->uid;
         if (snap->cgroup)
             p->cgroup = snap->cgroup;
+        if (snap->has_namespaces)
+            p->namespaces = namespaces_number(&w->namespaces, &snap->namespaces);
         install_maps(w, p, snap);
         install_threads(w, p, snap);
     }

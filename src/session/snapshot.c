@@ -11,6 +11,7 @@
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "perfdata/format.h"
+#include "process/namespaces.h"
 #include "session/parcel.h"
 #include "session/select.h"
 
@@ -61,12 +62,16 @@ static void copy_image(struct snapshot *sn, uint32_t image)
 
 static void copy_images(struct snapshot *sn)
 {
+    sn->namespaces = mem_array(sn->samples.n_threads + 1, sizeof *sn->namespaces);
     for (uint32_t i = 0; i < sn->samples.n_threads; i++) {
         const struct world_thread *thread = &sn->samples.threads[i];
         bool created = false;
         if (!thread->image)
             continue;
         copy_image(sn, thread->image);
+        const struct namespaces *ns = world_namespaces(sn->s->world, thread->namespaces);
+        if (ns)
+            sn->namespaces[i] = *ns;
         uint64_t *at = thread->cgroup ? map_at(&sn->cgroups, thread->cgroup, 0, &created) : NULL;
         if (created)
             *at = (uint64_t)(uintptr_t)mem_strdup(world_cgroup_path(sn->s->world, thread->cgroup));
@@ -166,7 +171,7 @@ static void snapshot_done(struct snapshot *sn)
     map_done(&sn->address);
     session_samples_done(&sn->samples);
     snapshot_jit_done(sn);
-    void *owned[] = { sn->parent, sn->frame, sn->frame_module, sn->frame_offset, sn->images, sn->thread_told };
+    void *owned[] = { sn->parent, sn->frame, sn->frame_module, sn->frame_offset, sn->images, sn->thread_told, sn->namespaces };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
 }

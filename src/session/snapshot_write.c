@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "perfdata/writer.h"
+#include "process/namespaces.h"
 #include "session/kernel.h"
 #include "session/snapshot.h"
 
@@ -132,6 +133,17 @@ static void write_build_ids(struct snapshot *sn)
     }
 }
 
+static void write_namespaces(struct snapshot *sn, uint64_t time_ns, uint32_t thread)
+{
+    const struct world_thread *t = &sn->samples.threads[thread];
+    struct perf_ns_link_info links[NAMESPACES_KINDS];
+    if (!t->namespaces)
+        return;
+    for (unsigned i = 0; i < NAMESPACES_KINDS; i++)
+        links[i] = (struct perf_ns_link_info){ sn->namespaces[thread].links[i].dev, sn->namespaces[thread].links[i].ino };
+    perfdata_write_namespaces(sn->w, time_ns, t->pid, t->tid, links, NAMESPACES_KINDS);
+}
+
 /* A thread is introduced before its first sample: its comm, as an exec when its process has another image than the
  * one whose maps were written last for that pid. */
 static void introduce(struct snapshot *sn, uint64_t time_ns, uint32_t thread)
@@ -147,6 +159,7 @@ static void introduce(struct snapshot *sn, uint64_t time_ns, uint32_t thread)
         map_put(&sn->pid_maps, t->pid, 0);
     }
     perfdata_write_comm(sn->w, time_ns, t->pid, t->tid, t->comm, false);
+    write_namespaces(sn, time_ns, thread);
     sn->thread_told[thread] = 1;
 }
 

@@ -194,5 +194,29 @@ def stalled_terminal():
     assert hole < STALL_S / 2, "%.3f seconds without a sample at %.3f" % (hole, at)
 
 
+NS = ("net", "uts", "ipc", "pid", "user", "mnt", "cgroup")
+
+
+def namespaces_saved():
+    """perf script shows the namespaces of processes in what is saved: of those that ran before, and of one that left them"""
+    m.need_root()
+    need()
+    own = m.start("unshare", "--uts", "--net", m.build("shape"), "36000", becomes="shape")
+    saved = m.path("namespaces.data")
+    for seconds in (2, 8, 32):
+        m.flametop("-p", "%d,%d" % (loads[0].pid, own.pid), "--duration", str(seconds), "-o", saved)
+        shown, _ = m.perf("script", "--show-namespace-events", "-i", saved)
+        told = {int(pid): dict(re.findall(r"\d+/(\w+): (\w+/\w+)", links)) for pid, links in re.findall(
+            r"PERF_RECORD_NAMESPACES (\d+)/\d+ - nr_namespaces: 7\s*\[((?:[^\]]|\n)*)\]", shown)}
+        if {loads[0].pid, own.pid} <= set(told):
+            break
+    for load in (loads[0], own):
+        for kind in NS:
+            st = os.stat("/proc/%d/ns/%s" % (load.pid, kind))
+            assert told[load.pid][kind] == "%d/%#x" % (st.st_dev, st.st_ino), (kind, told)
+    assert told[own.pid]["uts"] != told[loads[0].pid]["uts"] and told[own.pid]["pid"] == told[loads[0].pid]["pid"], told
+    m.stop(own)
+
+
 run(perf_reads_it, same_numbers, true_addresses, reads_perf, several_events, round_trip, tracepoint_saved, frozen_is_written,
-    stalled_terminal)
+    namespaces_saved, stalled_terminal)

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "process/namespaces.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cursor.h"
+#include "base/mem.h"
+
+#define SETS_MAX 4096
+
+static const char *const kinds[NAMESPACES_KINDS] = { "net", "uts", "ipc", "pid", "user", "mnt", "cgroup" };
+
+bool namespaces_read(int dir, struct namespaces *out)
+{
+    bool any = false;
+    char path[16];
+    struct stat st;
+
+    memset(out, 0, sizeof *out);
+    for (unsigned i = 0; i < NAMESPACES_KINDS; i++) {
+        snprintf(path, sizeof path, "ns/%s", kinds[i]);
+        if (fstatat(dir, path, &st, 0))
+            continue;
+        out->links[i] = (struct namespaces_link){ st.st_dev, st.st_ino };
+        any = true;
+    }
+    return any;
+}
+
+void namespaces_of_links(const void *links, uint64_t n, bool swap, struct namespaces *out)
+{
+    if (n > NAMESPACES_KINDS)
+        n = NAMESPACES_KINDS;
+    struct cursor c = cursor_of(links, (size_t)n * sizeof *out->links, swap);
+    memset(out, 0, sizeof *out);
+    for (uint64_t i = 0; i < n; i++) {
+        out->links[i].dev = cursor_u64(&c);
+        out->links[i].ino = cursor_u64(&c);
+    }
+}
+
+uint32_t namespaces_number(struct namespaces_table *t, const struct namespaces *ns)
+{
+    for (uint32_t i = t->n; i-- > 0;) /* the latest come again soonest */
+        if (!memcmp(&t->sets[i], ns, sizeof *ns))
+            return i + 1;
+    if (t->n >= SETS_MAX)
+        return 0;
+    MEM_GROW(t->sets, t->cap, t->n + 1);
+    t->sets[t->n++] = *ns;
+    return t->n;
+}
+
+const struct namespaces *namespaces_get(const struct namespaces_table *t, uint32_t number)
+{
+    return number && number <= t->n ? &t->sets[number - 1] : NULL;
+}
+
+void namespaces_done(struct namespaces_table *t)
+{
+    mem_free(t->sets);
+    *t = (struct namespaces_table){ 0 };
+}
