@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "process/namespaces.h"
+
+static void those_of_a_process_are_read(void **state)
+{
+    struct namespaces ns;
+    struct stat st;
+    int dir = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    (void)state;
+    assert_true(dir >= 0);
+    assert_true(namespaces_read(dir, &ns));
+    assert_int_equal(fstatat(dir, "ns/mnt", &st, 0), 0);
+    assert_true(ns.links[5].dev == st.st_dev && ns.links[5].ino == st.st_ino);
+    close(dir);
+    dir = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_false(namespaces_read(dir, &ns));
+    close(dir);
+}
+
+static void a_record_may_have_fewer_or_more_than_we_know(void **state)
+{
+    uint64_t links[2 * (NAMESPACES_KINDS + 1)];
+    struct namespaces ns;
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof links / sizeof *links; i++)
+        links[i] = i + 1;
+    namespaces_of_links(links, 2, false, &ns);
+    assert_true(ns.links[1].dev == 3 && ns.links[1].ino == 4);
+    assert_true(ns.links[2].dev == 0 && ns.links[2].ino == 0);
+    namespaces_of_links(links, NAMESPACES_KINDS + 1, false, &ns);
+    assert_true(ns.links[NAMESPACES_KINDS - 1].ino == 2 * NAMESPACES_KINDS);
+    links[0] = __builtin_bswap64(77);
+    namespaces_of_links(links, 1, true, &ns);
+    assert_true(ns.links[0].dev == 77);
+}
+
+static void equal_ones_are_kept_once_and_not_without_end(void **state)
+{
+    struct namespaces_table t = { 0 };
+    struct namespaces ns;
+    uint32_t last = 0;
+
+    (void)state;
+    memset(&ns, 0, sizeof ns);
+    for (uint64_t i = 0; i < 20000; i++) {
+        ns.links[0].ino = i;
+        uint32_t number = namespaces_number(&t, &ns);
+        if (!number)
+            break;
+        assert_int_equal(number, last + 1);
+        assert_int_equal(namespaces_number(&t, &ns), number);
+        last = number;
+    }
+    assert_true(last >= 1000 && last < 20000);
+    assert_true(namespaces_get(&t, last)->links[0].ino == last - 1);
+    assert_null(namespaces_get(&t, 0));
+    assert_null(namespaces_get(&t, last + 1));
+    namespaces_done(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(those_of_a_process_are_read),
+        cmocka_unit_test(a_record_may_have_fewer_or_more_than_we_know),
+        cmocka_unit_test(equal_ones_are_kept_once_and_not_without_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
