@@ -53,10 +53,19 @@ enum format_feature {
     FORMAT_CLOCK_DATA = 29,
     FORMAT_HYBRID_TOPOLOGY = 30,
     FORMAT_PMU_CAPS = 31,
-    /* Ours: names of code made at run time (symbols/jittext.h). perf leaves out what it does not know; its own numbers
-     * count up from 1, those of simpleperf from 128. */
+    /* Ours, and no section of that number: what stands at the end of the file (struct format_tail). perf's own numbers count up
+     * from 1, those of simpleperf from 128. */
     FORMAT_JIT_NAMES = 240,
 };
+
+/* Ours, behind all that perf knows of a file: names of code made at run time (symbols/jittext.h), size bytes of them, and
+ * this. A feature section of a number that perf does not know would be left out by perf report and others, but perf inject
+ * (6.1) crashes on it. */
+struct format_tail {
+    uint64_t size;
+    char magic[8];
+};
+#define FORMAT_TAIL_MAGIC "FLAMEJIT"
 
 /* Records of perf itself (tools/lib/perf/include/perf/event.h). */
 enum format_record {

@@ -188,7 +188,7 @@ void feature_apply(struct perfdata *p, unsigned feature, const uint8_t *bytes, s
         info->compressed_ratio = cursor_u32(&c);
         break;
     default:
-        if (feature >= FEATURE_KNOWN_END && feature != FORMAT_JIT_NAMES)
+        if (feature >= FEATURE_KNOWN_END)
             damage_note(p, DAMAGE_UNKNOWN_FEATURE, 1);
     }
     if (c.bad)

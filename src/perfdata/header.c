@@ -127,6 +127,23 @@ static void apply_features(struct perfdata *p)
     }
 }
 
+static void read_tail(struct perfdata *p)
+{
+    struct format_tail tail;
+    uint64_t end = p->in.size_bytes - sizeof tail;
+    if (p->in.size_bytes < sizeof tail || end < p->data_end || !input_copy(&p->in, end, &tail, sizeof tail) ||
+        memcmp(tail.magic, FORMAT_TAIL_MAGIC, sizeof tail.magic))
+        return;
+    uint64_t size = p->swap ? __builtin_bswap64(tail.size) : tail.size;
+    bool inside = size <= end - p->data_end && size <= SECTION_MAX;
+    uint8_t *bytes = inside ? mem_try_array((size_t)size + 1, 1) : NULL;
+    if (bytes && input_copy(&p->in, end - size, bytes, (size_t)size))
+        feature_keep(p, FORMAT_JIT_NAMES, bytes, (size_t)size);
+    else
+        damage_note(p, DAMAGE_SECTION, 1);
+    mem_free(bytes);
+}
+
 void header_add_event(struct perfdata *p, const uint8_t *entry, size_t entry_n)
 {
     struct cursor size = cursor_of(entry, entry_n, p->swap);
@@ -280,6 +297,7 @@ static bool read_file_header(struct perfdata *p, const char *path, struct error 
     if (bound_data(p, data)) {
         locate_features(p, p->data_end);
         apply_features(p);
+        read_tail(p);
     }
     return true;
 }

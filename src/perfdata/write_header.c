@@ -123,7 +123,7 @@ static void write_sections(struct perfdata_writer *w, struct format_header *h)
     uint32_t n = 0;
     for (unsigned i = 1; i < FORMAT_FEATURES; i++) {
         size_t before = sections.len;
-        if (!section_made(w, i, &sections))
+        if (i == FORMAT_JIT_NAMES || !section_made(w, i, &sections))
             continue;
         h->features[i / 64] |= UINT64_C(1) << i % 64;
         table[n++] = (struct format_section){ before, sections.len - before };
@@ -134,6 +134,18 @@ static void write_sections(struct perfdata_writer *w, struct format_header *h)
     outfile_write(&w->out, table, n * sizeof *table);
     outfile_write(&w->out, sections.data, sections.len);
     buf_done(&sections);
+}
+
+static void write_tail(struct perfdata_writer *w)
+{
+    struct buf names = { 0 };
+    if (section_made(w, FORMAT_JIT_NAMES, &names)) {
+        struct format_tail tail = { .size = write_u64(w, names.len) };
+        memcpy(tail.magic, FORMAT_TAIL_MAGIC, sizeof tail.magic);
+        outfile_write(&w->out, names.data, names.len);
+        outfile_write(&w->out, &tail, sizeof tail);
+    }
+    buf_done(&names);
 }
 
 static void attrs(const struct perfdata_writer *w, struct buf *out)
@@ -172,6 +184,7 @@ bool write_header(struct perfdata_writer *w)
     _Static_assert(sizeof h == FORMAT_HEADER_BYTES, "the header has no padding");
     memcpy(h.magic, FORMAT_MAGIC_V2, sizeof h.magic);
     write_sections(w, &h);
+    write_tail(w);
     if (w->swap)
         swap_header(&h);
     buf_add(&front, &h, sizeof h);

@@ -51,6 +51,47 @@ static void names_of_jit_code_are_kept(void **state)
     perfdata_close(p);
 }
 
+/* perf inject crashes on a section of a number that it does not know. */
+static void all_sections_are_perfs(void **state)
+{
+    struct format_header h;
+    struct error e = { 0 };
+    (void)state;
+    assert_true(fixture_write(fixture_path("a"), NULL, &e));
+    FILE *file = fopen(fixture_path("a"), "rb");
+    assert_int_equal(fread(&h, sizeof h, 1, file), 1);
+    fclose(file);
+    assert_int_equal(h.features[0] >> (FORMAT_PMU_CAPS + 1), 0);
+    assert_int_equal(h.features[1] | h.features[2] | h.features[3], 0);
+}
+
+/* The end of a file that claims more names than there are bytes, or is cut. */
+static void a_damaged_end_costs_only_the_names(void **state)
+{
+    const uint64_t sizes[] = { UINT64_MAX, UINT64_MAX - 15, 1 << 20, 0 };
+    struct error e = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct seen s = { 0 };
+        struct buf damage = { 0 };
+        size_t n;
+        assert_true(fixture_write(fixture_path("a"), NULL, &e));
+        FILE *file = fopen(fixture_path("a"), "r+b");
+        assert_int_equal(fseek(file, -(long)sizeof(struct format_tail), SEEK_END), 0);
+        assert_int_equal(fwrite(&sizes[i], sizeof sizes[i], 1, file), 1);
+        fclose(file);
+        struct perfdata *p = perfdata_open(fixture_path("a"), &e);
+        assert_non_null(p);
+        (void)perfdata_feature(p, FORMAT_JIT_NAMES, &n);
+        assert_int_equal(n, 0);
+        perfdata_close(p);
+        assert_true(fixture_read(fixture_path("a"), &s, &damage, &e));
+        assert_int_equal(s.samples, FIXTURE_SAMPLES);
+        assert_int_equal(damage.len != 0, sizes[i] != 0);
+        buf_done(&damage);
+    }
+}
+
 static bool check_sideband(void *ctx, const struct record *r)
 {
     uint32_t *seen = ctx;
@@ -389,6 +430,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(names_of_jit_code_are_kept),
+        cmocka_unit_test(all_sections_are_perfs),
+        cmocka_unit_test(a_damaged_end_costs_only_the_names),
         cmocka_unit_test(side_band_records_keep_their_fields),
         cmocka_unit_test(the_header_tells_of_events_machine_and_modules),
         cmocka_unit_test(facts_of_another_machine_replace_ours),
