@@ -35,7 +35,7 @@ struct world;
 struct world *world_new(bool live);
 void world_free(struct world *w);
 /* By perf's rules, before the first record: what a program mapped stays mapped when another one is executed in its place,
- * and a mapped memory file is a file like others. */
+ * a mapped memory file is a file like others, and a thread of which nothing was told has no name of its process. */
 void world_set_as_perf(struct world *w);
 
 /* Of a file: what a process has mapped is copied for a child that changes it, and a few records say that many children do. Once

@@ -9,8 +9,8 @@
 struct session_event_facts {
     char name[128]; /* cleaned */
     uint64_t lost;
-    bool has_cpu;   /* its samples tell the CPU … */
-    bool has_chain; /* … and who called */
+    bool has_cpu, has_time; /* its samples tell the CPU and the time … */
+    bool has_chain;         /* … and who called */
     bool is_tracepoint;
 };
 struct session_facts {

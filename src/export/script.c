@@ -189,7 +189,7 @@ static void put_head(const struct script *c, const struct sample *sample, bool c
         buf_printf(out, "%5d ", (int)(fields & BIT(SCRIPT_PID) ? t->pid : t->tid));
     if (fields & BIT(SCRIPT_CPU) && event->has_cpu)
         buf_printf(out, "[%03u] ", sample->cpu);
-    if (fields & BIT(SCRIPT_TIME)) {
+    if (fields & BIT(SCRIPT_TIME) && event->has_time) {
         snprintf(text, sizeof text, "%llu.%06llu", (unsigned long long)(sample->time_ns / NS_PER_SEC),
                  (unsigned long long)(sample->time_ns % NS_PER_SEC / 1000));
         buf_printf(out, "%12s: ", text);

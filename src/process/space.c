@@ -291,18 +291,22 @@ const struct space_map *space_find(struct space *s, uint64_t addr)
     return &s->maps[i];
 }
 
+/* Of several places the one that was mapped last. */
 static bool address_in(const struct space_map *maps, uint32_t n, uint32_t module, uint64_t offset,
                        uint64_t *addr)
 {
+    const struct space_map *last = NULL;
+
     for (uint32_t i = n; i-- > 0;) {
         const struct space_map *m = &maps[i];
 
-        if (m->mod->module->id == module && offset >= m->pgoff && offset - m->pgoff < m->end - m->start) {
-            *addr = m->start + (offset - m->pgoff);
-            return true;
-        }
+        if (m->mod->module->id == module && offset >= m->pgoff && offset - m->pgoff < m->end - m->start &&
+            (!last || m->seq > last->seq))
+            last = m;
     }
-    return false;
+    if (last)
+        *addr = last->start + (offset - last->pgoff);
+    return last != NULL;
 }
 
 bool space_address(const struct space *s, uint32_t module, uint64_t offset, uint64_t *addr)

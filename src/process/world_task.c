@@ -221,7 +221,7 @@ static void borrow_comm(struct world *w, struct task *t)
 {
     const struct task *leader = task_find(w, t->proc->pid);
 
-    if (!leader || leader == t || leader->guessed || leader->proc != t->proc)
+    if (w->as_perf || !leader || leader == t || leader->guessed || leader->proc != t->proc)
         return;
     memcpy(t->comm, leader->comm, sizeof t->comm);
 }

@@ -79,15 +79,17 @@ static bool is_context(uint64_t v)
            v == PERF_CONTEXT_GUEST_KERNEL || v == PERF_CONTEXT_GUEST_USER || v == CONTEXT_USER_DEFERRED;
 }
 
-/* perf shows nothing of a chain with what could be a context, but is none that it knows. */
-static bool perf_drops(const struct record *r)
+/* perf shows nothing of a chain with what could be a context, but is none that it knows; nor of one without an entry. */
+static bool perf_drops(const struct record *r, bool has_chain)
 {
+    uint32_t n = 0;
     for (uint32_t i = 0; i < r->sample.chain_n; i++) {
         uint64_t v = record_u64(r->sample.chain, i, r->swap);
         if (v >= PERF_CONTEXT_MAX && v != PERF_CONTEXT_HV && v != PERF_CONTEXT_KERNEL && v != PERF_CONTEXT_USER)
             return true;
+        n += v < PERF_CONTEXT_MAX;
     }
-    return false;
+    return has_chain && !n;
 }
 
 static uint32_t chain_entries(const struct session *s, const struct record *r, bool by_branches, struct entry *out)
@@ -222,7 +224,7 @@ static struct stack_answer stack_of_chain(struct session *s, const struct record
     struct entry entries[CHAIN_MAX];
     struct stack_answer a = { 0 };
     const struct perf_event_attr *attr = &s->events[event_of(s, r)].attr;
-    if (s->cfg.as_perf && perf_drops(r))
+    if (s->cfg.as_perf && perf_drops(r, attr->sample_type & PERF_SAMPLE_CALLCHAIN))
         return a;
     bool calls = r->sample.branch_n && attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;
     uint32_t n = chain_entries(s, r, calls, entries);

@@ -154,6 +154,33 @@ def stacks_as_perf():
         assert not odd, odd
 
 
+MODES = (("-z", "-g"), ("--threads", "-g", "-N"), ("--per-thread",), ("--no-timestamp",), ("-d", "-W", "-R"),
+         ("--switch-events", "--namespaces", "--all-cgroups", "-g"), ("-k", "raw", "-I", "--user-regs=ip,sp"),
+         ("-g", "--kernel-callchains"), ("-g", "--user-callchains"), ("-e", "{cpu-clock,page-faults}:S"))
+
+
+def modes_as_perf():
+    """in whatever mode perf recorded, the script with --as-perf is perf's, and so is the number of samples"""
+    m.need_perf()
+    done = 0
+    for mode in MODES:
+        file = m.path("mode.data")
+        shutil.rmtree(file, ignore_errors=True)
+        event = [] if "-e" in mode else ["-e", "cpu-clock"]
+        recorded = subprocess.run(["perf", "record", "-q", "-F", "2000", *event, *mode, "-o", file, "sh", "-c",
+                                   "ls -R /usr/share/doc >/dev/null; sort /etc/services >/dev/null; ls /usr/bin >/dev/null"],
+                                  capture_output=True, text=True, check=False)
+        if recorded.returncode:
+            continue  # not on this machine, or not with this perf
+        done += 1
+        mine = blocks(export(file, "script", "--no-inline", "--as-perf"))
+        theirs = blocks(m.perf("script", "--no-inline", "-i", file)[0])
+        assert mine == theirs, (mode, len(mine), len(theirs), [pair for pair in zip(mine, theirs) if pair[0] != pair[1]][:2])
+        assert json.loads(export(file, "json"))["samples"] == len(theirs), mode
+    if not done:
+        raise Skip("perf cannot record: " + recorded.stderr.strip().split("\n")[-1])
+
+
 def perfs_rules_are_for_perfs_formats():
     """--as-perf is refused where nothing of perf's is to be compared with"""
     file = recordings()[0]
@@ -407,5 +434,5 @@ def speedscope_imports():
             assert re.search(r"\(%d%%\)\s+[\d.]+ms \(%d%%\)\s+%s\b" % (share, share, function), text), (name, text)
 
 
-run(known_facts, known_modules, as_perf_script, stacks_as_perf, perfs_rules_are_for_perfs_formats, tracepoints_as_perf, bytecode_frames, as_stackcollapse, speedscope_is_sound, hostile_names, standard_output,
+run(known_facts, known_modules, as_perf_script, stacks_as_perf, modes_as_perf, perfs_rules_are_for_perfs_formats, tracepoints_as_perf, bytecode_frames, as_stackcollapse, speedscope_is_sound, hostile_names, standard_output,
     pprof_is_sound, go_reads_pprof, perf_diff, speedscope_imports)

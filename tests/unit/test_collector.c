@@ -163,11 +163,21 @@ static void by_perfs_rules_callers_are_where_they_return_to(void **state)
     /* what may be a context and is none costs the whole stack */
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, (uint64_t)-100, TEXT + 0x20 }, 4);
     assert_string_equal(stack_text(), "");
+    /* and so does one in which nobody is */
+    s->events[0].attr.sample_type = PERF_SAMPLE_CALLCHAIN;
+    r.sample.ip = TEXT + 0x10;
+    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER }, 1);
+    assert_string_equal(stack_text(), "");
     /* mappings outlive an exec */
     do_comm(10, "next", true);
     do_mmap(10, TEXT + 0x100000, 0x10000, "/usr/bin/next", 2);
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x100010, TEXT + 0x20 }, 3);
     assert_string_equal(stack_text(), "17:10 16:20");
+    /* of a program that is mapped twice by that, it is the newer mapping that runs */
+    do_mmap(10, TEXT - 0x100000, 0x10000, "/usr/bin/busy", 1);
+    uint64_t addr;
+    assert_true(world_address(s->world, world_thread(s->world, last.thread)->image, 16, 0x20, &addr));
+    assert_int_equal(addr, TEXT - 0x100000 + 0x20);
 }
 
 /* Two processes whose images' numbers and whose callers' addresses differ by the same bits. */
