@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
+
 #define NAMESPACES_KINDS 7 /* net, uts, ipc, pid, user, mnt, cgroup: in the order of perf's NAMESPACES records */
 
 struct namespaces {
@@ -18,6 +20,7 @@ struct namespaces_table { /* zero-initialised is empty */
     struct namespaces *sets;
     uint32_t n;
     size_t cap;
+    struct map by_hash; /* → number */
 };
 
 /* dir: /proc/PID, open. False: nothing of it may be read. */

@@ -44,13 +44,15 @@ void namespaces_of_links(const void *links, uint64_t n, bool swap, struct namesp
 
 uint32_t namespaces_number(struct namespaces_table *t, const struct namespaces *ns)
 {
-    for (uint32_t i = t->n; i-- > 0;) /* the latest come again soonest */
-        if (!memcmp(&t->sets[i], ns, sizeof *ns))
-            return i + 1;
+    uint64_t hash = map_hash_bytes(ns, sizeof *ns, 0), known;
+
+    if (map_get(&t->by_hash, hash, &known) && !memcmp(&t->sets[known - 1], ns, sizeof *ns))
+        return (uint32_t)known;
     if (t->n >= SETS_MAX)
         return 0;
     MEM_GROW(t->sets, t->cap, t->n + 1);
     t->sets[t->n++] = *ns;
+    map_put(&t->by_hash, hash, t->n);
     return t->n;
 }
 
@@ -62,5 +64,6 @@ const struct namespaces *namespaces_get(const struct namespaces_table *t, uint32
 void namespaces_done(struct namespaces_table *t)
 {
     mem_free(t->sets);
+    map_done(&t->by_hash);
     *t = (struct namespaces_table){ 0 };
 }
