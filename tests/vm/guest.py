@@ -7,13 +7,16 @@ deleted. Where qemu is not installed or there is no network, tests skip and say 
     with Guest("arm64", ["-icount", "shift=1"], files={"/bin/work": work}) as g:
         text = g.run("perf stat -e cycles /bin/work")
 """
+import atexit
 import glob
 import lzma
 import os
 import re
 import shutil
+import socket
 import stat
 import subprocess
+import time
 
 import machine as m
 from ptyscreen import Screen, Skip
@@ -50,6 +53,18 @@ export HOME=/root TERM=xterm PATH=/bin:/usr/bin
 stty -F /dev/CONSOLE -onlcr rows ROWS cols COLUMNS
 setsid sh -c 'exec </dev/CONSOLE >/dev/CONSOLE 2>&1; echo "BEGIN"; sh /command; echo "ENDTEXT$? ==="'
 poweroff -f
+"""
+
+# What a Seat runs: lines from the second serial line aside, those from the console with it as their terminal.
+SEAT = """
+setsid sh -c 'exec </dev/ttyS1 >/dev/ttyS1 2>&1; stty -echo -onlcr; while IFS= read -r line; do eval "$line"; done' &
+until grep -q ttyS1 /proc/*/cmdline; do usleep 10000; done
+n=0 rc=0
+while stty sane -echo -onlcr rows ROWS cols COLUMNS; printf '\\033[m\\033[H\\033[2J=== waits %d, %d ===' $n $rc
+    IFS= read -r line; do
+    eval "$line"
+    rc=$? n=$((n + 1))
+done
 """
 
 
@@ -282,3 +297,57 @@ class Guest:
         """Boots, and gives the screen that a shell script has."""
         self._prepare(script, size)
         return Screen(self.argv[1:], size=size, program=self.argv[0])
+
+    def seat(self, size=(120, 40)):
+        """Boots, and gives a Seat."""
+        return Seat(self, size)
+
+
+class Seat:
+    """A guest that is up: a screen, which is its console, and a shell beside it, for what is to happen meanwhile."""
+
+    def __init__(self, guest, size):
+        at = m.path("shell")
+        guest._prepare(SEAT.replace("ROWS", str(size[1])).replace("COLUMNS", str(size[0])), size)
+        self.screen = Screen([*guest.argv[1:], "-chardev", "socket,id=shell,server=on,wait=off,path=" + at, "-serial",
+                              "chardev:shell"], size=size, program=guest.argv[0])
+        atexit.register(self.screen.close)
+        self.screen.until(lambda: os.path.exists(at), "qemu did not start")
+        self.line = socket.socket(socket.AF_UNIX)
+        self.line.connect(at)
+        self.number = 0
+        self.screen.wait(r"=== waits 0, 0 ===", BOOT_LIMIT)
+
+    def run(self, command, check=True):
+        """Runs a line of shell beside the screen; gives what it said."""
+        self.number += 1
+        said, end = b"", re.compile(rb"<<%d\n(.*)>>%d (\d+)\n" % (self.number, self.number), re.S)
+        self.line.sendall(b"echo '<<'%d; { %s; } 2>&1; echo '>>'%d $?\n" % (self.number, command.encode(), self.number))
+        limit = time.monotonic() + BOOT_LIMIT
+        while not end.search(said):
+            assert time.monotonic() < limit, "the guest's shell does not answer: %s: %r" % (command, said[-2000:])
+            self.screen.pump(0.01)
+            self.line.settimeout(0.05)
+            try:
+                said += self.line.recv(65536)
+            except socket.timeout:
+                pass
+        text, status = end.search(said).groups()
+        text = text.decode(errors="replace")
+        assert not check or status == b"0", "%s ended with %s: %s" % (command, status.decode(), text)
+        return text
+
+    def start(self, command):
+        """Starts a command that has the screen; another that still has it is killed."""
+        found = self.screen.find(r"=== waits (\d+), \d+ ===")
+        if not found:
+            self.run("killall -9 flametop", check=False)
+            found = self.screen.wait(r"=== waits (\d+), \d+ ===", BOOT_LIMIT)
+        self.waits = int(found.group(1)) + 1
+        self.screen.send(command + "\n")
+        self.screen.wait_not(r"=== waits", BOOT_LIMIT)
+        return self.screen
+
+    def ended(self):
+        """Waits until the command has given the screen back; the status it ended with."""
+        return int(self.screen.wait(r"=== waits %d, (\d+) ===" % self.waits, BOOT_LIMIT).group(1))
