@@ -256,8 +256,6 @@ def entered():
     """Enter in the table opens the instructions of its row, i its callers; each Esc goes one step back, to the same row"""
     with started() as s:
         s.wait(r"^ *\d+\.\d+ .*\bleaf$")
-        s.send("z")
-        s.wait(r"frozen: ")
         s.send("/", *"leaf", "enter")
         s.until(lambda: re.search(r"\bleaf *$", cursor(s)), "the cursor is not on leaf")
         s.send("enter")
@@ -281,8 +279,6 @@ def drilled():
     """where a row is no function Enter zooms into it"""
     for group, row in (("comm", r"divide$"), ("module", r"divide$"), ("process", r"divide/\d+$"), ("thread", r"divide/\d+$")):
         with started("--group-by", group, first=row) as s:
-            s.send("z")
-            s.wait(r"frozen: ")
             s.send("/", *"divide", "enter")
             s.until(lambda: "divide" in cursor(s), "the cursor is not on divide")
             s.send("enter")
