@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Samples that read counters (PERF_SAMPLE_READ, perf record -e '{a,b}:S'): one sample stands for all events of its
  * group, each with what it counted since the sample before on that CPU or in that task, as deliver_sample_group() in
- * tools/perf/util/session.c has it; but where times are told and the group shared the PMU with others, it is what it would
- * have counted, had it run all the time since. */
+ * tools/perf/util/session.c has it; but where the layout scales and the group shared the PMU with others, it is what it
+ * would have counted, had it run all the time since. */
 #ifndef FLAMETOP_PERF_READINGS_H
 #define FLAMETOP_PERF_READINGS_H
 

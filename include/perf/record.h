@@ -17,6 +17,8 @@ struct record_layout {
     uint64_t regs_user, regs_intr; /* masks */
     bool id_all;                   /* non-sample records carry a sample_id trailer */
     bool per_task;                 /* counters that samples read are those of the sampled task: inherited events */
+    bool scales;                   /* … and are scaled by the times for which they ran (live.c says so) */
+    bool elsewhere;                /* … whose times say nothing: they pass also while the task is on other CPUs */
     bool swap;                     /* bytes are of the other endianness */
 };
 void record_layout_of(const struct perf_event_attr *attr, bool swap, struct record_layout *out);
@@ -56,7 +58,7 @@ struct record {
     uint32_t source; /* which event (index) it came from; the source sets it */
     uint64_t place;  /* over a file: where it stands; samples of a group that were one record share it */
     bool again;      /* the same sample as the record before, for another event of its group (perf/readings.h) */
-    bool partly;     /* its counters have shared the PMU since the sample before, and its period is scaled */
+    bool partly;     /* its counters have shared the PMU with others since the sample before */
     union {
         struct record_sample sample;
         struct {

@@ -14,7 +14,7 @@ enum sample_flags {
     SAMPLE_IDLE = 4,   /* the idle task (pid 0): idle, or an interrupt that came while idle */
     SAMPLE_BROKEN = 8, /* its callchain ends in garbage */
     SAMPLE_GUEST = 16,
-    SAMPLE_PARTLY = 32, /* its counters have shared the PMU since the sample before: its weight is scaled */
+    SAMPLE_PARTLY = 32, /* its counters have shared the PMU with others since the sample before */
 };
 
 struct sample { /* 32 bytes */

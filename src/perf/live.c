@@ -135,6 +135,8 @@ struct live *live_open(const struct live_config *cfg, struct error *e)
     dumps_note(&l->plan);
     l->budget_look.time_ns = clock_now_ns();
     record_layout_of(&l->plan.attr, false, &l->layout);
+    l->layout.elsewhere = l->plan.where == PLAN_TASKS && l->n_cpus > 1;
+    l->layout.scales = !l->layout.elsewhere;
     l->cpus_cap = l->n_cpus;
     for (uint32_t i = 0; i < l->n_cpus; i++) {
         note_ids(l, l->cpus[i]);

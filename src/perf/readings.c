@@ -97,14 +97,16 @@ bool readings_each(struct readings *m, const struct record *r, const struct reco
         cursor_skip(&c, format & PERF_FORMAT_LOST ? sizeof(uint64_t) : 0);
         if (c.bad)
             break;
-        if (i == 0 && g.enabled) {
+        if (i == 0 && g.enabled && !l->elsewhere) {
             since.enabled = grown(m, r, l, id, ENABLED, g.enabled);
             since.running = grown(m, r, l, id, RUNNING, g.running);
             partly = PARTLY(since.running, since.enabled);
         }
         struct record one = *r;
         one.id.id = id;
-        one.sample.period = scaled(grown(m, r, l, id, VALUE, value), since);
+        one.sample.period = grown(m, r, l, id, VALUE, value);
+        if (l->scales)
+            one.sample.period = scaled(one.sample.period, since);
         one.again = again;
         one.partly = partly;
         if (!one.sample.period)

@@ -176,7 +176,7 @@ bool beside_value(const struct view_beside *b, const uint64_t *sums, uint64_t we
 
 bool beside_is_partly(const uint64_t *sums, uint32_t besides, uint64_t weight)
 {
-    return besides && sums[besides - 1] > weight / 10;
+    return besides && sums[besides - 1] > weight / 2;
 }
 
 char *beside_text(const struct view_beside *b, double value, char *dst, unsigned cap)

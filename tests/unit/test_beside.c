@@ -312,13 +312,13 @@ static void of_few_samples_nothing_is_told(void **state)
     assert_false(beside_value(&sum, sums, 0, 0, &value));
 }
 
-static void numbers_are_marked_where_more_than_a_tenth_is_scaled(void **state)
+static void numbers_are_marked_where_more_than_half_is_of_a_shared_pmu(void **state)
 {
     (void)state;
     uint64_t sums[] = { 50, 6 };
-    assert_true(beside_is_partly(sums, 2, 59));
-    assert_false(beside_is_partly(sums, 2, 60));
-    assert_false(beside_is_partly(NULL, 0, 60));
+    assert_true(beside_is_partly(sums, 2, 11));
+    assert_false(beside_is_partly(sums, 2, 12));
+    assert_false(beside_is_partly(NULL, 0, 12));
 }
 
 int main(void)
@@ -338,7 +338,7 @@ int main(void)
         CASE(events_of_an_arm_pmu_are_known_by_name),
         CASE(cycles_of_the_user_and_instructions_of_all_make_no_ratio),
         CASE(of_few_samples_nothing_is_told),
-        CASE(numbers_are_marked_where_more_than_a_tenth_is_scaled),
+        CASE(numbers_are_marked_where_more_than_half_is_of_a_shared_pmu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

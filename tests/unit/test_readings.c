@@ -25,7 +25,7 @@ static uint32_t n_handed;
 static int setup(void **state)
 {
     (void)state;
-    layout = (struct record_layout){ .sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID, .read_format = GROUP };
+    layout = (struct record_layout){ .sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID, .read_format = GROUP, .scales = true };
     return 0;
 }
 
@@ -156,6 +156,29 @@ static void inherited_counters_are_scaled_by_task(void **state)
     assert_int_equal(handed[0].period, 200);
 }
 
+/* A task's counters on several CPUs: each is enabled while the task runs on another one. */
+static void times_that_pass_elsewhere_scale_and_mark_nothing(void **state)
+{
+    (void)state;
+    layout.read_format = GROUP | TIMES;
+    layout.scales = false;
+    layout.elsewhere = true;
+    TAKE(1, 2, 5000, 1000, 500, 7, 50, 8);
+    assert_int_equal(handed[0].period, 500);
+    assert_int_equal(handed[1].period, 50);
+    assert_false(handed[0].partly);
+}
+
+static void where_it_is_not_known_whose_times_they_are_counts_are_marked_only(void **state)
+{
+    (void)state;
+    layout.read_format = GROUP | TIMES;
+    layout.scales = false;
+    TAKE(1, 2, 5000, 1000, 500, 7, 50, 8);
+    assert_int_equal(handed[0].period, 500);
+    assert_true(handed[0].partly);
+}
+
 static void times_that_cannot_be_scale_nothing(void **state)
 {
     (void)state;
@@ -219,6 +242,8 @@ int main(void)
         CASE(a_group_that_shared_the_pmu_since_is_marked),
         CASE(what_a_group_did_not_see_is_made_up_for),
         CASE(inherited_counters_are_scaled_by_task),
+        CASE(times_that_pass_elsewhere_scale_and_mark_nothing),
+        CASE(where_it_is_not_known_whose_times_they_are_counts_are_marked_only),
         CASE(times_that_cannot_be_scale_nothing),
         CASE(a_single_counter_is_read_with_its_times),
         CASE(counts_of_lost_samples_are_stepped_over),
