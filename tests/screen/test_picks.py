@@ -172,7 +172,8 @@ def cgroups():
             s.wait(r"\] +/%s" % names[0])
             s.send("4")
             s.wait(r"those that were chosen stand side by side")
-        with Screen(["-F", "199", "--group-by", "cgroup,symbol"], size=(140, 24)) as s:
+        pids = ",".join(str(load.pid) for load in loads)  # nobody else's cgroups
+        with Screen(["-F", "199", "-p", pids, "--group-by", "cgroup,symbol"], size=(140, 24)) as s:
             s.wait(r"SELF% +TOTAL% .* aa-\S+ .*MODULE +FUNCTION")
             s.send("q")
             s.wait_end()
