@@ -77,6 +77,7 @@ struct user_stacks {
     size_t n_aside, aside_cap, aside_bytes;
     uint32_t tried_generation;
     uint32_t awaits; /* over a file: module whose table the sample at hand waits for */
+    struct unwind_frame walked[USER_FRAMES_MAX]; /* scratch: on our own stack it would be more than a dump of that holds */
 };
 
 /* jitdates.c */
@@ -226,14 +227,26 @@ void *collector_main(void *session);
 /* Under lock. False, over a file only: the sample's stack waits for the unwind table of module s->user.awaits, and
  * nothing was done. */
 bool collector_record(struct session *s, const struct record *r);
-/* The frame of an address (of a call: one byte before the return address); NULL: in no mapping. Valid until the next. */
-struct place_slot *collector_place(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel);
-/* Of an exact address that is in no mapping: it is true, but what was there may not be known. */
-uint32_t collector_unmapped(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel);
 /* A sample of the history, once more from the record's copy; false: something is still missing. */
 bool collector_unwind_again(struct session *s, const struct user_aside *a, bool give_up);
-void collector_forget_places(struct session *s); /* frames, stacks or the kernel's map changed; under lock */
 void collector_final_drain(struct session *s);                    /* under source_lock */
+/* samplestack.c: under lock. The index of the event that a record is of. */
+static inline uint32_t session_event_of(const struct session *s, const struct record *r)
+{
+    return s->file ? r->source : s->live_event + r->source;
+}
+struct stack_answer {
+    uint32_t stack;
+    bool broken;
+    uint32_t awaits; /* module whose unwind table is still to come, 0: none */
+};
+/* The whole stack of a sample, of whoever ran then. give_up: see userstack_walk. */
+struct stack_answer samplestack_of(struct session *s, const struct record *r, const struct frame_owner *owner, bool give_up);
+/* The frame of an address (of a call: one byte before the return address); NULL: in no mapping. Valid until the next. */
+struct place_slot *samplestack_place(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel);
+/* Of an exact address that is in no mapping: it is true, but what was there may not be known. */
+uint32_t samplestack_unmapped(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel);
+void samplestack_forget(struct session *s); /* frames, stacks or the kernel's map changed */
 /* userstack.c: under lock. Does the sample bring the registers and the memory of its user part? */
 bool userstack_taken(const struct session *s, const struct record *r);
 /* Of a chain by frame pointers, whose user part begins with pc: who called that function, if it keeps its return address

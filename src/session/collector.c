@@ -16,287 +16,6 @@
 #define PROMPT_NS           (3 * NS_PER_SEC)
 #define FLOOD_INTERVAL_MS   4  /* a command that prints all the time */
 #define DRAIN_SLACK_NS      (10 * NS_PER_MS) /* what is older than this when a drain begins comes out of it */
-#define CHAIN_MAX 1024 /* kernel.perf_event_max_stack is 127 by default; files may hold more */
-
-/* A chain entry in its context. Return addresses point behind the call, maybe into the next function: all but the
- * first entry of a context are looked up one byte before, but for as_perf: perf takes them as they are. */
-struct entry {
-    uint64_t addr;
-    bool kernel, exact;
-};
-
-struct place_slot *collector_place(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel)
-{
-    uint32_t version = kernel ? 0 : o->version, image = kernel ? 0 : o->image;
-    size_t mask = ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) - 1;
-    struct place_slot *slot = &s->places[map_mix(addr ^ (uint64_t)image << 48) & mask];
-    if (slot->frame && slot->addr == addr && slot->image == image && slot->version == version)
-        return slot;
-    struct place place;
-    bool known = o->maps && !kernel ? world_resolve_held(o->maps, addr, &place)
-                                    : world_resolve(s->world, o->thread, addr, kernel, &place);
-    if (!known)
-        return NULL;
-    *slot = (struct place_slot){ .addr = addr,
-                                 .image = image,
-                                 .version = version,
-                                 .frame = stacks_frame(s->stacks, place.module, place.offset) };
-    s->caches_hold = true;
-    return slot;
-}
-
-uint32_t collector_unmapped(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel)
-{
-    struct place place = { MODULE_ID_UNKNOWN, addr };
-    if (!kernel && !o->maps)
-        world_resolve_before(s->world, o->thread, addr, &place);
-    return stacks_frame(s->stacks, place.module, place.offset);
-}
-
-static uint32_t frame_of(struct session *s, const struct frame_owner *o, const struct entry *en, bool *known)
-{
-    const struct place_slot *slot = collector_place(s, o, en->addr - !en->exact, en->kernel);
-    *known = slot != NULL;
-    return slot ? slot->frame : 0;
-}
-
-/* The CPU's own record of calls in place of the callers in a chain: from where each was called, innermost first. As perf
- * does, but that the sample's own address stays. */
-static uint32_t branch_entries(const struct record *r, struct entry *out, uint32_t n)
-{
-    const unsigned words = sizeof(struct perf_branch_entry) / sizeof(uint64_t);
-    for (uint32_t i = 0; i < r->sample.branch_n && n < CHAIN_MAX; i++)
-        out[n++] = (struct entry){ record_u64(r->sample.branch, i * words, r->swap), false, true };
-    return n;
-}
-
-#define CONTEXT_USER_DEFERRED ((uint64_t)-640) /* PERF_CONTEXT_USER_DEFERRED since Linux 6.18 */
-
-/* Words of user space may look like a context: AT_FDCWD is -100. */
-static bool is_context(uint64_t v)
-{
-    return v == PERF_CONTEXT_USER || v == PERF_CONTEXT_KERNEL || v == PERF_CONTEXT_HV || v == PERF_CONTEXT_GUEST ||
-           v == PERF_CONTEXT_GUEST_KERNEL || v == PERF_CONTEXT_GUEST_USER || v == CONTEXT_USER_DEFERRED;
-}
-
-/* perf shows nothing of a chain with what could be a context, but is none that it knows; nor of one without an entry. */
-static bool perf_drops(const struct record *r, bool has_chain)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < r->sample.chain_n; i++) {
-        uint64_t v = record_u64(r->sample.chain, i, r->swap);
-        if (v >= PERF_CONTEXT_MAX && v != PERF_CONTEXT_HV && v != PERF_CONTEXT_KERNEL && v != PERF_CONTEXT_USER)
-            return true;
-        n += v < PERF_CONTEXT_MAX;
-    }
-    return has_chain && !n;
-}
-
-static uint32_t chain_entries(const struct session *s, const struct record *r, bool by_branches, struct entry *out)
-{
-    unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-    bool kernel = mode == PERF_RECORD_MISC_KERNEL;
-    uint32_t n = 0;
-    bool exact = true;
-    for (uint32_t i = 0; i < r->sample.chain_n && n < CHAIN_MAX; i++) {
-        uint64_t v = record_u64(r->sample.chain, i, r->swap);
-        if (is_context(v)) {
-            kernel = v == PERF_CONTEXT_KERNEL || v == PERF_CONTEXT_HV;
-            exact = true;
-            continue;
-        }
-        out[n++] = (struct entry){ v, kernel, exact };
-        if (by_branches && !kernel)
-            break;
-        exact = s->cfg.as_perf;
-    }
-    if (!n)
-        out[n++] = (struct entry){ r->sample.ip, mode == PERF_RECORD_MISC_KERNEL, true };
-    return by_branches ? branch_entries(r, out, n) : n;
-}
-
-/* Why a chain was cut, as flametop writes it: a number that is no address of code. */
-static bool tells_cut(const struct session *s, const struct entry *en)
-{
-    return s->file_cuts && !en->kernel && en->addr < BROKEN_REASONS;
-}
-
-/* The stack of all entries but the first. A chain that runs into memory that is no code is cut there, and rooted in
- * [broken]: what lies beyond is garbage that a frame pointer used as a plain register led to. whole_chains keeps it, for
- * what is to be the same as perf's own tools make of the file. */
-static uint32_t callers_stack(struct session *s, const struct frame_owner *o, const struct entry *entries, uint32_t n,
-                              bool *broken)
-{
-    uint32_t frames[CHAIN_MAX], n_frames = 0, stack = 0;
-    *broken = false;
-    for (uint32_t i = 1; i < n; i++) {
-        bool known;
-        uint32_t frame = frame_of(s, o, &entries[i], &known);
-        if (known) {
-            frames[n_frames++] = frame;
-        } else if (tells_cut(s, &entries[i])) {
-            frames[n_frames++] = stacks_frame(s->stacks, MODULE_ID_BROKEN, entries[i].addr);
-            *broken = true;
-            break;
-        } else if (s->cfg.whole_chains) {
-            frames[n_frames++] = entries[i].exact ? collector_unmapped(s, o, entries[i].addr, entries[i].kernel)
-                                                  : stacks_frame(s->stacks, MODULE_ID_UNKNOWN, entries[i].addr - 1);
-        } else if (entries[i].exact) {
-            frames[n_frames++] = collector_unmapped(s, o, entries[i].addr, entries[i].kernel);
-            if (!entries[i].kernel)
-                break;
-        } else {
-            frames[n_frames++] = stacks_frame(s->stacks, MODULE_ID_BROKEN, 0);
-            *broken = true;
-            break;
-        }
-    }
-    while (n_frames)
-        stack = stacks_child(s->stacks, stack, frames[--n_frames]);
-    return stack;
-}
-
-static uint64_t callers_hash(const struct frame_owner *o, const struct entry *entries, uint32_t n)
-{
-    uint64_t h = map_mix((uint64_t)o->image << 32 | o->version); /* as they are they would cancel bits of an address */
-    for (uint32_t i = 1; i < n; i++) {
-        h ^= entries[i].addr + ((uint64_t)entries[i].kernel << 62) + ((uint64_t)entries[i].exact << 61);
-        h *= UINT64_C(0x9e3779b97f4a7c15);
-        h ^= h >> 32;
-    }
-    return map_mix(h) | 1; /* 0 is an empty slot */
-}
-
-static struct callers_slot *callers_slot(struct session *s, uint64_t hash)
-{
-    s->caches_hold = true;
-    return &s->callers[hash >> 32 & (((size_t)CALLERS_CACHE_SLOTS << s->cache_shift) - 1)];
-}
-
-/* Hot paths come again and again with another leaf address: their callers are looked up as a whole. Two chains with one
- * 64-bit hash are less likely than a flipped bit in memory. */
-static uint32_t callers_of(struct session *s, const struct frame_owner *o, const struct entry *entries, uint32_t n,
-                           bool *broken)
-{
-    if (n < 2)
-        return *broken = false, 0;
-    uint64_t hash = callers_hash(o, entries, n);
-    struct callers_slot *slot = callers_slot(s, hash);
-    if (slot->hash != hash) {
-        slot->stack = callers_stack(s, o, entries, n, &slot->broken);
-        slot->hash = hash;
-    }
-    *broken = slot->broken;
-    return slot->stack;
-}
-
-static uint32_t event_of(const struct session *s, const struct record *r)
-{
-    return s->file ? r->source : s->live_event + r->source;
-}
-
-struct stack_answer {
-    uint32_t stack;
-    bool broken;
-    uint32_t awaits; /* module whose unwind table is still to come, 0: none */
-};
-
-/* Puts the caller of a leaf between the first two of the user's part, where frame pointers have left it out. */
-static uint32_t add_link(struct session *s, const struct record *r, const struct frame_owner *owner, bool give_up,
-                         struct entry *entries, uint32_t n, uint32_t *awaits)
-{
-    uint64_t caller;
-    uint32_t at = 0;
-    while (at < n && entries[at].kernel)
-        at++;
-    if (at == n || n == CHAIN_MAX || !userstack_link(s, owner, r, entries[at].addr, give_up, &caller, awaits))
-        return n;
-    if (++at < n && entries[at].addr == caller)
-        return n;
-    memmove(&entries[at + 1], &entries[at], (n - at) * sizeof *entries);
-    entries[at] = (struct entry){ caller, false, s->cfg.as_perf };
-    return n + 1;
-}
-
-static struct stack_answer stack_of_chain(struct session *s, const struct record *r, const struct frame_owner *owner,
-                                          bool give_up)
-{
-    struct entry entries[CHAIN_MAX];
-    struct stack_answer a = { 0 };
-    const struct perf_event_attr *attr = &s->events[event_of(s, r)].attr;
-    if (s->cfg.as_perf && perf_drops(r, attr->sample_type & PERF_SAMPLE_CALLCHAIN))
-        return a;
-    bool calls = r->sample.branch_n && attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;
-    uint32_t n = chain_entries(s, r, calls, entries);
-    if (!calls)
-        n = add_link(s, r, owner, give_up, entries, n, &a.awaits);
-    bool known;
-    uint32_t leaf = frame_of(s, owner, &entries[0], &known);
-    if (!known)
-        leaf = collector_unmapped(s, owner, entries[0].addr, entries[0].kernel);
-    if (!known && !entries[0].kernel && !s->cfg.whole_chains)
-        a.stack = stacks_child(s->stacks, 0, leaf); /* nor are its callers to be believed */
-    else
-        a.stack = stacks_child(s->stacks, callers_of(s, owner, entries, n, &a.broken), leaf);
-    return a;
-}
-
-/* The frames of the kernel's part of a chain; the user's part of it, if there is one, is no better than ours. */
-static uint32_t kernel_frames(struct session *s, const struct record *r, const struct frame_owner *owner, uint32_t *frames)
-{
-    struct entry entries[CHAIN_MAX];
-    uint32_t n = chain_entries(s, r, false, entries), n_frames = 0;
-    for (uint32_t i = 0; i < n && entries[i].kernel; i++) {
-        bool known;
-        uint32_t frame = frame_of(s, owner, &entries[i], &known);
-        frames[n_frames++] = known ? frame : stacks_frame(s->stacks, MODULE_ID_UNKNOWN, entries[i].addr);
-    }
-    return n_frames;
-}
-
-/* The stack of frames, leaf first. As with chains, callers that were seen lately are found as a whole. */
-static uint32_t stack_of_frames(struct session *s, const uint32_t *frames, uint32_t n)
-{
-    uint64_t hash = ~UINT64_C(0);
-    for (uint32_t i = 1; i < n; i++)
-        hash = map_mix(hash + frames[i]);
-    struct callers_slot *slot = callers_slot(s, hash);
-    if (slot->hash != (hash | 1)) {
-        uint32_t stack = 0;
-        for (uint32_t i = n; i-- > 1;)
-            stack = stacks_child(s->stacks, stack, frames[i]);
-        *slot = (struct callers_slot){ .hash = hash | 1, .stack = stack };
-    }
-    return stacks_child(s->stacks, slot->stack, frames[0]);
-}
-
-static struct stack_answer stack_of_dump(struct session *s, const struct record *r, const struct frame_owner *owner,
-                                         bool give_up)
-{
-    uint32_t frames[CHAIN_MAX + USER_FRAMES_MAX];
-    struct stack_answer a = { 0 };
-    uint32_t n = kernel_frames(s, r, owner, frames);
-    n += userstack_walk(s, owner, r, give_up, frames + n, USER_FRAMES_MAX, &a.awaits);
-    if (!n)
-        return stack_of_chain(s, r, owner, give_up);
-    a.broken = stacks_frame_modules(s->stacks)[frames[n - 1]] == MODULE_ID_BROKEN;
-    a.stack = stack_of_frames(s, frames, n);
-    return a;
-}
-
-static struct stack_answer stack_of(struct session *s, const struct record *r, const struct frame_owner *owner,
-                                    bool give_up)
-{
-    unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-    struct stack_answer a = { 0 };
-    if (mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER)
-        a.stack = stacks_child(s->stacks, 0, stacks_frame(s->stacks, MODULE_ID_GUEST, r->sample.ip));
-    else if (userstack_taken(s, r))
-        return stack_of_dump(s, r, owner, give_up);
-    else
-        return stack_of_chain(s, r, owner, give_up);
-    return a;
-}
 
 static struct frame_owner owner_of(struct session *s, uint32_t thread)
 {
@@ -315,22 +34,13 @@ bool collector_unwind_again(struct session *s, const struct user_aside *aside, b
     /* other files may lie there by now */
     if ((owner.maps = aside->maps))
         owner.version = world_held_version(aside->maps);
-    struct stack_answer a = stack_of(s, &aside->r, &owner, give_up);
+    struct stack_answer a = samplestack_of(s, &aside->r, &owner, give_up);
     if (a.awaits)
         return false;
     uint8_t flags = (uint8_t)((sample->flags & ~SAMPLE_BROKEN) | (a.broken ? SAMPLE_BROKEN : 0));
     for (uint32_t i = 0; i <= aside->n_again; i++)
         history_set_stack(s->history, aside->number + i, a.stack, flags);
     return true;
-}
-
-void collector_forget_places(struct session *s)
-{
-    if (!s->caches_hold)
-        return;
-    memset(s->places, 0, ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) * sizeof *s->places);
-    memset(s->callers, 0, ((size_t)CALLERS_CACHE_SLOTS << s->cache_shift) * sizeof *s->callers);
-    s->caches_hold = false;
 }
 
 static uint8_t sample_flags_of(const struct record *r, uint32_t pid)
@@ -390,7 +100,7 @@ static uint64_t sample_time(struct session *s, const struct record *r)
 static void collect_again(struct session *s, const struct record *r)
 {
     struct sample sample = s->sampled.sample;
-    sample.event = (uint8_t)event_of(s, r);
+    sample.event = (uint8_t)session_event_of(s, r);
     sample.weight = r->sample.period ? r->sample.period : 1;
     history_append(s->history, &sample, NULL, 0);
     userstack_again(s, s->sampled.number);
@@ -409,7 +119,7 @@ static bool collect_sample(struct session *s, const struct record *r)
     uint64_t time_ns = sample_time(s, r);
     uint32_t thread = world_thread_of(s->world, r->id.pid, r->id.tid, time_ns, r->sample.cgroup);
     struct frame_owner owner = owner_of(s, thread);
-    struct stack_answer a = stack_of(s, r, &owner, false);
+    struct stack_answer a = samplestack_of(s, r, &owner, false);
     if (s->file && (s->user.awaits = a.awaits))
         return false;
     struct sample sample = {
@@ -418,7 +128,7 @@ static bool collect_sample(struct session *s, const struct record *r)
         .thread = thread,
         .stack = a.stack,
         .cpu = (uint16_t)r->id.cpu,
-        .event = (uint8_t)event_of(s, r),
+        .event = (uint8_t)session_event_of(s, r),
     };
     sample.flags = sample_flags_of(r, r->id.pid) | (a.broken ? SAMPLE_BROKEN : 0) | (r->partly ? SAMPLE_PARTLY : 0);
     uint64_t number = history_append(s->history, &sample, r->sample.raw, r->sample.raw_size);
@@ -435,7 +145,7 @@ static bool collect_sample(struct session *s, const struct record *r)
 
 static void note_lost_of_event(struct session *s, const struct record *r)
 {
-    uint32_t event = event_of(s, r);
+    uint32_t event = session_event_of(s, r);
     if (event < s->n_events)
         s->events[event].lost += r->lost.lost;
 }
@@ -451,7 +161,7 @@ bool collector_record(struct session *s, const struct record *r)
             break; /* images have versions, the kernel has none */
         /* fall through */
     case PERF_RECORD_KSYMBOL:
-        collector_forget_places(s);
+        samplestack_forget(s);
         break;
     case PERF_RECORD_LOST:
     case PERF_RECORD_LOST_SAMPLES:

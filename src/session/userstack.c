@@ -17,7 +17,7 @@ enum rows_state { ROWS_ASK, ROWS_READY, ROWS_NONE, ROWS_PENDING };
 
 void userstack_forget(struct session *s)
 {
-    collector_forget_places(s);
+    samplestack_forget(s);
     if (s->user.tables)
         memset(s->user.tables, 0, s->user.tables_cap * sizeof *s->user.tables);
     jitframe_forget(s);
@@ -105,7 +105,7 @@ static bool find_place(void *ctx, uint64_t addr, struct unwind_place *out)
 {
     struct walk *w = ctx;
     struct session *s = w->s;
-    struct place_slot *slot = collector_place(s, w->owner, addr, false);
+    struct place_slot *slot = samplestack_place(s, w->owner, addr, false);
     if (!slot)
         return false;
     if (slot->has_row) {
@@ -215,7 +215,7 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
     struct unwind_input in = {
         .arch = s->user.arch, .stack = r->sample.stack, .stack_bytes = r->sample.stack_dyn_size, .swap = r->swap
     };
-    struct unwind_frame walked[USER_FRAMES_MAX];
+    struct unwind_frame *walked = s->user.walked;
     enum unwind_end end;
     *awaits = 0;
     if (!unwind_arch_take_regs(in.arch, r->sample.user_regs, regs_mask_of(s, r), r->swap, &in.regs))
@@ -226,7 +226,7 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
     for (uint32_t i = 0; i < n; i++)
         frames[i] = walked[i].frame;
     if (!n)
-        frames[n++] = collector_unmapped(s, owner, in.regs.pc, false);
+        frames[n++] = samplestack_unmapped(s, owner, in.regs.pc, false);
     else if (end != UNWIND_ROOT)
         frames[n++] = stacks_frame(s->stacks, MODULE_ID_BROKEN, reason_of(end));
     if (end == UNWIND_PENDING)

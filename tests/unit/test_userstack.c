@@ -262,7 +262,7 @@ static void start_arm64(const struct unwind_entry *entry)
     s->user.arch = UNWIND_ARCH_ARM64;
     uint32_t thread = world_thread_of(s->world, 10, 10, ++now_ns, 0), image = world_thread(s->world, thread)->image;
     struct frame_owner owner = { .thread = thread, .image = image, .version = world_image_version(s->world, image) };
-    struct place_slot *slot = collector_place(s, &owner, TEXT + 0x10, false);
+    struct place_slot *slot = samplestack_place(s, &owner, TEXT + 0x10, false);
     assert_non_null(slot);
     slot->offset = 0x10;
     slot->entry = entry;
