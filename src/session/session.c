@@ -230,12 +230,19 @@ void session_clear(struct session *s)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* Not "now": what happened in the last quarter of a second is still in the rings. Where all that is shown is of the first
+ * drain's last moments, it is frozen as far as it goes: better than nothing at all. */
+static uint64_t freezing_ns(const struct session *s)
+{
+    uint64_t until = s->drained_ns > s->clear_ns ? s->drained_ns : s->clear_ns;
+    return history_first_ns(s->history) > until ? history_last_ns(s->history) : until;
+}
+
 void session_freeze(struct session *s, bool on)
 {
     pthread_mutex_lock(&s->lock);
     if (!s->file) {
-        /* not "now": what happened in the last quarter of a second is still in the rings */
-        s->frozen_ns = !on ? 0 : s->drained_ns > s->clear_ns ? s->drained_ns : s->clear_ns;
+        s->frozen_ns = on ? freezing_ns(s) : 0;
         history_pin(s->history, on ? s->clear_ns : 0, s->frozen_ns);
         s->generation++;
     }

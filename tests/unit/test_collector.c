@@ -295,10 +295,25 @@ static void a_file_without_times_keeps_its_order(void **state)
     assert_int_equal(s->file_last_ns, 3);
 }
 
+static void freezing_at_the_first_samples_keeps_them(void **state)
+{
+    (void)state;
+    struct record r = record(PERF_RECORD_SAMPLE, 10);
+    uint64_t chain = TEXT + 0x10;
+    do_sample(&r, &chain, 1);
+    s->drained_ns = r.id.time_ns - 1;
+    session_freeze(s, true);
+    assert_int_equal(s->frozen_ns, r.id.time_ns);
+    s->drained_ns = r.id.time_ns + 5;
+    session_freeze(s, true);
+    assert_int_equal(s->frozen_ns, r.id.time_ns + 5);
+}
+
 int main(void)
 {
 #define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, start, tear_down)
     const struct CMUnitTest tests[] = {
+        WITH_SETUP(freezing_at_the_first_samples_keeps_them),
         WITH_SETUP(callers_are_looked_up_before_their_return_address),
         WITH_SETUP(without_a_chain_the_address_is_the_stack),
         WITH_SETUP(the_cpus_record_of_calls_takes_the_place_of_the_callers),
