@@ -204,7 +204,7 @@ def screens():
         for by in ("module", "IPC"):
             s.send("c")
             s.wait(r"icicle, by " + by, guest.BOOT_LIMIT)
-        s.until(lambda: colour_of(s, "store") == "005f87", "few instructions per cycle are not blue", guest.BOOT_LIMIT)
+        s.until(lambda: colour_of(s, "store") == "blue", "few instructions per cycle are not blue", guest.BOOT_LIMIT)
         s.send("q")
         assert s.wait_end(guest.BOOT_LIMIT) == 0
 
