@@ -51,7 +51,7 @@ bool elffile_loaded(const struct elffile *f, uint64_t addr, struct elf_bytes *ou
 bool elffile_offset(const struct elffile *f, uint64_t addr, uint64_t *offset, uint64_t *limit);
 
 struct elf_symbols {
-    void *data;
+    void *data, *versions; /* versions: NULL: none are told */
     const char *strings;
     size_t strings_n, n;
 };
@@ -61,6 +61,7 @@ struct elf_symbol {
     size_t name_n;    /* 0: no name */
     uint8_t type, bind, visibility; /* STT_…, STB_…, STV_… */
     bool defined;     /* at an address of a section */
+    bool superseded;  /* a version that is there for old programs only (the hidden bit of .gnu.version) */
 };
 bool elffile_symbols(const struct elffile *f, size_t section, struct elf_symbols *out); /* section 0: none */
 bool elffile_symbol(const struct elf_symbols *symbols, size_t i, struct elf_symbol *out);

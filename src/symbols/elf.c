@@ -28,12 +28,13 @@ static bool is_code(const struct elf_symbol *s)
     return s->type == STT_FUNC || s->type == STT_GNU_IFUNC;
 }
 
-/* memcpy@@GLIBC_2.14 is what memcpy means; memcpy@GLIBC_2.2.5 is another one, for old programs. */
+/* memcpy@@GLIBC_2.14 is what memcpy means; memcpy@GLIBC_2.2.5 is another one, for old programs. Dynamic symbols have their
+ * versions in a section of their own: free's code is not to be called cfree, which is there for programs of long ago. */
 static bool is_for_old_programs(const struct elf_symbol *s)
 {
     const char *at = memchr(s->name, '@', s->name_n);
 
-    return at && at > s->name && at + 1 < s->name + s->name_n && at[1] != '@';
+    return s->superseded || (at && at > s->name && at + 1 < s->name + s->name_n && at[1] != '@');
 }
 
 static enum table_rank rank_of(const struct elf_symbol *s, bool as_perf)

@@ -12,6 +12,7 @@
 #define NOTES_MAX        4096
 #define SYMBOLS_MAX      (16u << 20)
 #define DECOMPRESSED_MAX (UINT64_C(512) << 20)
+#define VERSION_HIDDEN   0x8000 /* of an entry of .gnu.version; see the gABI of GNU and Sun on symbol versioning */
 #define COMPRESSED_ZSTD  2 /* ELFCOMPRESS_ZSTD, which older headers lack */
 
 static void add_segment(struct elffile *f, const GElf_Phdr *ph)
@@ -238,10 +239,17 @@ bool elffile_offset(const struct elffile *f, uint64_t addr, uint64_t *offset, ui
     return false;
 }
 
+static bool is_versions_of(void *ctx, Elf_Scn *section, const char *name, const GElf_Shdr *header)
+{
+    (void)section;
+    (void)name;
+    return header->sh_type == SHT_GNU_versym && header->sh_link == *(const size_t *)ctx;
+}
+
 bool elffile_symbols(const struct elffile *f, size_t section, struct elf_symbols *out)
 {
     size_t entry = gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT);
-    Elf_Scn *scn = section ? elf_getscn(f->elf, section) : NULL, *string_scn;
+    Elf_Scn *scn = section ? elf_getscn(f->elf, section) : NULL, *string_scn, *version_scn;
     Elf_Data *data, *strings;
     GElf_Shdr header;
 
@@ -249,14 +257,19 @@ bool elffile_symbols(const struct elffile *f, size_t section, struct elf_symbols
         !(string_scn = elf_getscn(f->elf, header.sh_link)) || !(strings = elf_getdata(string_scn, NULL)) ||
         !strings->d_buf)
         return false;
-    *out = (struct elf_symbols){ data, strings->d_buf, strings->d_size, data->d_size / entry };
+    *out = (struct elf_symbols){
+        .data = data, .strings = strings->d_buf, .strings_n = strings->d_size, .n = data->d_size / entry
+    };
     out->n = out->n < SYMBOLS_MAX ? out->n : SYMBOLS_MAX;
+    version_scn = each_section(f->elf, is_versions_of, &section);
+    out->versions = version_scn ? elf_getdata(version_scn, NULL) : NULL;
     return true;
 }
 
 bool elffile_symbol(const struct elf_symbols *symbols, size_t i, struct elf_symbol *out)
 {
     GElf_Sym sym;
+    GElf_Versym version;
     size_t left;
 
     if (i >= symbols->n || !gelf_getsym(symbols->data, (int)i, &sym))
@@ -269,6 +282,7 @@ bool elffile_symbol(const struct elf_symbols *symbols, size_t i, struct elf_symb
     out->type = GELF_ST_TYPE(sym.st_info);
     out->bind = GELF_ST_BIND(sym.st_info);
     out->visibility = GELF_ST_VISIBILITY(sym.st_other);
+    out->superseded = symbols->versions && gelf_getversym(symbols->versions, (int)i, &version) && version & VERSION_HIDDEN;
     out->defined = sym.st_shndx != SHN_UNDEF && sym.st_shndx != SHN_ABS;
     return true;
 }

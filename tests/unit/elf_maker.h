@@ -37,6 +37,7 @@ struct elf_maker {
     const char *link; /* NULL: none */
     uint32_t link_crc;
     struct elf_maker_extra extras[ELF_MAKER_EXTRAS]; /* SHT_PROGBITS */
+    const uint16_t *versions; /* of the symbols, the first one of the symbol without a name; instead of the last extra */
     uint16_t machine;                                /* 0: x86-64 */
     bool note_segment; /* program headers tell the build-id too, as linkers do */
 };
@@ -83,6 +84,17 @@ static inline void elf_maker_fill_extras(struct elf_maker_file *f, const struct 
         name_at += strlen(x->name) + 1;
         at = (at + x->n + 15) & ~(size_t)15;
     }
+}
+
+static inline void elf_maker_fill_versions(struct elf_maker_file *f, const struct elf_maker *m)
+{
+    size_t n = (m->n_symbols + 1) * sizeof *m->versions, at = sizeof f->extras - n;
+    Elf64_Shdr *s = &f->sections[6 + ELF_MAKER_EXTRAS - 1];
+
+    memcpy(f->extras + at, m->versions, n);
+    *s = elf_maker_section(0, SHT_GNU_versym, offsetof(struct elf_maker_file, extras) + at, n);
+    s->sh_link = 4;
+    s->sh_entsize = s->sh_addralign = sizeof *m->versions;
 }
 
 static inline void elf_maker_fill(struct elf_maker_file *f, const struct elf_maker *m)
@@ -154,6 +166,8 @@ static inline void elf_maker_fill(struct elf_maker_file *f, const struct elf_mak
         f->sections[5] = elf_maker_section(0, SHT_STRTAB, offsetof(struct elf_maker_file, strings), at);
     }
     elf_maker_fill_extras(f, m);
+    if (m->versions)
+        elf_maker_fill_versions(f, m);
 }
 
 /* Whatever bytes, as a file. */

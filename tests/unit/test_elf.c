@@ -186,6 +186,29 @@ static void of_two_versions_the_one_that_is_linked_today_names_the_code(void **s
     mem_free(t.blob);
 }
 
+static void exports_for_old_programs_do_not_name_the_code_of_others(void **state)
+{
+    static const struct elf_maker_symbol symbols[] = {
+        { "cbegin", ELF_MAKER_VADDR + 0x10, 0x10, 0 },
+        { "begin", ELF_MAKER_VADDR + 0x10, 0x10, 0 },
+        { "only", ELF_MAKER_VADDR + 0x40, 0x10, 0 },
+    };
+    static const uint16_t versions[] = { 0, 0x8002, 2, 0x8002 };
+    struct elf_maker m = {
+        .symbols = symbols,
+        .n_symbols = sizeof symbols / sizeof *symbols,
+        .symtab_type = SHT_DYNSYM,
+        .versions = versions,
+    };
+    struct built t = read_fd(elf_maker_open(&m));
+
+    (void)state;
+    assert_true(t.ok);
+    assert_string_equal(name_at(&t, ELF_MAKER_OFFSET + 0x10), "begin");
+    assert_string_equal(name_at(&t, ELF_MAKER_OFFSET + 0x40), "only");
+    mem_free(t.blob);
+}
+
 static void as_perf_has_it_the_longest_of_versions_names_the_code(void **state)
 {
     static const struct elf_maker_symbol symbols[] = {
@@ -384,6 +407,7 @@ int main(void)
         cmocka_unit_test(the_vdso_has_names),
         cmocka_unit_test(only_code_inside_the_segment_counts),
         cmocka_unit_test(of_two_versions_the_one_that_is_linked_today_names_the_code),
+        cmocka_unit_test(exports_for_old_programs_do_not_name_the_code_of_others),
         cmocka_unit_test(as_perf_has_it_the_longest_of_versions_names_the_code),
         cmocka_unit_test(a_stripped_file_tells_its_exports_and_its_debug_link),
         cmocka_unit_test(a_debug_file_of_the_same_build_adds_its_names),
