@@ -18,6 +18,8 @@ struct readings { /* zero-initialised: nothing was read yet */
 void readings_clear(struct readings *m);
 void readings_done(struct readings *m);
 
+/* Whose numbers those of a counter's id are: with per_task (inherited events) each task has its own of them. */
+uint64_t readings_key(const struct record *r, bool per_task, uint64_t id);
 /* Does this record bring the counters of its group, by id? */
 bool readings_in(const struct record *r, const struct record_layout *l);
 /* Called for each counter that has moved since: a copy of the record with its id and, as the period, by how much, scaled. The

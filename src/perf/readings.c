@@ -42,12 +42,17 @@ static uint64_t *last_of(struct readings *m, uint64_t key)
     return at;
 }
 
+uint64_t readings_key(const struct record *r, bool per_task, uint64_t id)
+{
+    return per_task ? id ^ map_mix(r->id.tid + UINT64_C(1)) : id;
+}
+
 /* By how much a number has grown since it was seen last; one that fell has begun anew. */
 static uint64_t grown(struct readings *m, const struct record *r, const struct record_layout *l, uint64_t id,
                       enum what what, uint64_t now)
 {
-    uint64_t task = l->per_task ? map_mix(r->id.tid + UINT64_C(1)) : 0;
-    uint64_t *last = last_of(m, what ? map_mix(id ^ task) + what : id ^ task), before = *last;
+    uint64_t key = readings_key(r, l->per_task, id);
+    uint64_t *last = last_of(m, what ? map_mix(key) + what : key), before = *last;
     *last = now;
     return now >= before ? now - before : now;
 }

@@ -5,6 +5,7 @@
 
 #include "base/cursor.h"
 #include "base/mem.h"
+#include "perf/readings.h"
 #include "perfdata/writer.h"
 #include "session/snapshot.h"
 
@@ -21,7 +22,7 @@ struct copying {
     struct map pids;    /* whose samples are selected, and their ancestors, from whom they have their maps */
     struct map parents; /* pid → pid */
     uint64_t first_ns, last_ns;
-    struct map counted, told; /* counters that samples read, by id: as they were, and as they were written */
+    struct map counted, told; /* counters that samples read, by readings_key: as they were, and as they were written */
     struct buf record;
 };
 
@@ -120,9 +121,9 @@ static bool part_wants(const struct copying *c, const struct record *r)
 
 /* A counter goes on from sample to sample, and what a sample stands for is how far it went since the one before: without
  * those that are left out it must go on from what was written. */
-static uint64_t go_on(struct copying *c, uint64_t id, uint64_t value, bool selected)
+static uint64_t go_on(struct copying *c, uint64_t key, uint64_t value, bool selected)
 {
-    uint64_t *counted = map_at(&c->counted, id, 0, NULL), *told = map_at(&c->told, id, 0, NULL);
+    uint64_t *counted = map_at(&c->counted, key, 0, NULL), *told = map_at(&c->told, key, 0, NULL);
     if (selected)
         *told += value >= *counted ? value - *counted : value;
     *counted = value;
@@ -137,8 +138,9 @@ static void put_value(struct copying *c, const struct record *r, const void *at,
 }
 
 /* The record with its counters as they are to be told. */
-static struct record counted_on(struct copying *c, const struct record *r, uint64_t format, bool selected)
+static struct record counted_on(struct copying *c, const struct record *r, const struct perf_event_attr *a, bool selected)
 {
+    uint64_t format = a->read_format;
     struct cursor cur = cursor_of(r->sample.read, r->sample.read_size, r->swap);
     bool group = format & PERF_FORMAT_GROUP;
     uint64_t n = group ? cursor_u64(&cur) : 1;
@@ -156,7 +158,7 @@ static struct record counted_on(struct copying *c, const struct record *r, uint6
         if (format & PERF_FORMAT_LOST)
             cursor_skip(&cur, sizeof(uint64_t));
         if (!cur.bad)
-            put_value(c, r, at, go_on(c, id, value, selected));
+            put_value(c, r, at, go_on(c, readings_key(r, a->inherit, id), value, selected));
     }
     struct record changed = *r;
     changed.body = c->record.data + sizeof(struct perf_event_header);
@@ -173,7 +175,7 @@ static void copy_sample(struct copying *c, const struct record *r, bool selected
     c->last = r->place;
     c->n_seen++;
     if (counts && first) {
-        struct record changed = counted_on(c, r, a->read_format, selected);
+        struct record changed = counted_on(c, r, a, selected);
         if (selected)
             perfdata_write_record(c->w, &changed);
     } else if (selected && first) {
