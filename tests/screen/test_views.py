@@ -94,8 +94,8 @@ def expansion_stays():
 def groups():
     """b walks through all groupings"""
     with started() as s:
-        for pattern in (r"COMM.*MODULE.*FUNCTION", r"COMM", r"MODULE", r"(?i)process", r"(?i)thread", r"cpu [01]", r"(?i)cgroup",
-                        r"MODULE.*FUNCTION"):
+        for pattern in (r"COMM.*MODULE.*FUNCTION", r"COMM", r"MODULE", r"(?i)process", r"(?i)thread", r"cpu [01]",
+                        r"by cgroups side by side", r"by cgroup, ", r"by symbol, "):
             s.send("b")
             s.wait(pattern)
 
