@@ -20,6 +20,15 @@ struct functions {
     struct functions_scratch *scratch; /* kept between builds */
 };
 
+/* The function that runs in samples of a node: of its frame or, where that is left out, of the nearest caller that is not;
+ * see functions_build. */
+static inline uint32_t functions_leaf(const struct result *r, const uint32_t *frame_func, uint32_t node)
+{
+    while (node && !frame_func[r->frame[node]])
+        node = r->parent[node];
+    return frame_func[node ? r->frame[node] : 0];
+}
+
 /* frame_func: a function number (dense, < n_funcs) for each of r's frames; number 0 means "left out": then
  * the nearest caller that is not is the one that runs. frame_func[0] is what samples without any (remaining)
  * frame count as, 0: nothing. with_group: rows are per (group, func); else group is 0. leaf_only: no totals

@@ -259,15 +259,13 @@ static void build_group_leaves(struct functions *f, uint32_t i, const uint32_t *
 
     for (uint32_t k = p->starts[i]; k < p->starts[i + 1]; k++) {
         const struct result_entry *e = &r->entries[p->order[k]];
-        uint32_t node = e->node;
+        uint32_t func = functions_leaf(r, frame_func, e->node);
         struct function_row *row;
         struct sum own = { 0 };
 
-        while (node && !frame_func[r->frame[node]])
-            node = r->parent[node];
-        if (!frame_func[r->frame[node]])
+        if (!func)
             continue;
-        row = row_at(f, frame_func[r->frame[node]], p->groups[i]);
+        row = row_at(f, func, p->groups[i]);
         sum_add_entry(&own, e);
         row_add_total(row, &own);
         row->self_weight += own.weight;
@@ -346,11 +344,9 @@ void functions_beside(const struct functions *f, const struct result *r, const u
         map_put(&rows, row_key(f->rows[i].func, f->rows[i].group), i);
     for (uint32_t i = 0; i < r->n_entries; i++) {
         const struct result_entry *e = &r->entries[i];
-        uint32_t node = e->node;
+        uint32_t func = functions_leaf(r, frame_func, e->node);
 
-        while (node && !frame_func[r->frame[node]])
-            node = r->parent[node];
-        if (!map_get(&rows, row_key(frame_func[node ? r->frame[node] : 0], with_group ? e->group : 0), &row))
+        if (!map_get(&rows, row_key(func, with_group ? e->group : 0), &row))
             continue;
         for (uint32_t k = 0; k < r->besides; k++)
             (*sums)[row * r->besides + k] += r->beside[(size_t)i * r->besides + k];

@@ -169,10 +169,8 @@ static void sum_parts(struct table_rows *t)
         row_of[t->functions.rows[i].func] = i + 1;
     for (uint32_t i = 0; i < r->n_entries; i++) {
         const struct result_entry *e = &r->entries[i];
-        uint32_t node = e->node, part = e->group < v->n_groups ? part_of[e->group] : 0;
-        while (node && !v->frame_func[r->frame[node]])
-            node = r->parent[node];
-        uint32_t row = row_of[v->frame_func[node ? r->frame[node] : 0]];
+        uint32_t part = e->group < v->n_groups ? part_of[e->group] : 0;
+        uint32_t row = row_of[functions_leaf(r, v->frame_func, e->node)];
         if (row && part)
             t->part_sums[(size_t)(row - 1) * TABLE_PARTS + part - 1] += e->weight;
     }
