@@ -19,9 +19,20 @@ static void drop(struct symbolizer *sy, struct symbol_table **t)
     *t = NULL;
 }
 
+/* The session has to look at its names before they are renewed, or taken apart by their times. */
+static bool is_waiting(const struct mod *mod)
+{
+    return mod->parked || mod->redate;
+}
+
+static struct symbol_table *newest(const struct mod *mod)
+{
+    return mod->parked ? mod->parked : mod->table;
+}
+
 static void unpark(struct symbolizer *sy, struct mod *mod)
 {
-    sy->jit_parked -= mod->parked || mod->redate;
+    sy->jit_parked -= is_waiting(mod);
     mod->redate = false;
     drop(sy, &mod->parked);
 }
@@ -68,7 +79,7 @@ bool jit_install(struct symbolizer *sy, struct mod *mod, struct symbol_table *t,
         drop(sy, &mod->table);
         mod->table = t;
     }
-    sy->jit_parked += mod->parked || mod->redate;
+    sy->jit_parked += is_waiting(mod);
     return true;
 }
 
@@ -95,7 +106,7 @@ uint32_t symbolizer_renamed(struct symbolizer *sy, uint32_t *modules, uint32_t c
 
     pthread_mutex_lock(&sy->lock);
     while (sy->jit_parked && n < cap && map_next(&sy->mods, &pos, &id, &value))
-        if (((const struct mod *)(uintptr_t)value)->parked || ((const struct mod *)(uintptr_t)value)->redate)
+        if (is_waiting((const struct mod *)(uintptr_t)value))
             modules[n++] = (uint32_t)id;
     pthread_mutex_unlock(&sy->lock);
     return n;
@@ -212,7 +223,7 @@ struct symbol_table *symbolizer_dated(struct symbolizer *sy, struct module *m)
     pthread_mutex_lock(&sy->lock);
     mod = find(sy, m);
     if (mod && mod->redate) {
-        t = mod->parked ? mod->parked : mod->table;
+        t = newest(mod);
         t->users++;
     }
     pthread_mutex_unlock(&sy->lock);
@@ -225,7 +236,7 @@ void symbolizer_dated_done(struct symbolizer *sy, struct module *m, struct symbo
 
     pthread_mutex_lock(&sy->lock);
     mod = find(sy, m);
-    if (mod && mod->redate && t == (mod->parked ? mod->parked : mod->table)) {
+    if (mod && mod->redate && t == newest(mod)) {
         if (mod->parked)
             drop(sy, &mod->table);
         mod->table = t;
