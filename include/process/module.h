@@ -70,7 +70,12 @@ struct module *module_new(const struct module *like);
 enum module_kind module_classify(const char **path);
 /* Whether offsets in modules of that kind are addresses. */
 bool module_is_absolute(enum module_kind kind);
-/* The same as a value, to make a changed one from. Its references are not copied: others count them meanwhile. */
+/* Whether source lines and inlined functions may be known of it. */
+static inline bool module_has_lines(const struct module *m)
+{
+    return m->kind == MODULE_FILE || m->kind == MODULE_KERNEL;
+}
+/* A module as a value, to make a changed one from. Its references are not copied: others count them meanwhile. */
 struct module module_value(const struct module *m);
 struct module *module_get(struct module *m);
 void module_put(struct module *m);

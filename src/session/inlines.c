@@ -106,7 +106,7 @@ static uint32_t ask(const struct look *l, uint32_t frame)
 {
     struct module *m = l->module_of(l->v, frame);
     struct symbol_lines lines;
-    if ((m->kind != MODULE_FILE && m->kind != MODULE_KERNEL) ||
+    if (!module_has_lines(m) ||
         symbolizer_inlined(l->s->symbolizer, m, l->v->result.frame_offset[frame], &lines) != SYMBOL_FOUND)
         return 0;
     return lines.n_inlines;

@@ -402,7 +402,7 @@ static enum symbol_state look_up(struct symbolizer *sy, struct module *m, uint64
     mod = mods_get(sy, m);
     if (mod->given && given_lines(mod->given, offset, out)) {
         state = SYMBOL_FOUND;
-    } else if ((m->kind == MODULE_FILE || m->kind == MODULE_KERNEL) && !mod->given && mod->tasks[TASK_LINES].progress != PROGRESS_FAILED) {
+    } else if (module_has_lines(m) && !mod->given && mod->tasks[TASK_LINES].progress != PROGRESS_FAILED) {
         cache_of(sy, mod);
         state = look(sy, mod, offset, out);
     }
