@@ -216,4 +216,13 @@ static inline bool switch_cpu(bool on)
     return ok;
 }
 
+static inline struct event software(const char *name, uint64_t config)
+{
+    struct event ev = { .kind = EVENT_SOFTWARE };
+    snprintf(ev.name, sizeof ev.name, "%s", name);
+    ev.attr.type = PERF_TYPE_SOFTWARE;
+    ev.attr.config = config;
+    return ev;
+}
+
 #endif

@@ -510,15 +510,6 @@ static void without_privilege_own_processes_or_a_message(void **state)
         assert_true(v.notes >= 1);
 }
 
-static struct event software(const char *name, uint64_t config)
-{
-    struct event ev = { .kind = EVENT_SOFTWARE };
-    snprintf(ev.name, sizeof ev.name, "%s", name);
-    ev.attr.type = PERF_TYPE_SOFTWARE;
-    ev.attr.config = config;
-    return ev;
-}
-
 /* The mean of all: few files, no memory to lock, no privilege, and four events at a time that want rings of 16 MB. */
 static void several_events_without_privilege_memory_and_files_run_or_say_why_not(void **state)
 {

@@ -72,15 +72,6 @@ static void fork_and_touch_on_go(void)
     pause();
 }
 
-static struct event software(const char *name, uint64_t config)
-{
-    struct event ev = { .kind = EVENT_SOFTWARE };
-    snprintf(ev.name, sizeof ev.name, "%s", name);
-    ev.attr.type = PERF_TYPE_SOFTWARE;
-    ev.attr.config = config;
-    return ev;
-}
-
 static int setup_group(void **state)
 {
     setup(state);

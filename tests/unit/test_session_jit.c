@@ -144,10 +144,23 @@ static void a_map_is_read_without_anybody_looking(void **state)
     assert_true(samples_in("after") > 0);
 }
 
+static void open_what_was_written(void)
+{
+    struct session_config from_file = { .input = data_path, .history_bytes = 16 << 20 };
+
+    scope_init(&from_file.scope);
+    session = session_open(&from_file, &error);
+    if (!session)
+        fail_msg("%s", error.text);
+    session_wait(session, 60 * NS_PER_SEC, NULL);
+    session_settle(session, 60 * NS_PER_SEC);
+    ask();
+    session_settle(session, 60 * NS_PER_SEC);
+}
+
 static void a_written_profile_keeps_both(void **state)
 {
     uint64_t before, after, written;
-    struct session_config from_file = { .input = data_path, .history_bytes = 16 << 20 };
 
     (void)state;
     sample_under_both_names(&before);
@@ -160,14 +173,7 @@ static void a_written_profile_keeps_both(void **state)
     session_close(session);
     end_child(0);
     unlink(map_path);
-    scope_init(&from_file.scope);
-    session = session_open(&from_file, &error);
-    if (!session)
-        fail_msg("%s", error.text);
-    session_wait(session, 60 * NS_PER_SEC, NULL);
-    session_settle(session, 60 * NS_PER_SEC);
-    ask();
-    session_settle(session, 60 * NS_PER_SEC);
+    open_what_was_written();
     assert_int_equal(asked("before"), before);
     assert_int_equal(samples_in("after"), after);
 }
@@ -326,7 +332,6 @@ static void several_changes_between_two_looks_are_told_apart(void **state)
 
 static void a_written_profile_keeps_the_times_of_a_dump(void **state)
 {
-    struct session_config from_file = { .input = data_path, .history_bytes = 16 << 20 };
     uint64_t changed_ns, before, after, written;
 
     (void)state;
@@ -341,14 +346,7 @@ static void a_written_profile_keeps_the_times_of_a_dump(void **state)
         fail_msg("%s", error.text);
     session_close(session);
     end_child(0);
-    scope_init(&from_file.scope);
-    session = session_open(&from_file, &error);
-    if (!session)
-        fail_msg("%s", error.text);
-    session_wait(session, 60 * NS_PER_SEC, NULL);
-    session_settle(session, 60 * NS_PER_SEC);
-    ask();
-    session_settle(session, 60 * NS_PER_SEC);
+    open_what_was_written();
     assert_int_equal(asked("before"), before);
     assert_int_equal(samples_in("after"), after);
     check_dated(changed_ns);
