@@ -119,6 +119,8 @@ def is_explained(mine, theirs):
     name, of_perf = (re.sub(r"\+0x[\da-f]+$", "", frame[1]) for frame in (mine, theirs))
     if mine[2] == theirs[2] and name == of_perf.split("@")[0]:
         return True  # the version of a symbol is no part of its name; of two with one name either begins the function
+    if mine[2] == theirs[2] and re.search(r"[^@]@[^@]", of_perf) and mine[1].split("+")[1:] == theirs[1].split("+")[1:]:
+        return True  # of two names of one function flametop does not take the one that is kept for old programs only
     if theirs[1].endswith("+0x0"):
         return True  # what lies behind a call that does not return is not what called
     if mine[2] == theirs[2] and re.search(r"@plt$|^\.plt", name) and (of_perf == "[unknown]" or of_perf.endswith("@plt")):

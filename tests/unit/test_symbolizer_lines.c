@@ -108,11 +108,16 @@ static unsigned look_at_all(struct setup *s, enum symbol_state expected)
     return n;
 }
 
+/* Only the first look is sure to find nothing: the answer may come while the others are asked. */
 static void look_and_settle(struct setup *s)
 {
     uint32_t before = symbolizer_generation(s->sy);
+    struct symbol_lines lines;
+    uint64_t at;
 
-    look_at_all(s, SYMBOL_PENDING);
+    assert_int_equal(symbolizer_lines(s->sy, s->module, s->start, &lines), SYMBOL_PENDING);
+    for (at = s->start + 1; at < s->start + s->size; at++)
+        symbolizer_lines(s->sy, s->module, at, &lines);
     assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
     assert_true(symbolizer_generation(s->sy) != before);
 }
