@@ -79,6 +79,7 @@ static bool start_command(struct counting *s, struct error *e)
     s->scope.command = true;
     s->scope.no_kernel = s->o->session.scope.no_kernel;
     s->scope.no_user = s->o->session.scope.no_user;
+    s->scope.no_inherit = s->o->session.scope.no_inherit;
     return true;
 }
 
@@ -186,7 +187,7 @@ static void put_text(struct buf *out, const struct counting *s, const struct eve
         buf_printf(out, "  (ran %.1f%% of the time)", 100.0 * (double)r->running_ns / (double)r->enabled_ns);
     size_t name = strlen(ev->name);
     const char *why = r->why && !strncmp(r->why, ev->name, name) && r->why[name] == ':' ? r->why + name + 2 : r->why;
-    buf_printf(out, "%s%s\n", why ? "  " : "", why ? why : r->state == COUNT_NOT_COUNTED ? "  it was never on a CPU" : "");
+    buf_printf(out, "%s%s\n", why ? "  " : "", why ? why : "");
 }
 
 static bool print(const struct counting *s, struct tally *t, struct error *e)

@@ -17,6 +17,7 @@ enum event_match {
 };
 /* Fills kind, attr.type and attr.config. Upper and lower case are the same, as they are to perf. */
 enum event_match event_table_find(const char *name, struct event *out);
+#define EVENT_RAW_DIGITS 16 /* of a raw event's number, at most */
 /* "r01c2", "r0x1c2": the number behind the r. */
 bool event_table_raw(const char *name, uint64_t *config);
 /* Every event by its first name; false from the callback ends the walk, and is returned. */

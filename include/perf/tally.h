@@ -16,11 +16,12 @@ struct tally_result {
     enum count_state state;
     double value;                  /* scaled by the times, and by the event's own unit */
     uint64_t enabled_ns, running_ns;
-    const char *why; /* not supported: why; else in what it differs from what was asked for, or NULL; borrowed */
+    const char *why; /* not supported, not counted: why; else in what it differs from what was asked for, or NULL; borrowed */
 };
 
 struct tally;
-/* Opens each event per CPU for all and a cgroup, per task with the children it will have for all others. scope->command: its
+/* Opens each event per CPU for all and a cgroup, per task with the children it will have for all others, and of the chosen
+ * CPUs what it does there. scope->command: its
  * process waits before an exec, with which the counting begins. An event that does not open is a result that says why; only
  * without anybody to count, or with a filter that the kernel does not take, there is nothing. The list is borrowed. */
 struct tally *tally_open(const struct event_list *events, const struct scope *scope, struct error *e);

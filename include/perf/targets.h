@@ -32,6 +32,8 @@ bool targets_any_runs(const uint32_t *ids, uint32_t n);
 /* The thread ids of what is known, or of the user's processes; without this process. The caller frees. */
 uint32_t *targets_threads(const struct targets *t, uint32_t *n);
 
+/* The threads of a process that there are now. The caller frees. */
+uint32_t *targets_threads_of(uint32_t pid, uint32_t *n);
 /* Process ids whose effective uid is `uid`, without this process. The caller frees. */
 uint32_t *targets_pids_of_user(uid_t uid, uint32_t *n);
 /* From /proc/PID/status. False: no such process, or it is hidden from us. */

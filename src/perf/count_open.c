@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "perf/count_set.h"
 #include "perf/namelist.h"
+#include "perf/places.h"
 
 #define SLOTS_MAX     16384
 #define CGROUPS_MAX   64
@@ -44,14 +45,14 @@ struct count_slot *count_slot_add(struct count_set *c, enum count_slot_kind kind
     return slot;
 }
 
-static bool add_cpus(struct count_set *c, struct error *e)
+/* Of several cgroups, which stand side by side, that of everybody comes first. */
+static void add_cpus(struct count_set *c, const struct places *places)
 {
-    const struct scope *s = &c->scope;
-    for (uint32_t cpu = 0; cpu < c->online.n; cpu++)
-        if (cpus_has(&c->online, cpu) && scope_has_cpu(s, cpu))
-            count_slot_add(c, SLOT_CPU, -1, (int)cpu, count_core_of(c, cpu));
+    uint32_t n = places->n_cgroups ? places->n / places->n_cgroups : places->n;
+    for (uint32_t i = 0; i < n; i++)
+        count_slot_add(c, SLOT_CPU, places->n_cgroups > 1 ? -1 : places->at[i].pid, places->at[i].cpu,
+                       count_core_of(c, (uint32_t)places->at[i].cpu));
     c->n_cpus = c->n_slots;
-    return c->n_slots || error_set(e, ERROR_MISSING, "counters: none of the chosen CPUs is online");
 }
 
 static bool socket_is_counted(const struct count_set *c, uint32_t cpu)
@@ -71,36 +72,15 @@ static void add_sockets(struct count_set *c)
                 count_slot_add(c, SLOT_SOCKET, -1, (int)cpu, i);
 }
 
-static void add_task(struct count_set *c, uint32_t process, pid_t tid)
+static void add_task(struct count_set *c, const struct place *at)
 {
     for (uint32_t core = 0; core < c->n_cores; core++) {
-        struct count_slot *slot = count_slot_add(c, SLOT_TASK, tid, -1, core);
+        struct count_slot *slot = count_slot_add(c, SLOT_TASK, at->pid, -1, core);
         if (!slot)
             return;
-        slot->owner = process;
+        slot->owner = at->process;
         slot->main = core == 0;
     }
-}
-
-static void add_threads(struct count_set *c, uint32_t pid)
-{
-    char path[64];
-    struct namelist tids = { 0 };
-    snprintf(path, sizeof path, "/proc/%u/task", pid);
-    namelist_add_dir(&tids, path, true, NULL);
-    for (size_t i = 0; i < tids.n; i++)
-        add_task(c, pid, atoi(tids.items[i]));
-    namelist_done(&tids);
-}
-
-static bool add_tasks(struct count_set *c, struct error *e)
-{
-    for (uint32_t i = 0; i < c->scope.n_ids; i++)
-        if (c->scope.kind == SCOPE_PIDS)
-            add_threads(c, c->scope.ids[i]);
-        else
-            add_task(c, scope_process_of(c->scope.ids[i]), (pid_t)c->scope.ids[i]);
-    return c->n_slots || error_set(e, ERROR_MISSING, "counters: no task of the target lives any more");
 }
 
 /* How many descriptors we may take and leave the rest of the program its own. */
@@ -117,19 +97,19 @@ static uint32_t descriptor_budget(void)
     return left < INT32_MAX ? (uint32_t)left : INT32_MAX;
 }
 
-static bool add_slots(struct count_set *c, struct error *e)
+static void add_slots(struct count_set *c, const struct places *places)
 {
     cpus_read("online", &c->online);
+    for (uint32_t i = 0; c->tasks && i < places->n; i++)
+        add_task(c, &places->at[i]);
     if (c->tasks)
-        return add_tasks(c, e);
-    if (!add_cpus(c, e))
-        return false;
+        return;
+    add_cpus(c, places);
     add_sockets(c);
     /* Half of what is left: the whole goes before its parts. */
     uint32_t most = descriptor_budget() / 2 / (CGROUP_EVENTS * c->n_cpus);
     if (c->how.cgroups)
         count_cgroups_add(c, most < CGROUPS_MAX ? most : CGROUPS_MAX);
-    return true;
 }
 
 /* ---- counters ---- */
@@ -261,18 +241,6 @@ static bool group_fits(struct count_set *c, enum count_group group, uint32_t bud
     return false;
 }
 
-static bool open_cgroup(struct count_set *c, struct error *e)
-{
-    if (scope_cgroups(&c->scope) != 1) /* several stand side by side */
-        return true;
-    int fd = scope_open_cgroup(&c->scope, 0);
-    if (fd < 0)
-        return error_sys(e, errno, "counters: cannot open the cgroup %s", c->scope.cgroup);
-    for (uint32_t i = 0; i < c->n_cpus; i++)
-        c->slots[i].pid = fd;
-    return true;
-}
-
 static void open_all(struct count_set *c)
 {
     uint32_t budget = descriptor_budget();
@@ -286,11 +254,15 @@ bool count_slots_open(struct count_set *c, struct error *e)
     memset(c->why, 0, sizeof c->why);
     memset(c->alone, 0, sizeof c->alone);
     count_sources_find(c);
-    bool ok = add_slots(c, e) && open_cgroup(c, e);
-    if (ok)
+    struct places places;
+    struct error why = { 0 };
+    bool ok = places_of(&places, &c->scope, 0, &why);
+    if (ok) {
+        add_slots(c, &places);
         open_all(c);
-    if (scope_cgroups(&c->scope) == 1 && c->n_cpus && c->slots[0].pid >= 0)
-        close(c->slots[0].pid);
+    } else
+        error_set(e, why.class, "counters: %s", why.text);
+    places_done(&places);
     count_cgroups_close(c);
     return ok;
 }

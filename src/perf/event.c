@@ -216,20 +216,30 @@ static bool near_vendor(const char *name, struct error *e)
     return false;
 }
 
+/* Where a name that may have been meant as a raw event's is none. */
+static size_t raw_fault(const char *name)
+{
+    size_t digits = *name == 'r' ? strspn(name + 1, "0123456789abcdefABCDEF") : 0;
+    bool meant = digits && name[1] <= '9';
+    return !meant ? 0 : 1 + (digits < EVENT_RAW_DIGITS ? digits : EVENT_RAW_DIGITS);
+}
+
 static bool unknown_event(const char *name, enum event_match match, struct error *e)
 {
     struct namelist all = { 0 };
     event_table_names(&all);
     pmu_each(add_aliases, &all);
     vendor_each(add_vendor, &all);
-    const char *near = namelist_nearest(&all, name);
+    const char *near = name[1] ? namelist_nearest(&all, name) : NULL; /* any name is near a single letter */
     const char *what = match == EVENT_MATCH_ILLEGAL ? "no CPU counts" : "unknown event";
     if (near)
         error_set(e, ERROR_MISSING, "%s '%s'; did you mean '%s'?", what, name, near);
     else
         error_set(e, ERROR_MISSING, "%s '%s'; --list-events shows what there is", what, name);
+    if (!near && *name == 'r')
+        error_hint(e, "; a raw event is r and 1 to %d hexadecimal digits, as in r01c2", EVENT_RAW_DIGITS);
     namelist_done(&all);
-    return error_at(e, 0);
+    return error_at(e, near ? 0 : raw_fault(name));
 }
 
 static bool parse_pmu(struct parts *p, struct event *out, struct error *e)

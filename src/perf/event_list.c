@@ -14,6 +14,7 @@
 
 #define ALL_MODIFIERS EVENT_MODIFIERS
 #define OF_A_GROUP    "SW" /* of the group as a whole, whoever they stand behind: no part of a name */
+#define BLANKS        " \t\n" /* around an event they mean nothing, as for perf */
 #define OF_ITS_LEADER "De" /* the kernel pins the leader, and with it all */
 
 /* The one that is being filled. */
@@ -244,8 +245,11 @@ static bool add_each(struct event_list *list, const char *text, struct group *g,
 {
     bool ok = true;
     for (const char *s = text; ok;) {
-        size_t n = length_of(s, braces);
-        char *item = mem_strndup(s, n);
+        s += strspn(s, BLANKS);
+        size_t n = length_of(s, braces), end = n;
+        while (end && strchr(BLANKS, s[end - 1]))
+            end--;
+        char *item = mem_strndup(s, end);
         ok = fn(list, item, g, e) || error_shift(e, (size_t)(s - text));
         mem_free(item);
         if (!s[n])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Trying events on the machine, and words for its refusals. */
 #include <errno.h>
+#include <linux/hw_breakpoint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,9 +49,7 @@ bool event_explain_filter(const struct event *ev, int errnum, struct error *e)
     char system[EVENT_NAME_MAX];
     size_t n = strcspn(ev->tracepoint, ":");
     snprintf(system, sizeof system, "%.*s", (int)n, ev->tracepoint);
-    if (errnum == EACCES || errnum == EPERM)
-        return error_sys(e, errnum, "the filter of %s", ev->tracepoint);
-    return tracepoint_explain_filter(system, ev->tracepoint + n + (ev->tracepoint[n] == ':'), ev->filter, e);
+    return tracepoint_explain_filter(system, ev->tracepoint + n + (ev->tracepoint[n] == ':'), ev->filter, errnum, e);
 }
 
 int event_paranoid(void)
@@ -96,6 +95,23 @@ static bool explain_refusal(const char *name, const struct perf_event_attr *attr
     return error_hint(e, "; it wants CAP_PERFMON, or sysctl kernel.perf_event_paranoid=%d", enough);
 }
 
+/* EINVAL says nothing more. */
+static const char *why_invalid(const struct perf_event_attr *attr)
+{
+    bool is_breakpoint = attr->type == PERF_TYPE_BREAKPOINT;
+    if (is_breakpoint && attr->bp_type & HW_BREAKPOINT_X && attr->bp_type != HW_BREAKPOINT_X)
+        return "a breakpoint is on execution (x) or on accesses (w, rw), not on both";
+    if (is_breakpoint && attr->bp_type == HW_BREAKPOINT_R)
+        return "this CPU has no breakpoints on reads alone; rw is on reads and writes";
+    if (is_breakpoint && attr->bp_type == HW_BREAKPOINT_X && attr->bp_len != sizeof(long))
+        return "a breakpoint on execution has no length: mem:0xADDRESS:x";
+    if (is_breakpoint && attr->bp_len && attr->bp_addr % attr->bp_len)
+        return "the address of a breakpoint is a multiple of its length; mem:0xADDRESS/1 is anywhere";
+    if (attr->type >= PERF_TYPE_MAX && (attr->exclude_user || attr->exclude_kernel))
+        return "its PMU does not tell user space from the kernel: leave out the modifiers (u, k), -K and -U";
+    return "the kernel says that these settings do not go together";
+}
+
 static bool explain(const char *name, const struct perf_event_attr *attr, bool all_tasks, int errnum,
                     struct error *e)
 {
@@ -111,8 +127,7 @@ static bool explain(const char *name, const struct perf_event_attr *attr, bool a
     case EPERM:
         return explain_refusal(name, attr, all_tasks, errnum, e);
     case EINVAL:
-        return error_set(e, ERROR_UNSUPPORTED, "%s: the kernel says that these settings do not go together",
-                         name);
+        return error_set(e, ERROR_UNSUPPORTED, "%s: %s", name, why_invalid(attr));
     case EMFILE:
     case ENFILE:
         return error_set(e, ERROR_LIMIT, "%s: too many open files; raise the limit (ulimit -n)", name);

@@ -139,7 +139,7 @@ bool event_table_raw(const char *name, uint64_t *config)
 {
     const char *hex = name + 1 + 2 * !strncasecmp(name, "r0x", 3);
     size_t digits = *name ? strspn(hex, "0123456789abcdefABCDEF") : 0;
-    if (name[0] != 'r' || !digits || digits > 16 || hex[digits])
+    if (name[0] != 'r' || !digits || digits > EVENT_RAW_DIGITS || hex[digits])
         return false;
     *config = strtoull(hex, NULL, 16);
     return true;

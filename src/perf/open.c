@@ -147,7 +147,7 @@ static bool open_threads(struct plan *p, struct live_cpu *c, const struct on_cpu
             continue;
         f->tid = what->tids[i];
         bool permission = f->stage == OPEN_EVENT && is_permission(f->sys);
-        if (!permission && f->sys != ESRCH) {
+        if (!permission && (f->stage == OPEN_FILTER || f->sys != ESRCH)) { /* a filter's may mean an open quote */
             if (p->fit && c->n_fds && (f->sys == EMFILE || f->sys == ENFILE))
                 break;
             return false;

@@ -10,91 +10,11 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "perf/cpus.h"
-#include "perf/targets.h"
+#include "perf/places.h"
 
-#define THREADS_MAX 256
-#define FDS_MAX     2048 /* at a time */
-#define SLICE_NS    (20 * NS_PER_MS)
-
-/* Where an event is counted: on each CPU, or in each thread. */
-struct places {
-    struct place {
-        int pid, cpu;
-        unsigned long flags;
-    } *at;
-    uint32_t n;
-    size_t cap;
-    int cgroup_fds[SCOPE_CGROUPS_MAX];
-    uint32_t n_cgroups;
-    bool tasks;
-};
-
-static void add_place(struct places *p, int pid, int cpu, unsigned long flags)
-{
-    MEM_GROW(p->at, p->cap, p->n + 1);
-    p->at[p->n++] = (struct place){ pid, cpu, flags };
-}
-
-static void add_cpus(struct places *p, const struct scope *s, int pid, unsigned long flags)
-{
-    struct cpus online;
-    cpus_read("online", &online);
-    for (uint32_t cpu = 0; cpu < online.n; cpu++)
-        if (online.in[cpu] && scope_has_cpu(s, cpu))
-            add_place(p, pid, (int)cpu, flags);
-    cpus_done(&online);
-}
-
-static void add_threads(struct places *p, const struct scope *s)
-{
-    struct targets targets;
-    uint32_t n, *tids;
-    targets_init(&targets, s, false);
-    tids = targets_threads(&targets, &n);
-    for (uint32_t i = 0; i < n && i < THREADS_MAX; i++)
-        add_place(p, (int)tids[i], -1, 0);
-    mem_free(tids);
-    targets_done(&targets);
-}
-
-static bool add_cgroups(struct places *p, const struct scope *s, struct error *e)
-{
-    for (uint32_t i = 0; i < scope_cgroups(s); i++) {
-        int fd = scope_open_cgroup(s, i);
-        if (fd < 0)
-            return error_sys(e, errno, "cannot open the cgroup %s", scope_cgroup(s, i));
-        p->cgroup_fds[p->n_cgroups++] = fd;
-        add_cpus(p, s, fd, PERF_FLAG_PID_CGROUP);
-    }
-    return true;
-}
-
-static bool places_of(struct places *p, const struct scope *s, struct error *e)
-{
-    *p = (struct places){ 0 };
-    switch (s->kind) {
-    case SCOPE_PIDS:
-    case SCOPE_TIDS:
-        p->tasks = true;
-        add_threads(p, s);
-        return p->n || error_set(e, ERROR_MISSING, "nothing of what is measured runs any more");
-    case SCOPE_CGROUP:
-        if (!add_cgroups(p, s, e))
-            return false;
-        break;
-    default:
-        add_cpus(p, s, -1, 0);
-    }
-    return p->n || error_set(e, ERROR_MISSING, "none of the chosen CPUs is online");
-}
-
-static void places_done(struct places *p)
-{
-    for (uint32_t i = 0; i < p->n_cgroups; i++)
-        close(p->cgroup_fds[i]);
-    mem_free(p->at);
-}
+#define PLACES_MAX 256 /* of tasks */
+#define FDS_MAX    2048 /* at a time */
+#define SLICE_NS   (20 * NS_PER_MS)
 
 /* One event at all of its places. */
 struct counter {
@@ -132,7 +52,7 @@ static void counter_open(struct counter *c, const struct event *ev, const struct
     for (uint32_t i = 0; i < p->n; i++) {
         if (!is_meant(ev, &p->at[i]))
             continue;
-        int fd = event_open_fd(&a, p->at[i].pid, p->at[i].cpu, -1, p->at[i].flags);
+        int fd = event_open_fd(&a, p->at[i].pid, p->at[i].cpu, -1, p->flags);
         sys = fd < 0 && !sys ? errno : sys;
         if (fd < 0)
             continue;
@@ -150,7 +70,7 @@ static void counter_start(struct counter *c)
         ioctl(c->fds[i], PERF_EVENT_IOC_ENABLE, 0);
 }
 
-static void counter_read(const struct counter *c, struct rate *out)
+static void counter_read(const struct counter *c, bool scales, struct rate *out)
 {
     double sum = 0;
     for (uint32_t i = 0; i < c->n; i++) {
@@ -159,7 +79,7 @@ static void counter_read(const struct counter *c, struct rate *out)
         } r;
         if (read(c->fds[i], &r, sizeof r) != sizeof r || !r.running_ns)
             continue;
-        sum += (double)r.value * (r.enabled_ns > r.running_ns ? (double)r.enabled_ns / (double)r.running_ns : 1);
+        sum += (double)r.value * (scales && r.enabled_ns > r.running_ns ? (double)r.enabled_ns / (double)r.running_ns : 1);
     }
     uint64_t passed_ns = clock_now_ns() - c->start_ns;
     out->counted = c->n > 0;
@@ -194,7 +114,7 @@ static void count_batch(const struct event *events, uint32_t n, const struct sco
         counter_start(&counters[i]);
     wait_ns(ns, stop);
     for (uint32_t i = 0; i < n; i++)
-        counter_read(&counters[i], &out[i]);
+        counter_read(&counters[i], !places->split, &out[i]);
     for (uint32_t i = 0; i < n; i++)
         counter_close(&counters[i]);
     mem_free(counters);
@@ -216,7 +136,9 @@ void rate_count(const struct event *events, uint32_t n, const struct scope *scop
     struct places places;
     struct error e = { 0 };
     memset(out, 0, n * sizeof *out);
-    bool ok = places_of(&places, scope, &e);
+    bool ok = places_of(&places, scope, PLACES_SPLIT, &e);
+    if (places.tasks && places.n > PLACES_MAX)
+        places.n = PLACES_MAX;
     uint32_t most = ok ? batch_size(places.n) : 1;
     for (uint32_t i = 0; ok && i < n && !is_over(stop); i += most)
         count_batch(events + i, n - i < most ? n - i : most, scope, &places, ns, stop, out + i);

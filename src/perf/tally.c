@@ -9,18 +9,12 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "perf/cpus.h"
-#include "perf/namelist.h"
 #include "perf/open.h"
+#include "perf/places.h"
 #include "perf/pmu.h"
 
-struct target {
-    pid_t pid; /* -1: everything; a cgroup's folder */
-    int cpu;   /* -1: all */
-};
-
 struct counter {
-    int *fds; /* of its targets, one after the other; -1: not there */
+    int *fds; /* of its places, one after the other; -1: not there */
     size_t n, cap;
     char *why; /* NULL: nothing to say */
     bool open;
@@ -30,103 +24,19 @@ struct counter {
 struct tally {
     const struct event_list *events;
     const struct scope *scope;
-    struct target *targets;
-    size_t n_targets, targets_cap;
-    struct cpus online;
+    struct places places;
     struct counter *counters;
-    unsigned long flags;
-    int *cgroup_fds; /* stay open: they are the targets' */
-    size_t n_cgroups, cgroups_cap;
+    struct counter clock; /* split: how long the tasks ran at each place */
     struct error filter; /* what was wrong with one */
 };
-
-static void add_target(struct tally *t, pid_t pid, int cpu)
-{
-    MEM_GROW(t->targets, t->targets_cap, t->n_targets + 1);
-    t->targets[t->n_targets++] = (struct target){ pid, cpu };
-}
-
-static void add_on_cpus(struct tally *t, pid_t pid)
-{
-    for (uint32_t cpu = 0; cpu < t->online.n; cpu++)
-        if (t->online.in[cpu] && scope_has_cpu(t->scope, cpu))
-            add_target(t, pid, (int)cpu);
-}
-
-static void add_task(struct tally *t, pid_t tid)
-{
-    if (t->scope->cpus)
-        add_on_cpus(t, tid);
-    else
-        add_target(t, tid, -1);
-}
-
-static void add_threads(struct tally *t, uint32_t pid)
-{
-    char path[64];
-    struct namelist tids = { 0 };
-    snprintf(path, sizeof path, "/proc/%u/task", pid);
-    namelist_add_dir(&tids, path, true, NULL);
-    for (size_t i = 0; i < tids.n; i++)
-        add_task(t, atoi(tids.items[i]));
-    namelist_done(&tids);
-}
-
-static bool add_cgroups(struct tally *t, struct error *e)
-{
-    t->flags = PERF_FLAG_PID_CGROUP;
-    for (uint32_t i = 0; i < scope_cgroups(t->scope); i++) {
-        int fd = scope_open_cgroup(t->scope, i);
-        if (fd < 0)
-            return error_sys(e, errno, "cannot open the cgroup %s", scope_cgroup(t->scope, i));
-        MEM_GROW(t->cgroup_fds, t->cgroups_cap, t->n_cgroups + 1);
-        t->cgroup_fds[t->n_cgroups++] = fd;
-        add_on_cpus(t, fd);
-    }
-    return true;
-}
-
-static bool find_targets(struct tally *t, struct error *e)
-{
-    const struct scope *s = t->scope;
-    uint32_t n = 0, *pids = s->kind == SCOPE_USER ? targets_pids_of_user(s->uid, &n) : NULL;
-    switch (s->kind) {
-    case SCOPE_ALL:
-        add_on_cpus(t, -1);
-        break;
-    case SCOPE_CGROUP:
-        if (!add_cgroups(t, e))
-            return false;
-        break;
-    case SCOPE_PIDS:
-        for (uint32_t i = 0; i < s->n_ids; i++)
-            add_threads(t, s->ids[i]);
-        break;
-    case SCOPE_TIDS:
-        for (uint32_t i = 0; i < s->n_ids; i++)
-            add_task(t, (pid_t)s->ids[i]);
-        break;
-    case SCOPE_USER:
-        for (uint32_t i = 0; i < n; i++)
-            add_threads(t, pids[i]);
-        break;
-    }
-    mem_free(pids);
-    return t->n_targets || error_set(e, ERROR_MISSING, "there is nobody to count: no such CPU is online, or all tasks ended");
-}
-
-static bool is_task(const struct tally *t)
-{
-    return t->scope->kind != SCOPE_ALL && t->scope->kind != SCOPE_CGROUP;
-}
 
 static struct perf_event_attr attr_of(const struct tally *t, const struct event *ev)
 {
     struct perf_event_attr a = ev->attr;
     a.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
     a.disabled = 1;
-    a.inherit = is_task(t);
-    a.enable_on_exec = is_task(t) && t->scope->command;
+    a.inherit = t->places.tasks && !t->scope->no_inherit;
+    a.enable_on_exec = t->places.tasks && t->scope->command;
     if (t->scope->no_kernel)
         a.exclude_kernel = a.exclude_hv = 1;
     if (t->scope->no_user)
@@ -164,7 +74,7 @@ struct try_open {
     unsigned long flags;
 };
 
-static int open_at(const struct try_open *o, struct target at, int leader)
+static int open_at(const struct try_open *o, struct place at, int leader)
 {
     struct perf_event_attr a = o->attr;
     if (leader >= 0) /* it follows its leader, in this too */
@@ -185,11 +95,11 @@ static void explain(struct tally *t, struct counter *c, const struct try_open *o
     if (fd == -2)
         event_explain_filter(o->ev, sys, &t->filter);
     else
-        (is_task(t) ? event_explain : event_explain_on_cpu)(o->ev->name, &o->attr, sys, &e);
+        (t->places.tasks ? event_explain : event_explain_on_cpu)(o->ev->name, &o->attr, sys, &e);
     say(c, e.text);
 }
 
-static int retry_user(struct counter *c, struct try_open *o, struct target at, int leader)
+static int retry_user(struct counter *c, struct try_open *o, struct place at, int leader)
 {
     if ((errno != EACCES && errno != EPERM) || o->attr.exclude_kernel || o->attr.exclude_user)
         return -1;
@@ -204,18 +114,19 @@ static int retry_user(struct counter *c, struct try_open *o, struct target at, i
     return fd;
 }
 
-static bool open_on(struct tally *t, struct counter *c, struct try_open *o, const struct target *targets, size_t n,
+/* In the order of the places; of a PMU's kinds one after the other. */
+static bool open_on(struct tally *t, struct counter *c, struct try_open *o, const struct places *places,
                     const struct counter *leader)
 {
     size_t first = c->n;
-    for (size_t i = 0; i < n; i++) {
-        struct target at = targets[i];
+    for (size_t i = 0; i < places->n; i++) {
+        struct place at = places->at[i];
         bool skip = at.cpu >= 0 && !cpu_mask_has(&o->ev->cpus, (uint32_t)at.cpu);
         int lead = leader && first + i < leader->n ? leader->fds[first + i] : -1;
         int fd = skip ? -1 : open_at(o, at, lead);
         if (fd == -1 && !skip)
             fd = retry_user(c, o, at, lead);
-        if (fd < 0 && !skip && errno != ESRCH)
+        if (fd < 0 && !skip && (fd == -2 || errno != ESRCH)) /* of a filter that means that a quote is not closed */
             explain(t, c, o, fd, errno);
         keep(c, fd < 0 ? -1 : fd);
         if (fd < 0 && !skip && (fd == -2 || errno == EMFILE || errno == ENFILE))
@@ -246,7 +157,7 @@ static bool open_tasks(struct tally *t, struct counter *c, const struct try_open
             one.attr.type = types[i];
         else if (generic)
             one.attr.config |= (uint64_t)types[i] << 32;
-        if (!open_on(t, c, &one, t->targets, t->n_targets, leader) && !c->open && !generic)
+        if (!open_on(t, c, &one, &t->places, leader) && !c->open && !generic)
             return false;
     }
     return c->open;
@@ -256,15 +167,14 @@ static bool open_tasks(struct tally *t, struct counter *c, const struct try_open
 static bool open_wide(struct tally *t, struct counter *c, const struct try_open *o)
 {
     struct try_open wide = *o;
-    struct target *cpus = mem_array(t->online.n + 1, sizeof *cpus);
-    size_t n = 0;
-    for (uint32_t cpu = 0; cpu < t->online.n; cpu++)
-        if (t->online.in[cpu] && cpu_mask_has(&o->ev->cpus, cpu))
-            cpus[n++] = (struct target){ -1, (int)cpu };
+    struct scope all;
+    struct places cpus;
+    scope_init(&all);
+    places_of(&cpus, &all, 0, NULL);
     wide.attr.inherit = wide.attr.enable_on_exec = 0;
     wide.flags = 0;
     struct counter tried = { 0 };
-    bool ok = open_on(t, &tried, &wide, cpus, n, NULL);
+    bool ok = open_on(t, &tried, &wide, &cpus, NULL);
     if (ok) {
         mem_free(c->fds);
         mem_free(c->why);
@@ -277,7 +187,7 @@ static bool open_wide(struct tally *t, struct counter *c, const struct try_open 
         mem_free(tried.fds);
         mem_free(tried.why);
     }
-    mem_free(cpus);
+    places_done(&cpus);
     return ok;
 }
 
@@ -285,17 +195,26 @@ static void open_event(struct tally *t, size_t event)
 {
     struct counter *c = &t->counters[event];
     const struct event *ev = &t->events->items[event];
-    struct try_open o = { .ev = ev, .attr = attr_of(t, ev), .flags = t->flags };
+    struct try_open o = { .ev = ev, .attr = attr_of(t, ev), .flags = t->places.flags };
     const struct counter *leader = leader_of(t, event);
     if (ev->kind == EVENT_TOOL)
         return;
-    bool ok = is_task(t) && !t->scope->cpus ? open_tasks(t, c, &o, leader)
-                                            : open_on(t, c, &o, t->targets, t->n_targets, leader);
+    bool ok = t->places.tasks && !t->places.split ? open_tasks(t, c, &o, leader) : open_on(t, c, &o, &t->places, leader);
     if (ok)
         return;
     close_fds(c);
-    if (ev->kind == EVENT_PMU && is_task(t) && !leader)
+    if (ev->kind == EVENT_PMU && t->places.tasks && !leader)
         open_wide(t, c, &o);
+}
+
+/* An event that runs whenever the task does, on that CPU. */
+static void open_clock(struct tally *t)
+{
+    struct event ev = { .kind = EVENT_SOFTWARE, .attr.size = sizeof ev.attr, .attr.type = PERF_TYPE_SOFTWARE };
+    ev.attr.config = PERF_COUNT_SW_DUMMY;
+    ev.attr.exclude_kernel = ev.attr.exclude_hv = 1;
+    struct try_open o = { .ev = &ev, .attr = attr_of(t, &ev), .flags = t->places.flags };
+    open_on(t, &t->clock, &o, &t->places, NULL);
 }
 
 struct tally *tally_open(const struct event_list *events, const struct scope *scope, struct error *e)
@@ -305,8 +224,9 @@ struct tally *tally_open(const struct event_list *events, const struct scope *sc
     t->scope = scope;
     t->counters = mem_array(events->n + 1, sizeof *t->counters);
     open_raise_limit();
-    cpus_read("online", &t->online);
-    bool ok = find_targets(t, e);
+    bool ok = places_of(&t->places, scope, PLACES_USERS_TASKS | PLACES_SPLIT, e);
+    if (ok && t->places.split)
+        open_clock(t);
     for (size_t i = 0; ok && i < events->n; i++) {
         open_event(t, i);
         ok = !*t->filter.text;
@@ -319,33 +239,90 @@ struct tally *tally_open(const struct event_list *events, const struct scope *sc
     return NULL;
 }
 
+static void start(const struct counter *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->fds[i] >= 0)
+            ioctl(c->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+}
+
+/* The clock comes last, so that no time passes that only it sees. */
 void tally_start(struct tally *t)
 {
     for (size_t i = 0; i < t->events->n; i++)
-        for (size_t k = 0; k < t->counters[i].n; k++)
-            if (t->counters[i].fds[k] >= 0 && !(is_task(t) && t->scope->command && !t->counters[i].wide))
-                ioctl(t->counters[i].fds[k], PERF_EVENT_IOC_ENABLE, 0);
+        if (!(t->places.tasks && t->scope->command && !t->counters[i].wide))
+            start(&t->counters[i]);
+    start(&t->clock);
+}
+
+static bool read_one(int fd, struct count_raw *out)
+{
+    uint64_t v[3];
+    if (read(fd, v, sizeof v) != sizeof v)
+        return false;
+    *out = (struct count_raw){ v[0], v[1], v[2] };
+    return true;
+}
+
+struct sum {
+    struct count_raw all;
+    size_t open, ended;
+};
+
+/* A task's counter is enabled for each kind of CPU while it runs on any, and for each CPU while it is on others: there the
+ * clock knows how long it could have run. The clock is read first, so that it is not ahead. */
+static void add_place(const struct tally *t, const struct counter *c, size_t place, size_t step, struct sum *sum)
+{
+    uint64_t enabled_ns = 0, running_ns = 0;
+    struct count_raw one, clock = { 0 };
+    bool split = t->places.split && !c->wide && place < t->clock.n;
+    if (split)
+        read_one(t->clock.fds[place], &clock);
+    for (size_t i = place; i < c->n; i += step) {
+        bool answers = c->fds[i] >= 0 && read_one(c->fds[i], &one);
+        sum->open += c->fds[i] >= 0;
+        sum->ended += c->fds[i] >= 0 && !answers;
+        if (!answers)
+            continue;
+        sum->all.value += one.value;
+        running_ns += one.running_ns;
+        enabled_ns = one.enabled_ns > enabled_ns ? one.enabled_ns : enabled_ns;
+    }
+    sum->all.running_ns += running_ns;
+    if (split)
+        enabled_ns = clock.running_ns > running_ns ? clock.running_ns : running_ns;
+    sum->all.enabled_ns += enabled_ns;
+}
+
+/* What there is to say of a counter that gave less than it should. */
+static const char *complaint(const struct sum *sum)
+{
+    if (sum->ended && sum->ended < sum->open)
+        return "the kernel ended a part of it, which is missing: pinned (:D) it found no free counter, or its PMU is gone";
+    if (sum->ended)
+        return "the kernel ended it: pinned (:D) it found no free counter, or its PMU is gone";
+    if (!sum->all.enabled_ns)
+        return "what is counted never ran";
+    return sum->all.running_ns ? NULL : "it never got a counter: others hold them (pinned events, the NMI watchdog, another profiler)";
 }
 
 struct tally_result tally_read(struct tally *t, size_t event)
 {
     const struct counter *c = &t->counters[event];
     const struct event *ev = &t->events->items[event];
-    struct tally_result r = { .state = COUNT_NOT_COUNTED, .why = c->why };
-    uint64_t sum = 0;
-    for (size_t i = 0; i < c->n; i++) {
-        uint64_t v[3];
-        if (c->fds[i] < 0 || read(c->fds[i], v, sizeof v) != sizeof v)
-            continue;
-        sum += v[0];
-        r.enabled_ns += v[1];
-        r.running_ns += v[2];
-    }
+    struct tally_result r = { .state = COUNT_NOT_COUNTED };
+    struct sum sum = { 0 };
+    size_t places = c->wide ? c->n : t->places.n;
+    for (size_t place = 0; place < places; place++)
+        add_place(t, c, place, places, &sum);
+    r.why = c->open && (sum.ended || !c->why) ? complaint(&sum) : c->why;
+    r.enabled_ns = sum.all.enabled_ns;
+    r.running_ns = sum.all.running_ns;
     if (!c->open && ev->kind != EVENT_TOOL) {
         r.state = COUNT_NOT_SUPPORTED;
         return r;
     }
-    struct count_value scaled = count_scale(sum, r.enabled_ns, r.running_ns);
+    struct count_value scaled = count_scale(sum.all.value, r.enabled_ns, r.running_ns);
     r.state = r.enabled_ns ? scaled.state : COUNT_NOT_COUNTED;
     r.value = scaled.value * (ev->scale > 0 ? ev->scale : 1);
     return r;
@@ -360,11 +337,10 @@ void tally_close(struct tally *t)
         mem_free(t->counters[i].fds);
         mem_free(t->counters[i].why);
     }
-    for (size_t i = 0; i < t->n_cgroups; i++)
-        close(t->cgroup_fds[i]);
-    mem_free(t->cgroup_fds);
-    cpus_done(&t->online);
+    close_fds(&t->clock);
+    mem_free(t->clock.fds);
+    mem_free(t->clock.why);
     mem_free(t->counters);
-    mem_free(t->targets);
+    places_done(&t->places);
     mem_free(t);
 }

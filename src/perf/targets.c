@@ -77,6 +77,14 @@ static void list_threads(uint32_t pid, struct id_list *out)
     list_ids(path, out);
 }
 
+uint32_t *targets_threads_of(uint32_t pid, uint32_t *n)
+{
+    struct id_list out = { 0 };
+    list_threads(pid, &out);
+    *n = (uint32_t)out.n;
+    return out.ids;
+}
+
 uint32_t *targets_threads(const struct targets *t, uint32_t *n)
 {
     struct id_list out = { 0 };

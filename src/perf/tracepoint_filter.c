@@ -165,7 +165,7 @@ static bool ask(const char *system, const char *name, const char *filter, struct
     return ok;
 }
 
-bool tracepoint_explain_filter(const char *system, const char *name, const char *filter, struct error *e)
+bool tracepoint_explain_filter(const char *system, const char *name, const char *filter, int errnum, struct error *e)
 {
     char path[PATH_MAX];
     struct buf answer = { 0 };
@@ -174,6 +174,8 @@ bool tracepoint_explain_filter(const char *system, const char *name, const char 
     if (tracepoint_path(path, system, name, "filter") && ask(system, name, filter, &answer) &&
         take_answer(filter, answer.data, &what, &at))
         say(system, name, filter, what, at, e);
+    else if (errnum == EACCES)
+        error_sys(e, errnum, "the filter of %s:%s", system, name);
     else
         say(system, name, filter, "the kernel does not take it", 0, e);
     buf_done(&answer);

@@ -204,7 +204,7 @@ def compare(program, events, exactly):
 def what_is_wrong_has_its_place():
     """a wrong event has a caret below its place and the nearest right name"""
     for text, at, says in (("cs,page-fualts:u", 3, "'page-faults'"), ("{cs,faults}:q", 12, "'q' is unknown"),
-                           ("mem:0x10/3:w", 9, "length"), ("faults/perod=1/", 7, "'period='")):
+                           ("mem:0x10/3:w", 9, "length"), ("cs, fualts", 4, "'faults'"), ("faults/perod=1/", 7, "'period='")):
         for mode in (("--stat", "-e", text, "--", "true"), ("-e", text, "-b", "-n", "1")):
             status, _, why = m.flametop(*mode, check=False)
             lines = why.split("\n")
@@ -224,6 +224,10 @@ def filters_say_what_the_kernel_says():
                                     "true", check=False)
         lines = why.split("\n")
         assert status == 1 and "'prev_prio'" in lines[0] and lines[2] == "  " + " " * 16 + "^", why
+        # the kernel answers these as if a task, or a right, were missing
+        for text in ('next_comm == "ba', "&& 1"):
+            status, _, why = m.flametop(*args, "-e", "sched:sched_switch", "--filter", text, "--", "true", check=False)
+            assert status == 1 and "the filter of sched:sched_switch" in why and "prev_comm" in why, (args, text, why)
     assert not [name for name in os.listdir(TRACEFS + "/instances") if name.startswith("flametop-")]
     got = stat_of_work(program, "-e", "syscalls:sys_enter_getppid,syscalls:sys_exit_getppid", "--filter", "common_pid < 0")
     assert got == N, got  # it is for the last one

@@ -187,6 +187,20 @@ static void the_cores_of_a_hybrid_machine_get_their_own_numbers(void **state)
     event_list_done(&list);
 }
 
+static void blanks_around_events_mean_nothing(void **state)
+{
+    (void)state;
+    struct event_list list = { 0 };
+    struct error e = { 0 };
+    assert_true(event_list_parse(&list, " cs , faults:u,\n{ cs , faults }:S ", &e));
+    assert_int_equal(list.n, 4);
+    assert_string_equal(list.items[1].name, "faults:u");
+    assert_string_equal(list.items[3].name, "faults");
+    assert_int_equal(list.items[2].members, 2);
+    assert_true(list.items[2].reads);
+    event_list_done(&list);
+}
+
 static void what_is_wrong_is_pointed_at(void **state)
 {
     static const struct {
@@ -218,6 +232,12 @@ static void what_is_wrong_is_pointed_at(void **state)
         { "cs,mem:0x10:rr", "rr", "modifier" },
         { "cs/perid=1/", "perid", "did you mean 'period='" },
         { "faults,cs/freq=fast/", "fast", "no number" },
+        { "cs, page-fualts ,faults", "page-fualts", "'page-faults'" },
+        { "{ cs ,  fualts }:u", "fualts", "'faults'" },
+        { "cs, ,faults", ",faults", "empty" },
+        { "cs,r1g", "g", "1 to 16 hexadecimal digits" },
+        { "cs,r0123456789012345f", "f", "1 to 16 hexadecimal digits" },
+        { "cs,rzz", "rzz", "as in r01c2" },
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -419,6 +439,7 @@ int main(void)
         cmocka_unit_test(groups_have_a_leader_and_share_modifiers),
         cmocka_unit_test(terms_give_an_event_its_own_name_and_rate),
         cmocka_unit_test(the_cores_of_a_hybrid_machine_get_their_own_numbers),
+        cmocka_unit_test(blanks_around_events_mean_nothing),
         cmocka_unit_test(what_is_wrong_is_pointed_at),
         cmocka_unit_test(of_a_long_text_the_part_around_the_place_is_shown),
         cmocka_unit_test(a_pmu_that_disappears_is_missed),

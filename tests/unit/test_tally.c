@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "perf/tally.h"
+
+#define WORK_NS (20 * NS_PER_MS)
+
+static struct scope scope;
+static struct event_list events;
+
+static int setup(void **state)
+{
+    (void)state;
+    scope_init(&scope);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    scope_done(&scope);
+    event_list_done(&events);
+    return 0;
+}
+
+static struct tally *open_or_skip(const char *text)
+{
+    struct error e = { 0 };
+    if (!event_list_parse(&events, text, &e))
+        fail_msg("%s", e.text);
+    struct tally *t = tally_open(&events, &scope, &e);
+    if (!t)
+        fail_msg("%s", e.text);
+    if (tally_read(t, 0).state != COUNT_NOT_SUPPORTED)
+        return t;
+    print_message("skipped: %s\n", tally_read(t, 0).why);
+    tally_close(t);
+    skip();
+    return NULL;
+}
+
+static void scope_to_myself(void)
+{
+    char list[16];
+    snprintf(list, sizeof list, "%d", getpid());
+    assert_true(scope_set_pids(&scope, list, false, NULL));
+}
+
+static uint64_t cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+/* Runs on one CPU for a while of its own time. */
+static void work_on(int cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    assert_int_equal(sched_setaffinity(0, sizeof set, &set), 0);
+    for (uint64_t end = cpu_ns() + WORK_NS; cpu_ns() < end;)
+        ;
+}
+
+static bool two_cpus(int cpus[2])
+{
+    cpu_set_t mine;
+    int n = 0;
+    assert_int_equal(sched_getaffinity(0, sizeof mine, &mine), 0);
+    for (int cpu = 0; cpu < CPU_SETSIZE && n < 2; cpu++)
+        if (CPU_ISSET(cpu, &mine))
+            cpus[n++] = cpu;
+    return n == 2;
+}
+
+/* While it runs on another CPU the counter of this one is enabled as well, which is no share that it missed. */
+static void a_task_on_some_cpus_counts_what_it_did_there(void **state)
+{
+    (void)state;
+    int cpus[2];
+    char list[32];
+    cpu_set_t before;
+    sched_getaffinity(0, sizeof before, &before);
+    if (!two_cpus(cpus)) {
+        print_message("skipped: this takes two CPUs\n");
+        skip();
+    }
+    scope_to_myself();
+    snprintf(list, sizeof list, "%d", cpus[0]);
+    assert_true(scope_set_cpus(&scope, list, NULL));
+    struct tally *t = open_or_skip("task-clock:u");
+    uint64_t began = cpu_ns();
+    tally_start(t);
+    work_on(cpus[0]);
+    uint64_t there = cpu_ns() - began;
+    work_on(cpus[1]);
+    work_on(cpus[1]);
+    struct tally_result r = tally_read(t, 0);
+    sched_setaffinity(0, sizeof before, &before);
+    tally_close(t);
+    assert_int_equal(r.state, COUNT_OK);
+    assert_true(r.running_ns == r.enabled_ns);
+    assert_in_range((uint64_t)r.value, WORK_NS / 2, there + WORK_NS / 2);
+}
+
+static uint64_t of_a_child(bool no_inherit)
+{
+    scope_to_myself();
+    scope.no_inherit = no_inherit;
+    struct tally *t = open_or_skip("task-clock:u");
+    tally_start(t);
+    pid_t pid = fork();
+    if (!pid) {
+        while (cpu_ns() < 5 * WORK_NS)
+            ;
+        _exit(0);
+    }
+    waitpid(pid, NULL, 0);
+    uint64_t ns = (uint64_t)tally_read(t, 0).value;
+    tally_close(t);
+    event_list_done(&events);
+    return ns;
+}
+
+static void children_count_unless_they_are_left_out(void **state)
+{
+    (void)state;
+    assert_true(of_a_child(false) > 4 * WORK_NS);
+    assert_true(of_a_child(true) < 4 * WORK_NS);
+}
+
+/* In place of the first n counters something that gives nothing, as one does that the kernel has ended. */
+static void end_counters(unsigned n)
+{
+    char path[64], link[64];
+    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    assert_true(nothing >= 0);
+    for (int fd = 3; fd < 4096 && n; fd++) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        ssize_t len = readlink(path, link, sizeof link - 1);
+        link[len > 0 ? len : 0] = '\0';
+        if (!strstr(link, "perf_event"))
+            continue;
+        assert_int_equal(dup2(nothing, fd), fd);
+        n--;
+    }
+    close(nothing);
+}
+
+static void a_counter_that_the_kernel_ended_says_so(void **state)
+{
+    (void)state;
+    scope_to_myself();
+    struct tally *t = open_or_skip("task-clock:u");
+    tally_start(t);
+    end_counters(UINT32_MAX);
+    struct tally_result r = tally_read(t, 0);
+    assert_int_equal(r.state, COUNT_NOT_COUNTED);
+    assert_non_null(r.why);
+    assert_non_null(strstr(r.why, "the kernel ended it: pinned"));
+    tally_close(t);
+}
+
+static void one_that_ended_in_part_counts_the_rest(void **state)
+{
+    (void)state;
+    char list[40];
+    pid_t pid = fork();
+    if (!pid)
+        pause();
+    snprintf(list, sizeof list, "%d,%d", pid, getpid());
+    assert_true(scope_set_pids(&scope, list, false, NULL));
+    struct tally *t = open_or_skip("task-clock:u");
+    tally_start(t);
+    end_counters(1);
+    for (uint64_t end = cpu_ns() + WORK_NS; cpu_ns() < end;)
+        ;
+    struct tally_result r = tally_read(t, 0);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    assert_int_equal(r.state, COUNT_OK);
+    assert_true(r.value > 0);
+    assert_non_null(strstr(r.why, "a part of it"));
+    tally_close(t);
+}
+
+static void what_never_ran_is_not_counted(void **state)
+{
+    (void)state;
+    char list[16];
+    int hold[2];
+    assert_int_equal(pipe(hold), 0);
+    pid_t pid = fork();
+    if (!pid) {
+        char go;
+        close(hold[1]);
+        _exit(read(hold[0], &go, 1) != 0);
+    }
+    char stat[64], text[512] = "";
+    snprintf(stat, sizeof stat, "/proc/%d/stat", pid);
+    for (const char *state = ""; *state != 'S';) { /* it waits */
+        int fd = open(stat, O_RDONLY);
+        ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+        text[n > 0 ? n : 0] = '\0';
+        close(fd);
+        state = strrchr(text, ')') ? strrchr(text, ')') + 2 : "";
+    }
+    snprintf(list, sizeof list, "%d", pid);
+    assert_true(scope_set_pids(&scope, list, false, NULL));
+    struct tally *t = open_or_skip("task-clock:u");
+    tally_start(t);
+    struct tally_result r = tally_read(t, 0);
+    close(hold[1]);
+    close(hold[0]);
+    waitpid(pid, NULL, 0);
+    assert_int_equal(r.state, COUNT_NOT_COUNTED);
+    assert_string_equal(r.why, "what is counted never ran");
+    tally_close(t);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(a_task_on_some_cpus_counts_what_it_did_there),
+        CASE(children_count_unless_they_are_left_out),
+        CASE(a_counter_that_the_kernel_ended_says_so),
+        CASE(one_that_ended_in_part_counts_the_rest),
+        CASE(what_never_ran_is_not_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
