@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The picker of events: all that this machine names, each with whether it can be sampled here. That is
- * found out by trying, within a time limit: of tracepoints, one of each system is tried, for there are
+ * found out by trying, while the list is shown already: of tracepoints, one of each system is tried, for there are
  * thousands. */
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "perf/event.h"
+#include "session/trials.h"
 #include "ui/offer.h"
 #include "ui/picker.h"
 
-#define TRY_NS      (300 * NS_PER_MS)
-#define TRY_PERIOD  1000000
 #define COLS        100
 #define EDGE_COLS   8 /* of the frame, and of what shows whether a branch is open */
 #define NAME_COLS   30
@@ -23,13 +21,13 @@
 #define EVENTS_MAX  100000
 #define TRACEPOINTS "Tracepoint: "
 
-enum support { SUPPORT_UNKNOWN, SUPPORT_YES, SUPPORT_NO, SUPPORT_DENIED, SUPPORT_COUNTS_ONLY };
-static const char *const support_marks[] = {
-    [SUPPORT_UNKNOWN] = "",
-    [SUPPORT_YES] = "",
-    [SUPPORT_NO] = "<not supported> ",
-    [SUPPORT_DENIED] = "<not permitted> ",
-    [SUPPORT_COUNTS_ONLY] = "<only counts> ",
+static const char *const marks[] = {
+    [TRIAL_NOT_MADE] = "",
+    [TRIAL_OPENS] = "",
+    [TRIAL_UNSUPPORTED] = "<not supported> ",
+    [TRIAL_DENIED] = "<not permitted> ",
+    [TRIAL_COUNTS_ONLY] = "<only counts> ",
+    [TRIAL_FAILED] = "",
 };
 
 struct choice {
@@ -37,14 +35,13 @@ struct choice {
     const char *name, *help; /* in the arena; help may be NULL */
     const struct preset *preset; /* NULL: an event by itself */
     uint32_t group;
-    uint8_t support; /* enum support */
+    uint8_t support; /* enum trial */
     struct rate rate;
 };
 struct choice_group {
     const char *name;
     bool tracepoints;
     uint32_t n;
-    uint8_t support; /* of tracepoints: what the first one has */
 };
 
 struct event_picker {
@@ -57,35 +54,12 @@ struct event_picker {
     uint64_t counted[COUNTED_MAX]; /* keys of those whose rates are on their way */
     uint32_t n_counted;
     bool counting, rates_known;
-    uint64_t try_until_ns;
+    struct trials *trials; /* NULL: they were taken */
     bool no_tracefs;
     char no_tracefs_why[480];
 };
 
 /* --- what the machine has --- */
-
-static enum support support_after(const struct error *e)
-{
-    if (e->class == ERROR_PERMISSION)
-        return SUPPORT_DENIED;
-    return e->class == ERROR_UNSUPPORTED ? SUPPORT_NO : SUPPORT_UNKNOWN;
-}
-
-/* A counter that opens may still be one that cannot sample: many PMUs beside the CPUs have no interrupt. */
-static enum support try_event(const char *name)
-{
-    struct event ev;
-    struct error e = { 0 };
-    if (!event_parse(name, &ev, &e) || !event_supported(&ev, &e))
-        return support_after(&e);
-    ev.attr.sample_period = TRY_PERIOD;
-    return event_supported(&ev, &e) || e.class != ERROR_UNSUPPORTED ? SUPPORT_YES : SUPPORT_COUNTS_ONLY;
-}
-
-static enum support try_in_time(const struct event_picker *p, const char *name)
-{
-    return clock_now_ns() < p->try_until_ns ? try_event(name) : SUPPORT_UNKNOWN;
-}
 
 static const char *keep(struct event_picker *p, const char *text)
 {
@@ -102,7 +76,6 @@ static uint32_t group_of(struct event_picker *p, const struct event_row *r)
         return (uint32_t)p->n_groups - 1;
     MEM_GROW(p->groups, p->groups_cap, p->n_groups + 1);
     p->groups[p->n_groups] = (struct choice_group){ .name = keep(p, name), .tracepoints = tracepoints };
-    p->groups[p->n_groups].support = tracepoints ? try_in_time(p, r->name) : SUPPORT_YES;
     return (uint32_t)p->n_groups++;
 }
 
@@ -110,28 +83,15 @@ static bool add_choice(void *ctx, const struct event_row *r)
 {
     struct event_picker *p = ctx;
     uint32_t group = group_of(p, r);
-    struct choice_group *g = &p->groups[group];
     MEM_GROW(p->choices, p->cap, p->n + 1);
     p->choices[p->n++] = (struct choice){
         .key = map_hash_bytes(r->name, strlen(r->name), 0) | 1,
         .name = keep(p, r->name),
         .help = keep(p, r->help ? r->help : r->alias),
         .group = group,
-        .support = (uint8_t)(g->tracepoints ? g->support : try_in_time(p, r->name)),
     };
-    g->n++;
+    p->groups[group].n++;
     return p->n < EVENTS_MAX;
-}
-
-/* Of several events the first one is tried, which is sampled first. */
-static enum support try_preset(const struct preset *preset)
-{
-    struct event list[SESSION_EVENTS_MAX];
-    uint32_t n = 0;
-    struct error e = { 0 };
-    if (!event_parse_list(preset->events, list, SESSION_EVENTS_MAX, &n, &e))
-        return support_after(&e) == SUPPORT_UNKNOWN ? SUPPORT_NO : support_after(&e);
-    return event_supported(&list[0], &e) ? SUPPORT_YES : support_after(&e);
 }
 
 static void add_presets(struct event_picker *p)
@@ -145,9 +105,42 @@ static void add_presets(struct event_picker *p)
         p->choices[p->n++] = (struct choice){ .key = map_hash_bytes(preset->name, strlen(preset->name), 7) | 1,
                                               .name = preset->name,
                                               .help = preset->help,
-                                              .preset = preset,
-                                              .support = (uint8_t)try_preset(preset) };
+                                              .preset = preset };
     }
+}
+
+/* --- what of it opens --- */
+
+/* Of tracepoints, the first one of each system stands for all. */
+static bool is_tried(const struct event_picker *p, size_t i)
+{
+    return !p->groups[p->choices[i].group].tracepoints || p->choices[i - 1].group != p->choices[i].group;
+}
+
+static void start_trials(struct event_picker *p)
+{
+    p->trials = trials_new();
+    for (size_t i = 0; i < p->n; i++) {
+        const struct choice *c = &p->choices[i];
+        if (is_tried(p, i))
+            trials_add(p->trials, c->preset ? c->preset->events : c->name, !c->preset);
+    }
+    trials_start(p->trials);
+}
+
+static void take_trials(struct event_picker *p)
+{
+    enum trial result = TRIAL_NOT_MADE;
+    uint32_t tried = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        struct choice *c = &p->choices[i];
+        if (is_tried(p, i))
+            result = trials_result(p->trials, tried++);
+        if (!c->rate.counted) /* what was counted meanwhile is known better */
+            c->support = (uint8_t)(c->preset && result == TRIAL_FAILED ? TRIAL_UNSUPPORTED : result);
+    }
+    trials_leave(p->trials);
+    p->trials = NULL;
 }
 
 static struct event_picker *look_around(void)
@@ -156,10 +149,10 @@ static struct event_picker *look_around(void)
     struct event ev;
     struct error e = { 0 };
     add_presets(p);
-    p->try_until_ns = clock_now_ns() + TRY_NS;
     event_each(add_choice, p, &p->no_tracefs);
     if (p->no_tracefs && !event_parse("sched:sched_switch", &ev, &e))
         (void)snprintf(p->no_tracefs_why, sizeof p->no_tracefs_why, "%s", e.text);
+    start_trials(p);
     return p;
 }
 
@@ -190,11 +183,11 @@ static void add_event(const struct event_picker *p, struct picker *to, const str
     char line[400], text[400], rate[48] = "";
     struct event ev;
     int cols = area_screen().cols < COLS ? area_screen().cols : COLS;
-    bool dim = c->support == SUPPORT_NO || c->support == SUPPORT_COUNTS_ONLY;
+    bool dim = c->support == TRIAL_UNSUPPORTED || c->support == TRIAL_COUNTS_ONLY;
     if (c->rate.counted && parse_choice(c, &ev, NULL))
         offer_rate_text(rate, sizeof rate, &ev, c->rate.per_second);
     (void)snprintf(line, sizeof line, "%-*s %*s%s%s%s", NAME_COLS - 2 * depth, c->name,
-                   p->rates_known ? RATE_COLS : 0, rate, p->rates_known ? "  " : "", support_marks[c->support],
+                   p->rates_known ? RATE_COLS : 0, rate, p->rates_known ? "  " : "", marks[c->support],
                    c->help ? c->help : "");
     text_elide(text, sizeof text, line, cols - EDGE_COLS - 2 * depth, false);
     picker_add(to, &(struct picker_item){ .key = c->key, .text = text, .depth = depth, .dim = dim });
@@ -294,9 +287,8 @@ static unsigned count_shown(void *ctx, struct app *a, struct picker *shown, enum
 }
 
 /* What opened for counting has been tried by that. */
-static bool take_rates(void *ctx, struct app *a)
+static bool take_rates(struct event_picker *p, struct app *a)
 {
-    struct event_picker *p = ctx;
     struct rate rates[COUNTED_MAX];
     if (!p->counting || !session_rates_take(a->session, rates, COUNTED_MAX))
         return false;
@@ -304,7 +296,7 @@ static bool take_rates(void *ctx, struct app *a)
         struct choice *c = choice_of(p, p->counted[i]);
         c->rate = rates[i];
         if (!rates[i].counted)
-            c->support = (uint8_t)support_after(&rates[i].why);
+            c->support = (uint8_t)trial_after(&rates[i].why);
     }
     p->counting = false;
     p->rates_known = true;
@@ -312,9 +304,19 @@ static bool take_rates(void *ctx, struct app *a)
     return true;
 }
 
+static bool take_answer(void *ctx, struct app *a)
+{
+    struct event_picker *p = ctx;
+    bool tried = p->trials && trials_done(p->trials);
+    if (tried)
+        take_trials(p);
+    return take_rates(p, a) || tried;
+}
+
 static bool waits(const void *ctx)
 {
-    return ((const struct event_picker *)ctx)->counting;
+    const struct event_picker *p = ctx;
+    return p->counting || p->trials;
 }
 
 static void why_not(void *ctx, uint64_t key, struct error *e)
@@ -345,6 +347,7 @@ static uint64_t current_key(const struct event_picker *p, const char *running)
 static void destroy(void *ctx)
 {
     struct event_picker *p = ctx;
+    trials_leave(p->trials);
     arena_done(&p->strings);
     preset_list_done(&p->presets);
     mem_free(p->choices);
@@ -370,7 +373,7 @@ unsigned pick_event(struct app *a)
                                                    .take = take,
                                                    .why_not = why_not,
                                                    .act = count_shown,
-                                                   .take_answer = take_rates,
+                                                   .take_answer = take_answer,
                                                    .waits = waits,
                                                    .destroy = destroy,
                                                    .ctx = p });
