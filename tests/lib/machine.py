@@ -111,7 +111,7 @@ def has_events(pid):
 
 def record(file, *args, comm, samples):
     """Samples until there are so many of a comm: a busy machine gives a load what it has. Stacks as folded() has them."""
-    for seconds in (4, 8, 16, 32, 64):
+    for seconds in (1.5, 4, 16, 64):
         flametop(*args, "--duration", str(seconds), "-o", path(file))
         stacks = folded(path(file))
         n = sum(count for frames, count in stacks if frames[0] == comm)
@@ -144,7 +144,7 @@ def need_root():
 @functools.lru_cache(None)
 def refusal():
     """What the kernel says when it lets us sample nothing but ourselves."""
-    status, _, why = flametop("--duration", "0.3", "-o", path("probe.folded"), check=False)
+    status, _, why = flametop("--duration", "0.1", "--call-graph", "none", "-o", path("probe.folded"), check=False)
     return why.strip() if status and "no samples" not in why else ""
 
 

@@ -40,7 +40,7 @@ def load():
 def made(name, *more):
     m.need_events()
     process = load()
-    _, _, told = m.flametop("-F", "499", "--call-graph", "dwarf", "-p", str(process.pid), "--duration", "2", "-o", m.path(name), *more)
+    _, _, told = m.flametop("-F", "499", "--call-graph", "dwarf", "-p", str(process.pid), "--duration", "1", "-o", m.path(name), *more)
     m.stop(process)
     os.unlink(m.path("keeper"))
     return told

@@ -7,7 +7,7 @@ import machine as m
 from ptyscreen import Screen, Skip, run
 
 GROUP = "{cpu-clock,page-faults}:S"
-ROUNDS = 12
+ROUNDS = 6
 PAGES = ROUNDS * 20 * 4000
 
 

@@ -46,7 +46,7 @@ function hot(x, n) { for (let i = 0; i < n; i++) { x ^= x << 13; x ^= x >>> 17; 
 const fs = require('fs');
 let x = 1;
 while (!fs.existsSync('enough')) x = hot(x, 1000000);
-const end = process.cpuUsage().user + 2e6;
+const end = process.cpuUsage().user + 1e6;
 while (process.cpuUsage().user < end) x = hot(x, 1000000);
 """
 

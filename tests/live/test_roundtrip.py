@@ -25,7 +25,7 @@ def said(file, *args):
     return re.sub(r"perf-vdso\.so-\w+", "perf-vdso.so", NOT_ASKED.sub("", out)), why.replace(file, "FILE")
 
 
-def same(name, *record, load=("sleep", "1")):
+def same(name, *record, load=("sleep", "0.5")):
     m.need_events()
     m.need_perf()
     m.perf("record", "-q", *record, "-o", m.path(name), "--", *load)
@@ -52,7 +52,7 @@ def frame_pointers():
 
 def stack_dumps():
     """stack dumps"""
-    same("dwarf.data", "-F", "199", "--call-graph", "dwarf,4096", load=("timeout", "2", m.build("shape"), "36000"))
+    same("dwarf.data", "-F", "199", "--call-graph", "dwarf,4096", load=("timeout", "1", m.build("shape"), "36000"))
 
 
 def several_events():
@@ -83,7 +83,7 @@ def cgroups():
 def namespaces():
     """namespaces"""
     m.need_root()
-    same("ns.data", "-F", "299", "-a", "--namespaces", load=("unshare", "-n", "sleep", "1"))
+    same("ns.data", "-F", "299", "-a", "--namespaces", load=("unshare", "-n", "sleep", "0.5"))
 
 
 def compressed():

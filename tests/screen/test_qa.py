@@ -6,7 +6,7 @@ import re
 import time
 
 import machine as m
-from ptyscreen import LIMIT, SLOW, Screen, run
+from ptyscreen import KEYS, LIMIT, SLOW, Screen, run
 
 load = None
 
@@ -107,7 +107,7 @@ def exports():
             if name == "bundle" or (name == "pprof" and not packs):
                 continue
             path = m.path("export%d" % number)
-            s.send("E", *["down"] * number, "enter", path, "enter")
+            s.send("E", KEYS["down"] * number, "enter", path, "enter")
             s.wait(r"written to .*export%d as %s" % (number, re.escape(name)))
             with open(path, "rb") as f:
                 assert re.search(patterns.get(name, rb"hot_a"), f.read()), path
@@ -244,7 +244,6 @@ def narrow_bar():
 def cheap():
     """every view stays below 2 KB a second, one redraw at a time"""
     with started(size=(120, 40)) as s:
-        s.pump(5 * SLOW)
         for view in "1234":
             s.send(view)
             s.pump(1.5 * SLOW)
@@ -252,7 +251,7 @@ def cheap():
             def rate():
                 s.raw = b""
                 start = time.monotonic()
-                s.pump(5)
+                s.pump(2.5)
                 return len(s.raw) / (time.monotonic() - start)
             # what the machine delayed comes in one of them; a view that sends too much does so in all
             rates = [rate()]
