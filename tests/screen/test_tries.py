@@ -7,7 +7,7 @@ import sys
 import tempfile
 import textwrap
 
-from ptyscreen import run
+from ptyscreen import LIMIT, run
 
 
 def output_of(body):
@@ -123,6 +123,22 @@ FAILS_ONCE = """
 """
 
 
+def screens_together():
+    """screens that are allowed to run beside each other do"""
+    runner = os.path.join(os.environ.get("FLAMETOP_SOURCE", "."), "tests/run-tap")
+    with tempfile.TemporaryDirectory(prefix="flametop-tries-") as folder:
+        running = []
+        for name, other in (("one", "two"), ("two", "one")):
+            test = os.path.join(folder, name)
+            with open(test, "w") as f:
+                f.write("#!/bin/sh\ncd %s && touch seen-%s && echo 1..1\n" % (folder, name) +
+                        "for i in $(seq %d); do [ -e seen-%s ] && echo ok 1 && exit; sleep 0.1; done\n" % (10 * LIMIT, other))
+            os.chmod(test, 0o755)
+            env = dict(os.environ, FLAMETOP_BUILD=folder, TESTS_TOGETHER="yes")
+            running.append(subprocess.Popen([runner, "--alone", test], stdout=subprocess.PIPE, text=True, env=env))
+        assert [process.communicate()[0] for process in running] == ["1..1\nok 1\n"] * 2
+
+
 def units_of_the_machine():
     """a unit test that asks the running kernel and fails once passes at the second try, and says so"""
     assert unit_test("test_live", FAILS_ONCE)[:6] == [
@@ -137,4 +153,4 @@ def other_units():
     assert "not ok 2 - noisy" in unit_test("test_live", crash)
 
 
-run(units_of_the_machine, other_units, passes_then, fails_then, crashes, a_program_that_dies, many, skips)
+run(screens_together, units_of_the_machine, other_units, passes_then, fails_then, crashes, a_program_that_dies, many, skips)

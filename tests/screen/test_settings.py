@@ -1,0 +1,71 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the kernel's settings take away is said. They are changed for all of the machine meanwhile: nothing else is to run
+beside this, as tests/run-tap sees to."""
+import os
+import re
+import subprocess
+
+import machine as m
+from ptyscreen import PROGRAM, run
+
+
+def unprivileged(script, **more):
+    """Runs as nobody, who may read the program but no more."""
+    m.need_root()
+    return m.flametop(*script, check=False, user="nobody", group="nogroup", extra_groups=[],
+                      env={"HOME": "/nonexistent", "XDG_CONFIG_HOME": ""}, **more)
+
+
+def ordinary_user():
+    """an ordinary user gets what the kernel allows, and a word on what would give more"""
+    m.need_events()
+    m.need_root()
+    paranoid = "/proc/sys/kernel/perf_event_paranoid"
+    before = open(paranoid).read()
+    if not os.access(paranoid, os.W_OK) or not reachable():
+        raise m.Skip("the program or the setting cannot be reached by an ordinary user")
+    load = m.start(m.build("shape"), "36000", user="nobody")
+    try:
+        for level in ("2", "3", "4"):
+            open(paranoid, "w").write(level)
+            status, out, why = unprivileged(["-b", "-n", "1", "-d", "3"])
+            assert status in (0, 1), (level, status, why)
+            if status == 0:
+                assert "DEGRADED" in out and "hot_a" in out, out
+                assert re.search(r"CAP_PERFMON|perf_event_paranoid", out), out
+            else:
+                assert re.search(r"paranoid|CAP_PERFMON", why), why
+    finally:
+        open(paranoid, "w").write(before)
+        m.stop(load)
+
+
+def reachable():
+    """Whether an ordinary user can run the program from where it was built."""
+    return subprocess.run([PROGRAM, "--version"], user="nobody", group="nogroup", extra_groups=[],
+                          capture_output=True).returncode == 0 if os.path.exists(PROGRAM) else False
+
+
+def hidden_kernel():
+    """with kptr_restrict 1 and 2 kernel functions have no names, and the screen says why"""
+    m.need_events()
+    m.need_root()
+    setting = "/proc/sys/kernel/kptr_restrict"
+    before = open(setting).read()
+    load = m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
+    try:
+        for level in ("1", "2"):
+            open(setting, "w").write(level)
+            # names that were read before and kept are still of use
+            status, out, why = m.flametop("-b", "-n", "1", "-d", "1.5", "--no-cache", check=False)
+            assert status == 0, why
+            if level == "2":
+                assert re.search(r"DEGRADED.*kernel.*kptr_restrict", out), out
+                assert "vfs_read" not in out
+    finally:
+        open(setting, "w").write(before)
+        m.stop(load)
+
+
+run(ordinary_user, hidden_kernel)
