@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The functions of a view: its frames get names, those that were inlined between them, or all of a module one. */
+#include <string.h>
+
+#include "session/view_parts.h"
+
+void view_release_modules(struct view_memory *m)
+{
+    for (size_t i = 0; i < m->n_modules; i++)
+        module_put(m->modules[i].module);
+    m->n_modules = 0;
+    map_clear(&m->module_numbers);
+}
+
+static uint32_t module_number(struct session *s, struct view *v, uint32_t id)
+{
+    struct view_memory *m = v->memory;
+    bool created;
+    uint64_t *at = map_at(&m->module_numbers, id, m->n_modules, &created);
+    if (!created)
+        return (uint32_t)*at;
+    struct module *module = world_module(s->world, id);
+    if (!module)
+        module = world_module(s->world, MODULE_ID_UNKNOWN);
+    MEM_GROW(m->modules, m->modules_cap, m->n_modules + 1);
+    m->modules[m->n_modules] = (struct view_module){ .module = module_get(module) };
+    return m->n_modules++;
+}
+
+void view_hold_modules(struct session *s, struct view *v)
+{
+    const struct result *r = &v->result;
+    if (r->n_frames_before <= 1) {
+        view_release_modules(v->memory);
+        v->memory->n_named = 0;
+        inlines_forget(&v->memory->inlines);
+    }
+    for (uint32_t i = r->n_frames_before; i < r->n_frames; i++)
+        module_number(s, v, r->frame_module[i]);
+}
+
+static const char *keep_string(struct view_memory *m, const char *text)
+{
+    return arena_strndup(&m->names, text, strlen(text));
+}
+
+static uint32_t function_number(struct view *v, const struct symbol *sym, const struct module *module)
+{
+    struct view_memory *m = v->memory;
+    bool created;
+    uint64_t *at = map_at(&m->func_numbers, sym->key, v->n_funcs, &created);
+    if (!created)
+        return (uint32_t)*at;
+    MEM_GROW(v->funcs, m->funcs_cap, v->n_funcs + 1);
+    v->funcs[v->n_funcs] = (struct view_function){
+        .name = keep_string(m, sym->name),
+        .module = keep_string(m, module->name),
+        .key = sym->key,
+        .class = sym->class,
+        .state = sym->state,
+        .module_id = module->id,
+        .start = sym->start,
+        .size = sym->size,
+    };
+    MEM_GROW(m->func_idles, m->func_idles_cap, v->n_funcs + 1);
+    m->func_idles[v->n_funcs] = sym->idle || sym->state != SYMBOL_FOUND; /* see select_idles */
+    return v->n_funcs++;
+}
+
+static void name_frame(struct session *s, struct view *v, uint32_t frame)
+{
+    struct view_module *m = &v->memory->modules[module_number(s, v, v->result.frame_module[frame])];
+    struct symbol sym;
+    symbolizer_lookup(s->symbolizer, m->module, v->result.frame_offset[frame], &sym);
+    v->frame_func[frame] = function_number(v, &sym, m->module);
+    if (sym.state != SYMBOL_FOUND)
+        m->unnamed = frame;
+}
+
+static bool ask_again(struct session *s, struct view *v, uint32_t frame)
+{
+    uint32_t func = v->frame_func[frame];
+    name_frame(s, v, frame);
+    return v->frame_func[frame] != func;
+}
+
+static void forget_names(struct view *v)
+{
+    struct view_memory *m = v->memory;
+    arena_clear(&m->names);
+    map_clear(&m->func_numbers);
+    MEM_GROW(v->funcs, m->funcs_cap, 1);
+    memset(v->funcs, 0, sizeof *v->funcs);
+    v->n_funcs = 1;
+    MEM_GROW(v->frame_func, m->frame_func_cap, 1);
+    v->frame_func[0] = 0;
+    m->n_named = 1;
+    for (size_t i = 0; i < m->n_modules; i++)
+        m->modules[i].unnamed = 0;
+}
+
+void view_name_frames(struct session *s, struct view *v)
+{
+    struct view_memory *m = v->memory;
+    struct result *r = &v->result;
+    uint32_t generation = symbolizer_generation(s->symbolizer); /* before the first look */
+    m->names_change = !m->n_named || generation != m->names_generation;
+    m->names_generation = generation;
+    if (m->names_change)
+        forget_names(v);
+    for (size_t i = 0; i < m->n_modules; i++)
+        m->names_change |= m->modules[i].unnamed && ask_again(s, v, m->modules[i].unnamed);
+    if (m->names_change)
+        inlines_forget(&m->inlines);
+    MEM_GROW(v->frame_func, m->frame_func_cap, r->n_frames);
+    for (; m->n_named < r->n_frames; m->n_named++)
+        name_frame(s, v, m->n_named);
+}
+
+static struct module *module_of_frame(const struct view *v, uint32_t frame)
+{
+    uint64_t number;
+    map_get(&v->memory->module_numbers, v->result.frame_module[frame], &number);
+    return v->memory->modules[number].module;
+}
+
+uint64_t view_symbol_start(struct session *s, const struct view *v, uint32_t frame)
+{
+    struct symbol sym;
+    symbolizer_lookup(s->symbolizer, module_of_frame(v, frame), v->result.frame_offset[frame], &sym);
+    return sym.state == SYMBOL_FOUND ? sym.start : 0;
+}
+
+const struct module *view_module(const struct view *v, uint32_t frame)
+{
+    return module_of_frame(v, frame);
+}
+
+static uint32_t number_inlined(struct view *v, uint32_t real, const struct symbol *sym)
+{
+    return function_number(v, sym, module_of_frame(v, real));
+}
+
+void view_expand_inlines(struct session *s, const struct view_query *q, struct view *v)
+{
+    bool hot_only = q->hot_inlines && !s->file && !q->n_zooms && !q->filter[0];
+    if (!q->no_inlines && q->group != VIEW_GROUP_MODULE)
+        inlines_expand(&v->memory->inlines, s, v, hot_only, module_of_frame, number_inlined);
+}
+
+void view_name_modules(struct view *v)
+{
+    struct map numbers = { 0 };
+    struct view_function *old = v->funcs;
+    uint32_t n = 1;
+    uint32_t *new_number = mem_array(v->n_funcs, sizeof *new_number);
+    for (uint32_t i = 1; i < v->n_funcs; i++) {
+        uint64_t key = map_hash_bytes(old[i].module, strlen(old[i].module), 6);
+        bool created;
+        uint64_t *at = map_at(&numbers, key, n, &created);
+        new_number[i] = (uint32_t)*at;
+        if (!created)
+            continue;
+        old[n] = old[i]; /* n <= i: what is overwritten was read */
+        old[n].name = old[i].module;
+        old[n].key = key;
+        old[n].start = old[n].size = 0;
+        n++;
+    }
+    for (uint32_t i = 1; i < v->result.n_frames; i++)
+        v->frame_func[i] = new_number[v->frame_func[i]];
+    v->n_funcs = n;
+    v->memory->n_named = 0; /* names were written over */
+    v->result.since = 0;
+    map_done(&numbers);
+    mem_free(new_number);
+}
