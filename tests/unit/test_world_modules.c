@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "world_fixture.h"
+
+/* ---- the kernel ---- */
+
+static void kernel_addresses_go_to_core_modules_and_pieces(void **state)
+{
+    struct world *w = world_new(false);
+    const struct module *m;
+    struct place p;
+
+    (void)state;
+    do_kernel_map(w, 0xffffffff81000000, 0x1000000, "[kernel.kallsyms]_text");
+    do_kernel_map(w, 0xffffffffc0000000, 0x4000, "/lib/modules/6.1/kernel/fs/xfs/xfs.ko");
+    do_kernel_map(w, 0xffffffffc0010000, 0x4000, "[nfs]");
+    assert_true(world_resolve(w, 0, 0xffffffff81000123, true, &p));
+    assert_int_equal(p.module, MODULE_ID_KERNEL);
+    assert_int_equal(p.offset, 0xffffffff81000123);
+    m = world_module(w, MODULE_ID_KERNEL);
+    assert_int_equal(m->start, 0xffffffff81000000);
+    assert_int_equal(m->size, 0x1000000);
+    assert_true(world_resolve(w, 0, 0xffffffffc0000010, true, &p));
+    assert_string_equal(world_module(w, p.module)->name, "[xfs]");
+    assert_int_equal(world_module(w, p.module)->kind, MODULE_KMOD);
+    assert_int_equal(p.offset, 0xffffffffc0000010);
+    assert_true(world_resolve(w, 0, 0xffffffffc0010010, true, &p));
+    assert_string_equal(world_module(w, p.module)->name, "[nfs]");
+    world_free(w);
+}
+
+static void bpf_programs_come_and_go(void **state)
+{
+    struct world *w = world_new(false);
+    struct place p;
+    uint32_t id;
+
+    (void)state;
+    do_ksymbol(w, 0xffffffffc0100000, 0x100, "bpf_prog_1_x", false);
+    assert_true(world_resolve(w, 0, 0xffffffffc0100010, true, &p));
+    id = p.module;
+    assert_string_equal(world_module(w, id)->path, "bpf_prog_1_x");
+    assert_string_equal(world_module(w, id)->name, "[bpf]");
+    do_ksymbol(w, 0xffffffffc0100000, 0x100, "bpf_prog_1_x", true);
+    assert_true(world_resolve(w, 0, 0xffffffffc0100010, true, &p));
+    assert_int_equal(p.module, MODULE_ID_KERNEL);
+    /* a sample has it: it stays until a collection */
+    assert_non_null(world_module(w, id));
+    collect_all(w);
+    assert_null(world_module(w, id));
+    world_free(w);
+}
+
+static void churning_bpf_programs_take_no_memory(void **state)
+{
+    struct world *w = world_new(false);
+    size_t bytes = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < 50000; i++) {
+        char name[32];
+
+        snprintf(name, sizeof name, "bpf_prog_%u", i);
+        do_ksymbol(w, 0xffffffffc0100000 + i % 7 * 64, 0x100, name, false);
+        do_ksymbol(w, 0xffffffffc0100000 + i % 7 * 64, 0x100, name, true);
+        if (i == 1000)
+            bytes = world_bytes(w);
+    }
+    assert_int_equal(world_bytes(w), bytes);
+    world_free(w);
+}
+
+static void the_modules_that_always_exist_do(void **state)
+{
+    struct world *w = world_new(true);
+    struct place p;
+
+    (void)state;
+    collect_all(w);
+    assert_string_equal(world_module(w, MODULE_ID_UNKNOWN)->name, "[unknown]");
+    assert_string_equal(world_module(w, MODULE_ID_BROKEN)->name, "[broken]");
+    assert_string_equal(world_module(w, MODULE_ID_KERNEL)->name, "[kernel]");
+    assert_string_equal(world_module(w, MODULE_ID_GUEST)->name, "[guest]");
+    assert_null(world_module(w, MODULE_ID_FIRST + 1000));
+#if defined(__x86_64__) || defined(__aarch64__)
+    assert_false(world_resolve(w, 0, 0x1234, true, &p));
+    assert_int_equal(p.module, MODULE_ID_UNKNOWN);
+#endif
+    assert_true(world_resolve(w, 0, UINT64_MAX - 0xfff, true, &p));
+    world_free(w);
+}
+
+/* ---- build-ids ---- */
+
+static void build_ids_reach_modules_made_before_and_after(void **state)
+{
+    static const uint8_t id[20] = { 1, 2, 3 }, other[20] = { 4 };
+    struct world *w = world_new(false);
+    uint32_t t = thread_of(w, 10, 10);
+    struct record r = record(PERF_RECORD_MMAP2);
+    const struct module *m;
+
+    (void)state;
+    do_map(w, 10, 0x10000, 0x20000, 0, "/before");
+    world_set_build_id(w, "/before", id, 20, false);
+    world_set_build_id(w, "/after", id, 16, false);
+    world_set_build_id(w, "[kernel.kallsyms]", id, 20, true);
+    world_set_build_id(w, "/before", id, 21, false);
+    do_map(w, 10, 0x30000, 0x40000, 0, "/after");
+    m = world_module(w, module_at(w, t, 0x10000));
+    assert_int_equal(m->build_id_size, 20);
+    assert_memory_equal(m->build_id, id, 20);
+    assert_int_equal(world_module(w, module_at(w, t, 0x30000))->build_id_size, 16);
+    assert_int_equal(world_module(w, MODULE_ID_KERNEL)->build_id_size, 20);
+    /* a record that tells its own */
+    r.mmap.pid = r.mmap.tid = 10;
+    r.mmap.addr = 0x50000;
+    r.mmap.len = 0x1000;
+    r.mmap.prot = PROT_EXEC;
+    r.mmap.path = "/after";
+    r.mmap.build_id_size = 20;
+    memcpy(r.mmap.build_id, other, 20);
+    world_apply(w, &r);
+    m = world_module(w, module_at(w, t, 0x50000));
+    assert_memory_equal(m->build_id, other, 20);
+    assert_int_not_equal(m->id, module_at(w, t, 0x30000));
+    world_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernel_addresses_go_to_core_modules_and_pieces),
+        cmocka_unit_test(bpf_programs_come_and_go),
+        cmocka_unit_test(churning_bpf_programs_take_no_memory),
+        cmocka_unit_test(the_modules_that_always_exist_do),
+        cmocka_unit_test(build_ids_reach_modules_made_before_and_after),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

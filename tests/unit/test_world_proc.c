@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "process/proc.h"
+#include "world_fixture.h"
+
+static void read_and_install(struct world *w, uint32_t pid)
+{
+    world_install(w, pid, world_read_proc(pid));
+}
+
+/* What the dynamic linker knows of the object that holds an address. */
+struct object {
+    uint64_t addr;
+    const char *path;
+    uint64_t offset;
+};
+
+static int find_object(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+    struct object *o = ctx;
+
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+        uint64_t start = info->dlpi_addr + ph->p_vaddr;
+
+        if (ph->p_type == PT_LOAD && o->addr >= start && o->addr < start + ph->p_memsz) {
+            o->path = info->dlpi_name;
+            o->offset = o->addr - start + ph->p_offset;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void our_own_libc_is_resolved_to_its_file_offset(void **state)
+{
+    struct world *w = world_new(true);
+    uint32_t pid = (uint32_t)getpid(), t;
+    struct object o = { .addr = (uintptr_t)dlsym(RTLD_DEFAULT, "gnu_get_libc_version") };
+    const struct world_thread *thread;
+    char path[PATH_MAX];
+    struct place p;
+
+    (void)state;
+    assert_int_equal(world_wants_proc(w, pid), pid);
+    read_and_install(w, pid);
+    assert_int_equal(world_wants_proc(w, pid), 0);
+    t = thread_of(w, pid, pid);
+    thread = world_thread(w, t);
+    assert_non_null(strstr(thread->comm, "test_world"));
+    assert_int_equal(thread->uid, geteuid());
+    assert_int_equal(dl_iterate_phdr(find_object, &o), 1);
+    assert_true(world_resolve(w, t, o.addr, false, &p));
+    assert_int_equal(p.offset, o.offset);
+    assert_non_null(realpath(o.path, path));
+    assert_string_equal(world_module(w, p.module)->path, path);
+    assert_true(world_module(w, p.module)->live);
+    int fd = module_open(world_module(w, p.module), NULL);
+    assert_true(fd >= 0);
+    close(fd);
+    world_free(w);
+}
+
+static void what_is_no_process_is_not_read(void **state)
+{
+    struct world *live = world_new(true), *file = world_new(false);
+
+    (void)state;
+    assert_int_equal(world_wants_proc(live, 0), 0);
+    assert_int_equal(world_wants_proc(live, ~0u), 0);
+    assert_int_equal(world_wants_proc(file, (uint32_t)getpid()), 0);
+    world_free(live);
+    world_free(file);
+}
+
+static void a_process_that_is_gone_is_asked_for_once(void **state)
+{
+    struct world *w = world_new(true);
+    pid_t child = fork();
+    uint32_t pid = (uint32_t)child;
+
+    (void)state;
+    if (!child)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    assert_int_equal(world_wants_proc(w, pid), pid);
+    read_and_install(w, pid);
+    assert_int_equal(world_wants_proc(w, pid), 0);
+    assert_true(thread_of(w, pid, pid) != 0);
+    world_free(w);
+}
+
+static struct proc_snapshot *snapshot(uint32_t pid, const char *comm, uint32_t uid)
+{
+    struct proc_snapshot *p = mem_zalloc(sizeof *p);
+
+    p->pid = pid;
+    p->uid = uid;
+    MEM_GROW(p->threads, p->threads_cap, 1);
+    p->threads[p->n_threads] = (struct proc_thread){ .tid = pid };
+    snprintf(p->threads[p->n_threads++].comm, 16, "%s", comm);
+    return p;
+}
+
+static void snapshot_map(struct proc_snapshot *p, const char *line)
+{
+    char text[256];
+
+    snprintf(text, sizeof text, "%s", line);
+    maps_add_text(&p->maps, text, strlen(text), true);
+}
+
+static void mappings_told_since_win_over_what_was_read(void **state)
+{
+    struct world *w = world_new(true);
+    struct proc_snapshot *p = snapshot(10, "old", 7);
+    uint32_t t;
+
+    (void)state;
+    do_map(w, 10, 0x14000, 0x16000, 0, "/new.so");
+    snapshot_map(p, "10000-20000 r-xp 00001000 08:01 5 /old.so");
+    snapshot_map(p, "30000-31000 r-xp 00000000 00:00 0 ");
+    world_install(w, 10, p);
+    t = thread_of(w, 10, 10);
+    assert_string_equal(place_of(w, t, 0x13fff), "old.so+0x4fff");
+    assert_string_equal(place_of(w, t, 0x14000), "new.so+0x0");
+    assert_string_equal(place_of(w, t, 0x16000), "old.so+0x7000");
+    assert_string_equal(place_of(w, t, 0x30001), "[JIT]+0x30001");
+    world_free(w);
+}
+
+static void after_an_exec_there_is_nothing_left_to_read(void **state)
+{
+    struct world *w = world_new(true);
+    struct proc_snapshot *p = snapshot(10, "sh", 7);
+
+    (void)state;
+    snapshot_map(p, "10000-20000 r-xp 00001000 08:01 5 /bin/sh");
+    thread_of(w, 10, 10);
+    assert_int_equal(world_wants_proc(w, 10), 10);
+    /* the exec comes while /proc is read */
+    do_comm(w, 10, 10, "ls", true);
+    world_install(w, 10, p);
+    assert_string_equal(place_of(w, thread_of(w, 10, 10), 0x10000), "?");
+    assert_string_equal(comm_of(w, 10, 10), "ls");
+    assert_int_equal(world_thread(w, thread_of(w, 10, 10))->uid, 7);
+    assert_int_equal(world_wants_proc(w, 10), 0);
+    world_free(w);
+}
+
+static void a_child_is_known_by_reading_its_parent(void **state)
+{
+    struct world *w = world_new(true);
+    struct proc_snapshot *p = snapshot(10, "bash", 1000);
+    uint32_t t;
+
+    (void)state;
+    snapshot_map(p, "10000-20000 r-xp 00001000 08:01 5 /bin/bash");
+    do_fork(w, 20, 20, 10, 10);
+    do_fork(w, 30, 30, 10, 10);
+    do_comm(w, 30, 30, "ls", true);
+    assert_int_equal(world_wants_proc(w, 20), 10);
+    assert_int_equal(world_wants_proc(w, 30), 10);
+    world_install(w, 10, p);
+    t = thread_of(w, 20, 20);
+    assert_string_equal(place_of(w, t, 0x10000), "bash+0x1000");
+    assert_string_equal(world_thread(w, t)->comm, "bash");
+    assert_int_equal(world_thread(w, t)->uid, 1000);
+    assert_int_equal(world_thread(w, thread_of(w, 30, 30))->uid, 1000);
+    assert_string_equal(place_of(w, thread_of(w, 30, 30), 0x10000), "?");
+    assert_int_equal(world_wants_proc(w, 20), 0);
+    assert_int_equal(world_wants_proc(w, 30), 0);
+    do_fork(w, 40, 40, 10, 10);
+    assert_int_equal(world_wants_proc(w, 40), 0);
+    world_free(w);
+}
+
+static void a_child_that_is_read_itself_gives_its_parent_nothing(void **state)
+{
+    struct world *w = world_new(true);
+    struct proc_snapshot *p = snapshot(20, "ls", 1000);
+
+    (void)state;
+    snapshot_map(p, "10000-20000 r-xp 00001000 08:01 5 /bin/ls");
+    do_fork(w, 20, 20, 10, 10);
+    world_install(w, 20, p);
+    assert_string_equal(place_of(w, thread_of(w, 20, 20), 0x10000), "ls+0x1000");
+    assert_string_equal(place_of(w, thread_of(w, 10, 10), 0x10000), "?");
+    assert_int_equal(world_wants_proc(w, 10), 10);
+    world_free(w);
+}
+
+static void after_missed_records_everything_is_read_again(void **state)
+{
+    struct world *w = world_new(true);
+    struct proc_snapshot *p = snapshot(10, "sh", 7);
+    uint32_t t;
+
+    (void)state;
+    snapshot_map(p, "10000-20000 r-xp 00001000 08:01 5 /bin/sh");
+    world_install(w, 10, p);
+    t = thread_of(w, 10, 10);
+    world_resync(w);
+    assert_string_equal(world_thread(w, t)->comm, "sh");
+    assert_string_equal(place_of(w, t, 0x10000), "sh+0x1000");
+    assert_int_equal(world_wants_proc(w, 10), 10);
+    assert_int_not_equal(thread_of(w, 10, 10), t);
+    world_free(w);
+}
+
+static void the_end_of_a_process_that_was_lost_is_found_out(void **state)
+{
+    struct world *w = world_new(true);
+    struct record lost = record(PERF_RECORD_LOST);
+    pid_t child = fork();
+    uint32_t t;
+
+    (void)state;
+    if (!child)
+        _exit(0);
+    t = thread_of(w, (uint32_t)child, (uint32_t)child);
+    waitpid(child, NULL, 0);
+    collect_all(w);
+    assert_int_equal(world_thread_count(w), t + 1);
+    world_apply(w, &lost);
+    collect_all(w);
+    assert_int_equal(world_thread_count(w), 1);
+    world_free(w);
+}
+
+static void many_sleeping_processes_cost_nothing_per_record(void **state)
+{
+    struct world *w = world_new(false);
+    uint64_t start, spent;
+
+    (void)state;
+    for (uint32_t pid = 100; pid < 100100; pid++)
+        do_fork(w, pid, pid, 5, 5);
+    start = clock_self_cpu_ns();
+    for (uint32_t i = 0; i < 100000; i++) {
+        do_comm(w, 100 + i, 100 + i, "x", true);
+        do_map(w, 100 + i, 0x1000, 0x2000, 0, "/bin/x");
+    }
+    spent = clock_self_cpu_ns() - start;
+    print_message("%.2f us for each record, %.1f MB for 100,000 processes\n", (double)spent / 200000 / 1000,
+                  (double)world_bytes(w) / (1 << 20));
+    assert_true(spent < 20 * NS_PER_SEC);
+    world_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(our_own_libc_is_resolved_to_its_file_offset),
+        cmocka_unit_test(what_is_no_process_is_not_read),
+        cmocka_unit_test(a_process_that_is_gone_is_asked_for_once),
+        cmocka_unit_test(mappings_told_since_win_over_what_was_read),
+        cmocka_unit_test(after_an_exec_there_is_nothing_left_to_read),
+        cmocka_unit_test(a_child_is_known_by_reading_its_parent),
+        cmocka_unit_test(a_child_that_is_read_itself_gives_its_parent_nothing),
+        cmocka_unit_test(after_missed_records_everything_is_read_again),
+        cmocka_unit_test(the_end_of_a_process_that_was_lost_is_found_out),
+        cmocka_unit_test(many_sleeping_processes_cost_nothing_per_record),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
