@@ -39,6 +39,12 @@
 #endif
 #define LONG_ENOUGH (60 * NS_PER_SEC)
 
+static const struct elf_maker_symbol plain_symbol = { "plain_function", ELF_MAKER_VADDR + 0x10, 0x10, 0 };
+static const struct elf_maker_symbol mangled_symbol = { "_ZN3foo3barEi", ELF_MAKER_VADDR + 0x10, 0x10, 0 };
+static const struct elf_maker plain_elf = {
+    .symbols = &plain_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9
+};
+
 struct setup {
     struct symbolizer *sy;
     pthread_t thread;
@@ -121,6 +127,17 @@ static inline struct module *make_file_module(const struct setup *s, const char 
     assert_int_equal(write(fd, bytes, n), (ssize_t)n);
     close(fd);
     return make_module(MODULE_FILE, path, name);
+}
+
+static inline void write_text(const struct setup *s, const char *name, const char *text, char *path, size_t cap)
+{
+    FILE *f;
+
+    snprintf(path, cap, "%s/%s", s->dir, name);
+    f = fopen(path, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    fclose(f);
 }
 
 static inline struct module *make_elf_module(const struct setup *s, const char *name,

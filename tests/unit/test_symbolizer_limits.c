@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbolizer_fixture.h"
+
+struct asker {
+    struct setup *s;
+    struct module *m;
+    unsigned found;
+};
+
+static void *ask_often(void *arg)
+{
+    struct asker *a = arg;
+    struct symbol symbol;
+    unsigned i;
+
+    for (i = 0; i < 20000; i++) {
+        symbolizer_lookup(a->s->sy, a->m, ELF_MAKER_OFFSET + i % 0x40, &symbol);
+        a->found += symbol.state == SYMBOL_FOUND && symbol.name[0];
+    }
+    return NULL;
+}
+
+static void a_profile_may_ask_from_many_threads(void **state)
+{
+    struct setup *s = *state;
+    struct elf_maker maker = { .symbols = &mangled_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9 };
+    struct module *m = make_elf_module(s, "a", &maker);
+    struct asker askers[3] = { { s, m, 0 }, { s, m, 0 }, { s, m, 0 } };
+    pthread_t threads[3];
+    int i;
+
+    for (i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_often, &askers[i]), 0);
+    for (i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    settled(s, m, ELF_MAKER_OFFSET + 0x10);
+    ask_often(&askers[0]);
+    assert_true(askers[0].found >= 20000 / 0x40 * 0x10);
+    module_put(m);
+}
+
+static void a_trim_forgets_unmarked_modules_and_they_come_back(void **state)
+{
+    struct setup *s = *state;
+    struct module *a = make_elf_module(s, "a", &plain_elf), *b = make_elf_module(s, "b", &plain_elf);
+    struct symbolizer_stats stats;
+    uint8_t *keep = mem_zalloc(b->id + 1);
+
+    settled(s, a, ELF_MAKER_OFFSET + 0x10);
+    settled(s, b, ELF_MAKER_OFFSET + 0x10);
+    keep[b->id] = 1;
+    symbolizer_trim(s->sy, keep, b->id + 1);
+    symbolizer_stats(s->sy, &stats);
+    assert_int_equal(stats.modules, 1);
+    assert_string_equal(settled(s, a, ELF_MAKER_OFFSET + 0x10).name, "plain_function");
+    assert_string_equal(settled(s, b, ELF_MAKER_OFFSET + 0x10).name, "plain_function");
+    mem_free(keep);
+    module_put(a);
+    module_put(b);
+}
+
+static void a_trim_while_names_are_under_way_is_survived(void **state)
+{
+    struct setup *s = *state;
+    struct elf_maker maker = { .symbols = &mangled_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9 };
+    struct symbol symbol;
+    char name[16];
+    int i;
+
+    for (i = 0; i < 50; i++) {
+        struct module *m;
+        maker.id = (unsigned char)(i + 1);
+        snprintf(name, sizeof name, "t%d", i);
+        m = make_elf_module(s, name, &maker);
+        symbolizer_lookup(s->sy, m, ELF_MAKER_OFFSET + 0x10, &symbol);
+        module_put(m);
+        if (i % 3 == 0)
+            symbolizer_trim(s->sy, NULL, 0);
+    }
+    assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
+    symbolizer_trim(s->sy, NULL, 0);
+}
+
+static bool write_at(int fd, const void *bytes, size_t n, uint64_t offset)
+{
+    return pwrite(fd, bytes, n, (off_t)offset) == (ssize_t)n;
+}
+
+/* 4 GB, nearly all of it a hole, with 2 million symbols that cover each other. */
+static void a_huge_file_is_read_within_limits(void **state)
+{
+    enum { MANY = SANITIZED ? 500000 : 2000000, NAME_BYTES = 9 };
+    struct setup *s = *state;
+    struct elf_maker maker = { .symbols = &plain_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB };
+    static struct elf_maker_file f;
+    Elf64_Sym *symbols = mem_array(MANY, sizeof *symbols);
+    char *names = mem_array(MANY, NAME_BYTES);
+    Elf64_Shdr *table = &f.sections[4], *strings;
+    struct module *m;
+    bool written;
+    int fd;
+    unsigned i;
+
+    elf_maker_fill(&f, &maker);
+    f.segment.p_filesz = f.segment.p_memsz = UINT64_C(0x100000000);
+    table->sh_offset = ELF_MAKER_OFFSET + UINT64_C(0x100000000);
+    table->sh_size = MANY * sizeof *symbols;
+    strings = &f.sections[table->sh_link];
+    strings->sh_offset = table->sh_offset + table->sh_size;
+    strings->sh_size = MANY * NAME_BYTES;
+    for (i = 1; i < MANY; i++) {
+        snprintf(names + i * NAME_BYTES, NAME_BYTES, "f%07u", i);
+        symbols[i] = (Elf64_Sym){ .st_name = i * NAME_BYTES,
+                                  .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+                                  .st_shndx = 5,
+                                  .st_value = ELF_MAKER_VADDR + i * 7919ul % MANY * 16,
+                                  .st_size = i % 100 * 16 };
+    }
+    m = make_file_module(s, "huge", &f, sizeof f);
+    fd = open(m->path, O_WRONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    written = write_at(fd, symbols, table->sh_size, table->sh_offset) &&
+              write_at(fd, names, strings->sh_size, strings->sh_offset);
+    close(fd);
+    mem_free(symbols);
+    mem_free(names);
+    if (!written) {
+        print_message("no room for a file with a hole of 4 GB\n");
+        module_put(m);
+        skip();
+    }
+    assert_string_equal(settled(s, m, ELF_MAKER_OFFSET + 7919 * 16).name, "f0000001");
+    assert_string_equal(trouble(s, m), "");
+    module_put(m);
+}
+
+static unsigned count_mappings(void)
+{
+    FILE *f = fopen("/proc/self/maps", "re");
+    unsigned n = 0;
+    int c;
+
+    while ((c = getc(f)) != EOF)
+        n += c == '\n';
+    fclose(f);
+    return n;
+}
+
+/* No two of them share a table, for the file has no build-id. A process may have 65,530 mappings. */
+static void a_hundred_thousand_modules_take_few_mappings(void **state)
+{
+    enum { MANY = SANITIZED ? 10000 : 100000 };
+    struct setup *s = *state;
+    struct elf_maker maker = { .symbols = &plain_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB };
+    struct module **modules = mem_array(MANY, sizeof *modules);
+    unsigned i, before = count_mappings();
+    struct symbol symbol;
+
+    modules[0] = make_elf_module(s, "one", &maker);
+    for (i = 0; i < MANY; i++) {
+        if (i)
+            modules[i] = make_module(MODULE_FILE, modules[0]->path, "one");
+        symbolizer_lookup(s->sy, modules[i], ELF_MAKER_OFFSET + 0x10, &symbol);
+    }
+    while (!symbolizer_settle(s->sy, LONG_ENOUGH))
+        ;
+    for (i = 0; i < MANY; i++) {
+        symbolizer_lookup(s->sy, modules[i], ELF_MAKER_OFFSET + 0x10, &symbol);
+        assert_int_equal(symbol.state, SYMBOL_FOUND);
+        assert_string_equal(trouble(s, modules[i]), "");
+        module_put(modules[i]);
+    }
+    assert_in_range(count_mappings(), 0, before + 200);
+    mem_free(modules);
+}
+
+/* Sections that lie upon each other, that claim all there is, and counts that nothing can hold. */
+static void lying_headers_cost_one_line_of_trouble_at_most(void **state)
+{
+    struct setup *s = *state;
+    struct elf_maker maker = { .symbols = &plain_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 5 };
+    static const uint64_t lies[] = { 0, 1, UINT64_C(1) << 31, UINT64_C(1) << 40, INT64_MAX, UINT64_MAX };
+    unsigned section, field, lie, n = 0;
+    char name[16];
+
+    for (section = 0; section < 6; section++)
+        for (field = 0; field < 4; field++)
+            for (lie = 0; lie < sizeof lies / sizeof *lies; lie++) {
+                static struct elf_maker_file f;
+                const struct unwind_rows *rows;
+                struct module *m;
+                Elf64_Shdr *h = &f.sections[section];
+                elf_maker_fill(&f, &maker);
+                *(field == 0   ? &h->sh_offset
+                  : field == 1 ? &h->sh_size
+                  : field == 2 ? &h->sh_entsize
+                               : &h->sh_addralign) = lies[lie];
+                snprintf(name, sizeof name, "l%u", n++);
+                m = make_file_module(s, name, &f, sizeof f);
+                settled(s, m, ELF_MAKER_OFFSET + 0x10);
+                symbolizer_unwind_wait(s->sy, m, LONG_ENOUGH, &rows);
+                assert_null(strchr(trouble(s, m), '\n'));
+                assert_null(strstr(trouble(s, m), "worker"));
+                module_put(m);
+            }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_SETUP(a_profile_may_ask_from_many_threads),
+        WITH_SETUP(a_trim_forgets_unmarked_modules_and_they_come_back),
+        WITH_SETUP(a_trim_while_names_are_under_way_is_survived),
+        WITH_SETUP(a_hundred_thousand_modules_take_few_mappings),
+        WITH_SETUP(a_huge_file_is_read_within_limits),
+        WITH_SETUP(lying_headers_cost_one_line_of_trouble_at_most),
+    };
+
+    SYMBOLIZER_TESTS(argc, argv, tests);
+}
