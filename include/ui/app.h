@@ -83,7 +83,6 @@ struct app {
     uint32_t n_steps;
     uint32_t ended_ticks;   /* since what is sampled was gone */
     uint32_t said_number;   /* of the last answer of the session that was shown */
-    uint64_t forgotten;     /* samples that were cleared away */
     bool stopped_reading;
     bool range_taken;       /* that of the configuration */
     bool held;              /* frozen for that, not by a key */

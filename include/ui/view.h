@@ -8,12 +8,15 @@
 
 #include "ui/app.h"
 
+#define VIEW_WITHOUT 8
+
 struct view_ops {
     const char *name;  /* --view NAME: "functions" */
     const char *title; /* on its tab: "Functions" */
     const char *intro; /* first paragraph of its help */
     uint32_t number;   /* the key that shows it */
     enum action_scope scope;
+    enum action without[VIEW_WITHOUT]; /* of the bottom line's keys: those that do nothing here; or ACTION_NONE */
     bool no_query; /* needs no answer (counters): app->answer is not refreshed for it */
     bool over_time; /* it needs app->times */
     bool compares; /* it shows app->difference */
@@ -42,6 +45,8 @@ extern const struct view_ops view_annotate_ops;
 extern const struct view_ops *const view_table[];
 extern const uint32_t view_table_n;
 
+/* Not one of those that the view is without. */
+bool view_offers(const struct view_ops *ops, enum action action);
 /* "no samples yet: …": why there is nothing to show, and what to do; draws it into the area. */
 void view_draw_empty(struct app *a, struct area area);
 

@@ -348,16 +348,16 @@ bool scope_may_stop_inheriting(const struct scope *s, struct error *e)
         return true;
     case SCOPE_USER:
         return error_set(e, ERROR_UNSUPPORTED,
-                         "all processes of a user are measured, those that start later as well: without what is started "
-                         "goes with processes, threads or a command");
+                         "all processes of a user are measured, those that start later as well: only of processes, "
+                         "threads or a command can be left out what they start");
     case SCOPE_CGROUP:
         return error_set(e, ERROR_UNSUPPORTED,
-                         "it is the kernel that puts new processes into their parent's cgroup: without what is started "
-                         "goes with processes, threads or a command");
+                         "it is the kernel that puts new processes into their parent's cgroup: only of processes, threads "
+                         "or a command can be left out what they start");
     default:
         return error_set(e, ERROR_UNSUPPORTED,
-                         "all CPUs are measured, whoever runs there: without what is started goes with processes, threads "
-                         "or a command");
+                         "all CPUs are measured, whoever runs there: only of processes, threads or a command can be left "
+                         "out what they start");
     }
 }
 

@@ -14,6 +14,7 @@
 #define SAMPLES_COLS 9
 #define BYTES_SHOWN  8
 #define WIDE         70 /* from here on all numbers have room */
+#define ROOMY        100 /* columns from which on the title says more */
 #define TALL         10
 #define NOTES_ROWS   3
 
@@ -76,9 +77,11 @@ static void draw_title(const struct annotate_view *v, struct app *a, struct area
     const struct annotation *an = &v->an;
     char self[32], text[200];
     double all = app_percent(a, an->all.self), total = app_percent(a, an->all.total);
-    (void)snprintf(text, sizeof text, "%s samples: %.1f%% of all self, %.1f%% total; %u of %u %s sampled",
-                   text_thousands(self, sizeof self, an->all.self_samples), all, total, an->n_sampled, an->n_sums,
-                   an->code && an->code->view.header.n_rows ? "instructions" : "addresses");
+    bool wide = area.cols >= ROOMY;
+    (void)snprintf(text, sizeof text, "%s samples: %.1f%%%s self, %.1f%% total; %u of %u %s%s",
+                   text_thousands(self, sizeof self, an->all.self_samples), all, wide ? " of all" : "", total, an->n_sampled,
+                   an->n_sums, an->code && an->code->view.header.n_rows ? "instructions" : "addresses",
+                   wide ? " sampled" : "");
     int width = text_width(text), room = area.cols - width - 2;
     if (room < 24)
         room = area.cols / 2;

@@ -155,7 +155,9 @@ static unsigned tree(struct app *a)
 static unsigned group(struct app *a)
 {
     a->query.group = (enum view_group)((a->query.group + 1) % VIEW_GROUP_COUNT);
-    return APP_QUERY | app_message(a, "grouped by %s", group_title(a->query.group));
+    bool here = view_offers(a->views[a->view], ACTION_GROUP_MENU);
+    return APP_QUERY | app_message(a, "%sgrouped by %s", here ? "" : "functions, call graph and flame are now ",
+                                   group_title(a->query.group));
 }
 
 static unsigned range_back(struct app *a)
@@ -235,7 +237,6 @@ static unsigned clear(struct app *a)
     if (a->status.file)
         return app_message(a, "a file's samples cannot be forgotten");
     uint64_t samples = a->status.history_samples;
-    a->forgotten = a->status.samples;
     range_forget(a);
     a->strip.from_ns = a->strip.to_ns = 0;
     session_clear(a->session);
@@ -246,6 +247,8 @@ static unsigned step_event(struct app *a, int step)
 {
     struct error e = { 0 };
     char key[16];
+    if (a->status.n_events < 2 && a->status.file)
+        return app_message(a, "the file has one event only");
     if (a->status.n_events < 2)
         return app_message(a, "only one event is chosen: %s picks another",
                            keymap_first(a->keymap, ACTION_EVENT, key));
@@ -374,5 +377,8 @@ static unsigned (*const handlers[ACTION_COUNT])(struct app *a) = {
 
 unsigned app_act(struct app *a, enum action action)
 {
-    return handlers[action] ? handlers[action](a) : (unsigned)APP_HANDLED;
+    if (handlers[action])
+        return handlers[action](a);
+    /* at the end of a list nothing moves, and that is seen */
+    return action_row(action)->scope == SCOPE_KEYS_MOVE ? (unsigned)APP_HANDLED : app_message(a, "there is nothing to do that to");
 }

@@ -262,6 +262,12 @@ static int draw_belonging(const struct flame_model *m, const struct app *a, stru
                        n->group ? ", under " : "", n->group ? m->view->groups[n->group].label : "");
 }
 
+/* Or nothing: half of it would mislead. */
+static int draw_whole(struct area area, int row, int col, const char *text)
+{
+    return col + text_width(text) <= area.cols ? draw_text(area, row, col, STYLE_DIM, text) + 2 : 0;
+}
+
 static void draw_below(const struct flame_model *m, const struct app *a, struct area area, int selected)
 {
     int first = area.rows - LINES_BELOW, last = area.rows - 1;
@@ -276,11 +282,13 @@ static void draw_below(const struct flame_model *m, const struct app *a, struct 
     if (*a->search)
         col += draw_printf(area, last, col, STYLE_LABEL, "/%s: %u frames, %.1f%%  ", a->search,
                            m->matched_frames, m->matched_percent);
+    char text[64];
+    (void)snprintf(text, sizeof text, "%s too narrow alone: %.1f%%", glyph_text(GLYPH_ELLIPSIS, term_glyphs()), alone);
     if (m->flame.rest_weight)
-        col += draw_printf(area, last, col, STYLE_DIM, "%s too narrow alone: %.1f%%  ",
-                           glyph_text(GLYPH_ELLIPSIS, term_glyphs()), alone);
+        col += draw_whole(area, last, col, text);
+    (void)snprintf(text, sizeof text, "not drawn: %.1f%%", hidden);
     if (hidden >= 0.05)
-        draw_printf(area, last, col, STYLE_DIM, "not drawn: %.1f%%", hidden);
+        draw_whole(area, last, col, text);
 }
 
 /* --- all of it --- */

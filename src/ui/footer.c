@@ -130,11 +130,16 @@ bool tabs_find(const struct app *a, struct area area, int col, uint32_t *view)
 
 /* --- the bottom line --- */
 
-struct slot { /* "F1Help  " */
+struct slot { /* "F1Help  ", "e Event  " */
     char key[16], label[32];
     int at, width;
 };
-#define SLOTS_MAX 24
+#define SLOTS_MAX 40
+
+struct slots {
+    struct slot slots[SLOTS_MAX];
+    int n, col;
+};
 
 /* First F-key if the action has one: the bar is where people look for those. */
 static void bar_key(const struct app *a, enum action action, char dst[16])
@@ -150,40 +155,73 @@ static void bar_key(const struct app *a, enum action action, char dst[16])
     }
 }
 
-/* The keys that there is room for; quitting always has. */
-static int lay_out_keys(const struct app *a, int cols, enum action_scope scope, enum action without,
-                        struct slot slots[SLOTS_MAX])
+static bool is_of_live(enum action action)
+{
+    return action == ACTION_FREEZE || action == ACTION_EVENT || action == ACTION_PROCESSES || action == ACTION_SCOPE ||
+           action == ACTION_STACKS || action == ACTION_FREQUENCY;
+}
+
+/* Keys that would only say that they do nothing here are not offered. */
+static bool is_of_use(const struct app *a, enum action action, const char *key)
+{
+    const struct view_ops *ops = a->views[a->view];
+    uint32_t code;
+    if (action_row(action)->scope != SCOPE_KEYS_GLOBAL)
+        return true;
+    if (!view_offers(ops, action) || (a->status.file && is_of_live(action)))
+        return false;
+    return key_parse(key, &code) && keymap_find(a->keymap, ops->scope, code) == action;
+}
+
+static void add_key(const struct app *a, int cols, enum action action, struct slots *s)
+{
+    const struct action_row *row = action_row(action);
+    struct slot *slot = &s->slots[s->n];
+    if (s->n == SLOTS_MAX || !row->label[0])
+        return;
+    bar_key(a, action, slot->key);
+    bool thaw = action == ACTION_FREEZE && a->status.frozen, function_key = slot->key[0] == 'F' && slot->key[1];
+    (void)snprintf(slot->label, sizeof slot->label, function_key ? "%-*s" : " %-*s ", function_key ? LABEL_COLS : 0,
+                   thaw ? "Thaw" : row->label);
+    slot->width = text_width(slot->key) + text_width(slot->label);
+    int needed = action == ACTION_QUIT ? text_width(slot->key) + text_width(row->label) : slot->width;
+    if (!slot->key[0] || s->col + needed > cols || !is_of_use(a, action, slot->key))
+        return;
+    slot->at = s->col;
+    s->col += slot->width;
+    s->n++;
+}
+
+/* The keys that there is room for: those of all views, this view's own, more of all views; quitting always has. */
+static void lay_out_keys(const struct app *a, int cols, enum action_scope scope, enum action without, struct slots *s)
 {
     char key[16];
+    s->n = s->col = 0;
     bar_key(a, ACTION_QUIT, key);
-    int n = 0, col = 0, quit = scope == SCOPE_KEYS_GLOBAL ? text_width(key) + LABEL_COLS : 0;
-    for (enum action action = 1; action < ACTION_COUNT && n < SLOTS_MAX; action++) {
-        const struct action_row *row = action_row(action);
-        struct slot *slot = &slots[n];
-        if (row->scope != scope || !row->label[0] || action == without)
-            continue;
-        bar_key(a, action, slot->key);
-        bool thaw = action == ACTION_FREEZE && a->status.frozen;
-        (void)snprintf(slot->label, sizeof slot->label, "%-*s", LABEL_COLS, thaw ? "Thaw" : row->label);
-        int after = action == ACTION_QUIT ? 0 : quit, width = text_width(slot->key) + LABEL_COLS;
-        if (!slot->key[0] || col + width + after > cols + 2)
-            continue;
-        slot->at = col;
-        slot->width = text_width(slot->key) + text_width(slot->label);
-        col += slot->width;
-        n++;
-    }
-    return n;
+    bool global = scope == SCOPE_KEYS_GLOBAL;
+    int quit = global ? text_width(key) + text_width(action_row(ACTION_QUIT)->label) : 0;
+    for (enum action action = 1; action < ACTION_COUNT && !(global && action == ACTION_QUIT); action++)
+        if (action_row(action)->scope == scope && action != without)
+            add_key(a, cols - quit, action, s);
+    if (!global)
+        return;
+    for (enum action action = 1; action < ACTION_COUNT; action++)
+        if (action_row(action)->scope == a->views[a->view]->scope)
+            add_key(a, cols - quit, action, s);
+    for (enum action action = ACTION_QUIT + 1; action < ACTION_COUNT; action++)
+        if (action_row(action)->scope == SCOPE_KEYS_GLOBAL)
+            add_key(a, cols - quit, action, s);
+    add_key(a, cols, ACTION_QUIT, s);
 }
 
 static void draw_keys(const struct app *a, struct area area, enum action_scope scope, enum action without)
 {
-    struct slot slots[SLOTS_MAX];
-    int n = lay_out_keys(a, area.cols, scope, without, slots);
+    struct slots s;
+    lay_out_keys(a, area.cols, scope, without, &s);
     draw_fill(area, 0, 0, -1, STYLE_KEY_LABEL);
-    for (int i = 0; i < n; i++) {
-        int used = draw_text(area, 0, slots[i].at, STYLE_KEY, slots[i].key);
-        draw_text(area, 0, slots[i].at + used, STYLE_KEY_LABEL, slots[i].label);
+    for (int i = 0; i < s.n; i++) {
+        int used = draw_text(area, 0, s.slots[i].at, STYLE_KEY, s.slots[i].key);
+        draw_text(area, 0, s.slots[i].at + used, STYLE_KEY_LABEL, s.slots[i].label);
     }
 }
 
@@ -194,11 +232,11 @@ static enum action_scope keys_scope(const struct app *a)
 
 bool footer_find(const struct app *a, struct area area, int col, uint32_t *key)
 {
-    struct slot slots[SLOTS_MAX];
-    int n = a->message[0] ? 0 : lay_out_keys(a, area.cols, keys_scope(a), ACTION_NONE, slots);
-    for (int i = 0; i < n; i++)
-        if (col >= slots[i].at && col < slots[i].at + slots[i].width)
-            return key_parse(slots[i].key, key);
+    struct slots s;
+    lay_out_keys(a, area.cols, keys_scope(a), ACTION_NONE, &s);
+    for (int i = 0; i < s.n && !a->message[0]; i++)
+        if (col >= s.slots[i].at && col < s.slots[i].at + s.slots[i].width)
+            return key_parse(s.slots[i].key, key);
     return false;
 }
 

@@ -233,7 +233,7 @@ static void counts_text(const struct app *a, char *dst, size_t cap)
     const struct session_status *s = &a->status;
     char samples[32], lost[32];
     int n =
-        snprintf(dst, cap, "samples %s", text_thousands(samples, sizeof samples, s->samples - a->forgotten));
+        snprintf(dst, cap, "samples %s", text_thousands(samples, sizeof samples, s->samples));
     double all = (double)a->answer.all_samples, idle = (double)a->answer.idle_samples;
     if (all > 0 && n > 0 && (size_t)n < cap)
         n += snprintf(dst + n, cap - (size_t)n, "  idle %.0f%%", 100 * idle / all);

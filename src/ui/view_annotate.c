@@ -336,6 +336,7 @@ const struct view_ops view_annotate_ops = {
              "it lets them in again. Whether the event has skid stands in the second line.",
     .number = 7,
     .scope = SCOPE_KEYS_ANNOTATE,
+    .without = { ACTION_SORT, ACTION_GROUP_MENU },
     .create = create,
     .destroy = destroy,
     .update = update,

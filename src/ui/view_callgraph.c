@@ -396,6 +396,7 @@ const struct view_ops view_callgraph_ops = {
         "path.",
     .number = 2,
     .scope = SCOPE_KEYS_CALLGRAPH,
+    .without = { ACTION_SORT },
     .by_comm = true,
     .create = create,
     .destroy = destroy,

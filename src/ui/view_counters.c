@@ -197,6 +197,8 @@ const struct view_ops view_counters_ops = {
              "the cursor says of itself stands below the table. The lower table divides the sum.",
     .number = 4,
     .scope = SCOPE_KEYS_COUNTERS,
+    .without = { ACTION_SEARCH, ACTION_FILTER, ACTION_SORT, ACTION_GROUP_MENU, ACTION_CALLERS,
+                 ACTION_MODE, ACTION_WINDOW },
     .no_query = true,
     .create = counters_create,
     .destroy = counters_destroy,

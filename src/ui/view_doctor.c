@@ -73,11 +73,18 @@ static void draw_row(const struct doctor_row *row, const struct area area, int y
 
 static void draw_summary(const struct doctor *d, struct area area)
 {
+    static const char *const texts[] = {
+        "%s samples: %.1f%% of their stacks reach the root, %.1f%% are cut; every frame has a name in %.1f%%",
+        "%s samples: %.1f%% of stacks whole, %.1f%% cut; all frames named in %.1f%%",
+    };
     char all[32], text[200];
     double n = d->samples ? (double)d->samples : 1;
-    (void)snprintf(text, sizeof text, "%s samples: %.1f%% of their stacks reach the root, %.1f%% are cut; every frame has a "
-                   "name in %.1f%%", text_thousands(all, sizeof all, d->samples), 100 * (double)d->whole / n,
-                   100 * (double)d->cut / n, 100 - 100 * (double)d->unnamed / n);
+    for (int narrow = 0; narrow < 2; narrow++) {
+        (void)snprintf(text, sizeof text, texts[narrow], text_thousands(all, sizeof all, d->samples),
+                       100 * (double)d->whole / n, 100 * (double)d->cut / n, 100 - 100 * (double)d->unnamed / n);
+        if (text_width(text) <= area.cols)
+            break;
+    }
     draw_elided(area, 0, 0, area.cols, d->cut || d->unnamed ? STYLE_NORMAL : STYLE_LIVE, text, false);
 }
 
@@ -138,11 +145,16 @@ static unsigned mend(struct app *a, const struct doctor_row *row)
     return app_message(a, "this is not flametop's to mend: the line below the list says what would");
 }
 
+static unsigned nothing_to_mend(struct app *a)
+{
+    return app_message(a, "there is nothing to mend");
+}
+
 static unsigned doctor_act(void *v, struct app *a, enum action action)
 {
     struct doctor_view *d = v;
     if (action == ACTION_DOCTOR_MEND || action == ACTION_DRILL)
-        return d->list.cursor < d->doctor.n_rows ? mend(a, &d->doctor.rows[d->list.cursor]) : (unsigned)APP_HANDLED;
+        return d->list.cursor < d->doctor.n_rows ? mend(a, &d->doctor.rows[d->list.cursor]) : nothing_to_mend(a);
     return list_act(&d->list, action, row_key, d) ? APP_REDRAW : APP_IGNORED;
 }
 
@@ -171,6 +183,7 @@ const struct view_ops view_doctor_ops = {
              "that are shown. Where flametop can mend it itself, a key does.",
     .number = 8,
     .scope = SCOPE_KEYS_DOCTOR,
+    .without = { ACTION_SEARCH, ACTION_SORT, ACTION_GROUP_MENU, ACTION_CALLERS },
     .create = doctor_create,
     .destroy = doctor_destroy,
     .update = doctor_update,

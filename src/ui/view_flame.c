@@ -79,8 +79,10 @@ static unsigned flame_zoom(struct flame_view *f, uint32_t node)
     return flame_root(f, node);
 }
 
-static unsigned flame_reset(struct flame_view *f)
+static unsigned flame_reset(struct flame_view *f, struct app *a)
 {
+    if (!f->n_zooms)
+        (void)app_message(a, "this is all of it already");
     f->n_zooms = 0;
     return flame_root(f, 0);
 }
@@ -200,7 +202,7 @@ static unsigned flame_act(void *v, struct app *a, enum action action)
     case ACTION_UNZOOM:
         return flame_back(f);
     case ACTION_FLAME_RESET:
-        return flame_reset(f);
+        return flame_reset(f, a);
     case ACTION_FLAME_INVERT:
         f->look.upward = !f->look.upward;
         return APP_REDRAW;
@@ -297,6 +299,7 @@ const struct view_ops view_flame_ops = {
              "column.",
     .number = 3,
     .scope = SCOPE_KEYS_FLAME,
+    .without = { ACTION_SORT },
     .compares = true,
     .by_comm = true,
     .create = flame_create,

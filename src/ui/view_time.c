@@ -97,8 +97,14 @@ static void time_draw(void *view, struct app *a, struct area area)
 static unsigned time_act(void *view, struct app *a, enum action action)
 {
     struct time_view *v = view;
-    if (action != ACTION_TIME_PICTURE && action != ACTION_TIME_PICTURE_BACK)
-        return pictures[v->picture]->act(v, a, action);
+    if (action != ACTION_TIME_PICTURE && action != ACTION_TIME_PICTURE_BACK) {
+        char next[16];
+        unsigned flags = pictures[v->picture]->act(v, a, action);
+        if (flags != APP_IGNORED || action_row(action)->scope != SCOPE_KEYS_TIME)
+            return flags;
+        return app_message(a, "this picture has no use for that key: %s goes on to the next",
+                           keymap_first(a->keymap, ACTION_TIME_PICTURE, next));
+    }
     uint32_t step = action == ACTION_TIME_PICTURE ? 1 : TIME_PICTURES - 1;
     v->picture = (enum time_picture)((v->picture + step) % TIME_PICTURES);
     return APP_QUERY;
@@ -131,6 +137,7 @@ const struct view_ops view_time_ops = {
              "the stack that most of its time went to.",
     .number = 9,
     .scope = SCOPE_KEYS_TIME,
+    .without = { ACTION_SEARCH, ACTION_SORT, ACTION_GROUP_MENU, ACTION_CALLERS },
     .over_time = true,
     .create = time_create,
     .destroy = time_destroy,

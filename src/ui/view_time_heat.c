@@ -136,7 +136,7 @@ static void draw_cursor(const struct time_heat *h, const struct app *a, struct a
                     time_length_text(length, sizeof length,
                                      ((h->mark < h->cursor ? h->cursor - h->mark : h->mark - h->cursor) + 1) * h->cell_ns));
     else
-        draw_printf(area, row, col, STYLE_DIM, "  %s marks where a range begins, %s takes it",
+        draw_printf(area, row, col, STYLE_DIM, "  %s: a range from here, %s: this one",
                     keymap_first(a->keymap, ACTION_TIME_MARK, mark), keymap_first(a->keymap, ACTION_DRILL, take));
 }
 

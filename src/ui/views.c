@@ -58,6 +58,14 @@ static void why_nothing(const struct app *a, char *dst, size_t cap)
                        a->status.scope);
 }
 
+bool view_offers(const struct view_ops *ops, enum action action)
+{
+    for (int i = 0; i < VIEW_WITHOUT && ops->without[i]; i++)
+        if (ops->without[i] == action)
+            return false;
+    return true;
+}
+
 void view_draw_empty(struct app *a, struct area area)
 {
     char text[400];

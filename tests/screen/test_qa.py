@@ -208,10 +208,10 @@ def pickers():
     with started() as s:
         s.send("p")
         s.wait(r"Processes to sample")
-        s.wait(r"^EscCancelEnterTake +SpaceTag")
+        s.wait(r"^Esc Cancel Enter Take Space Tag")
         s.send("esc", "m")
         s.wait(r"Stacks")
-        assert "SpaceTag" not in s.text()
+        assert "Space Tag" not in s.text()
         s.send("esc", "e", "stalled-cycles-backend")
         s.wait(r"stalled-cycles-backend +\S")
         if "<not supported>" in s.text():
@@ -241,6 +241,17 @@ def narrow_bar():
         s.until(lambda: lines(s)[-1].endswith("F10Quit"), "Quit never was at the end of the last line")
 
 
+def bar_offers_what_works():
+    """the bottom bar has what the view can do, its own keys among it, and nothing that it cannot"""
+    with started(size=(120, 40)) as s:
+        for view, has, without in (("1", r"F6Sort .* e Event ", "Invert"), ("2", r" i Invert \* Hot ", "Sort"),
+                                   ("3", r" i Invert c Colour ", "Sort"), ("4", r" u Parts ", "Search|Filter|Sort|Group"),
+                                   ("8", r" D Mend ", "Search|Sort|Group"), ("9", r" v Picture ", "Search|Sort|Group")):
+            s.send(view)
+            s.wait(r"^F1Help .*%s.*F10Quit$" % has)
+            assert not re.search(without, lines(s)[-1]), lines(s)[-1]
+
+
 def cheap():
     """every view stays below 2 KB a second, one redraw at a time"""
     with started(size=(120, 40)) as s:
@@ -261,4 +272,5 @@ def cheap():
 
 
 run(header_keeps_what_matters, ended_is_held, nothing_sampled, prompts, writing, exports, dead_keys, foreign_sequences,
-    counters_frozen, ways_out, flame, pickers, help_is_true, narrow_bar, cheap)
+    counters_frozen, ways_out, flame, pickers, help_is_true, narrow_bar, bar_offers_what_works,
+    cheap)
