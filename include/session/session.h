@@ -68,7 +68,8 @@ struct session_status {
     bool frozen;
     uint64_t elapsed_ns;        /* since start or clear; frozen: until the freeze */
     uint64_t now_ns;            /* end of the time that is shown */
-    uint64_t samples, lost, throttled; /* since start */
+    uint64_t samples;           /* since start or clear */
+    uint64_t lost, throttled;   /* since start */
     uint64_t history_samples, history_dropped, history_used_bytes, history_bytes;
     uint32_t spark[SESSION_SPARK]; /* samples per second, oldest first, the last one is the running second */
     uint64_t spark_sec;         /* number of that second: CLOCK_MONOTONIC's, or the file's clock's */

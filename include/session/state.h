@@ -174,6 +174,7 @@ struct session {
     uint64_t start_ns, clear_ns, frozen_ns; /* frozen_ns 0: not frozen */
     uint64_t drained_ns;         /* all samples up to then are in the history */
     uint64_t samples, lost_before, throttled_before;
+    uint64_t forgotten;          /* of these, from before the last clear */
     struct live_stats stats;
     uint64_t records[SESSION_RECORD_TYPES]; /* live, by type; a file counts its own */
     struct live_note notes[LIVE_NOTES_MAX];

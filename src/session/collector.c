@@ -137,6 +137,7 @@ static bool collect_sample(struct session *s, const struct record *r)
     if (a.awaits)
         userstack_put_aside(s, r, thread, number);
     s->samples++;
+    s->forgotten += !s->file && time_ns < s->clear_ns; /* was on its way when all was forgotten */
     if (reach_second(s, time_ns))
         s->spark[time_ns / NS_PER_SEC % SESSION_SPARK]++;
     note_thread_scope(s, thread);

@@ -222,6 +222,7 @@ void session_clear(struct session *s)
     if (!s->file) {
         bounds_forget_all(s);
         memset(s->spark, 0, sizeof s->spark);
+        s->forgotten = s->samples;
         s->clear_ns = clock_now_ns();
         s->frozen_ns = 0;
         history_pin(s->history, 0, 0);

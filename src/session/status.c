@@ -180,7 +180,7 @@ void session_get_status(struct session *s, struct session_status *out)
     status_source(s, out);
     status_time(s, out);
     status_notes(s, out);
-    out->samples = s->samples;
+    out->samples = s->samples - s->forgotten;
     out->lost = s->lost_before + s->stats.lost;
     out->throttled = s->throttled_before + s->stats.throttled;
     out->history_samples = history_count(s->history);

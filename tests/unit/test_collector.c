@@ -309,11 +309,28 @@ static void freezing_at_the_first_samples_keeps_them(void **state)
     assert_int_equal(s->frozen_ns, r.id.time_ns + 5);
 }
 
+static void what_was_on_its_way_when_all_was_forgotten_is_not_counted(void **state)
+{
+    (void)state;
+    struct record r = record(PERF_RECORD_SAMPLE, 10);
+    uint64_t chain = TEXT + 0x10;
+    do_sample(&r, &chain, 1);
+    session_clear(s);
+    assert_int_equal(s->samples - s->forgotten, 0);
+    r.id.time_ns = s->clear_ns - 1;
+    do_sample(&r, &chain, 1);
+    assert_int_equal(s->samples - s->forgotten, 0);
+    r.id.time_ns = s->clear_ns;
+    do_sample(&r, &chain, 1);
+    assert_int_equal(s->samples - s->forgotten, 1);
+}
+
 int main(void)
 {
 #define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, start, tear_down)
     const struct CMUnitTest tests[] = {
         WITH_SETUP(freezing_at_the_first_samples_keeps_them),
+        WITH_SETUP(what_was_on_its_way_when_all_was_forgotten_is_not_counted),
         WITH_SETUP(callers_are_looked_up_before_their_return_address),
         WITH_SETUP(without_a_chain_the_address_is_the_stack),
         WITH_SETUP(the_cpus_record_of_calls_takes_the_place_of_the_callers),
