@@ -56,6 +56,7 @@ bool scope_may_stop_inheriting(const struct scope *s, struct error *e);
 /* "all", "pid 123", "only pid 123" (nothing it starts), "user www-data", "cgroup /system.slice", "2 cgroups on 4 cpus": for
  * the header. */
 void scope_describe(const struct scope *s, char *dst, unsigned cap);
+void scope_describe_cpus(const struct scope *s, char *dst, unsigned cap); /* " on cpu 3", " on 12 cpus", "": on all */
 /* The cgroup mount that perf uses: v1 perf_event where mounted, else v2. False: none. */
 bool scope_cgroup_root(char *path, unsigned cap, bool *v2, struct error *e);
 

@@ -420,15 +420,21 @@ static uint32_t count_cpus(const struct scope *s, uint32_t *last)
     return n;
 }
 
+void scope_describe_cpus(const struct scope *s, char *dst, unsigned cap)
+{
+    uint32_t last = 0, n = s->cpus ? count_cpus(s, &last) : 0;
+    dst[0] = '\0';
+    if (n == 1)
+        snprintf(dst, cap, " on cpu %u", last);
+    else if (n)
+        snprintf(dst, cap, " on %u cpus", n);
+}
+
 void scope_describe(const struct scope *s, char *dst, unsigned cap)
 {
-    char target[sizeof s->cgroup + 16], where[32] = "";
-    uint32_t last = 0, n = s->cpus ? count_cpus(s, &last) : 0;
+    char target[sizeof s->cgroup + 16], where[32];
     bool only = s->no_inherit && (s->kind == SCOPE_PIDS || s->kind == SCOPE_TIDS) && !s->own;
     describe_target(s, target, sizeof target);
-    if (n == 1)
-        snprintf(where, sizeof where, " on cpu %u", last);
-    else if (n)
-        snprintf(where, sizeof where, " on %u cpus", n);
+    scope_describe_cpus(s, where, sizeof where);
     snprintf(dst, cap, "%s%s%s", only ? "only " : "", target, where);
 }

@@ -125,13 +125,14 @@ static void stacks_text(const struct session *s, char *dst, size_t cap)
 
 static void describe_scope(struct session *s, char *dst, size_t cap)
 {
-    char label[sizeof s->running_scope.cgroup];
+    char label[sizeof s->running_scope.cgroup], cpus[32];
     if (scope_cgroups(&s->running_scope) != 1) {
         scope_describe(&s->running_scope, dst, (unsigned)cap);
         return;
     }
     containers_label(s->containers, s->running_scope.cgroup, label, sizeof label);
-    snprintf(dst, cap, "cgroup %s", label);
+    scope_describe_cpus(&s->running_scope, cpus, sizeof cpus);
+    snprintf(dst, cap, "cgroup %s%s", label, cpus);
 }
 
 static void status_source(struct session *s, struct session_status *out)

@@ -135,6 +135,19 @@ const char *picker_text(const struct picker *p, uint64_t key)
     return item ? item->text : "";
 }
 
+static void go_to_first_match(struct picker *p)
+{
+    p->tree.list.moved = false;
+    tree_update(&p->tree, &model, p);
+    for (uint32_t i = 0; i < p->tree.n; i++) {
+        const struct item *item = &p->items[p->tree.rows[i].node - 1];
+        if (item->matches && !item->heading && p->filter.len) {
+            tree_reveal(&p->tree, p->tree.rows[i].node, &model, p);
+            return;
+        }
+    }
+}
+
 static void fill(struct picker *p, struct app *a)
 {
     arena_clear(&p->strings);
@@ -143,6 +156,8 @@ static void fill(struct picker *p, struct app *a)
     p->cfg.fill(p->cfg.ctx, a, p);
     link_items(p);
     apply_filter(p);
+    if (!p->filled && p->filter.len)
+        go_to_first_match(p); /* of what was typed before there was a list */
     p->filled = true;
     const struct item *current = p->cfg.current ? find_item(p, p->cfg.current) : NULL;
     if (current && !p->tree.list.moved && !p->filter.len)
@@ -182,19 +197,6 @@ uint32_t picker_shown(const struct picker *p, uint64_t *keys, uint32_t cap)
             keys[n++] = item->key;
     }
     return n;
-}
-
-static void go_to_first_match(struct picker *p)
-{
-    p->tree.list.moved = false;
-    tree_update(&p->tree, &model, p);
-    for (uint32_t i = 0; i < p->tree.n; i++) {
-        const struct item *item = &p->items[p->tree.rows[i].node - 1];
-        if (item->matches && !item->heading && p->filter.len) {
-            tree_reveal(&p->tree, p->tree.rows[i].node, &model, p);
-            return;
-        }
-    }
 }
 
 static unsigned say_why_not(const struct picker *p, struct app *a, uint64_t key)

@@ -177,6 +177,12 @@ def cgroups():
             s.wait(r"SELF% +TOTAL% .* aa-\S+ .*MODULE +FUNCTION")
             s.send("q")
             s.wait_end()
+        with Screen(["-C", "0"], size=(140, 24)) as s:
+            s.wait(r"^flametop .*scope: all on cpu 0 .*LIVE")
+            s.send("c" + names[0])  # most likely before there is a list
+            s.wait(r"%s .* \d+ +│\n(.*\n)*.*filter: %s" % (names[0], names[0]))
+            s.send("enter")
+            s.wait(r"^flametop .*scope: cgroup /%s on cpu 0 .*LIVE" % names[0])
     finally:
         for load in loads:
             m.stop(load)
