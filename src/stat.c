@@ -70,16 +70,11 @@ static bool start_command(struct counting *s, struct error *e)
     s->release_fd = hold[1];
     s->failed_fd = failed[0];
     s->command_id = (uint32_t)s->command;
-    scope_done(&s->scope);
-    scope_init(&s->scope);
     s->scope.kind = SCOPE_TIDS;
     s->scope.ids = mem_array(1, sizeof *s->scope.ids);
     s->scope.ids[0] = s->command_id;
     s->scope.n_ids = 1;
     s->scope.command = true;
-    s->scope.no_kernel = s->o->session.scope.no_kernel;
-    s->scope.no_user = s->o->session.scope.no_user;
-    s->scope.no_inherit = s->o->session.scope.no_inherit;
     return true;
 }
 
@@ -130,10 +125,10 @@ static double ns_of(struct timeval t)
 }
 
 /* What perf stat measures by itself. */
-static struct tally_result result_of(const struct counting *s, struct tally *t, size_t i)
+static struct tally_result result_of(const struct counting *s, struct tally *t, size_t i, size_t part)
 {
     const struct event *ev = &s->o->events.items[i];
-    struct tally_result r = tally_read(t, i);
+    struct tally_result r = tally_read(t, i, part);
     if (ev->kind != EVENT_TOOL)
         return r;
     r.state = COUNT_OK;
@@ -164,43 +159,56 @@ static void put_number(char *dst, size_t cap, const struct event *ev, double val
         text_thousands(dst, cap, (uint64_t)(value + 0.5));
 }
 
-static void put_csv(struct buf *out, const struct event *ev, const struct tally_result *r)
+/* As perf stat -x, prints it, but for a metric; the cgroup is a field only where there is one. */
+static void put_csv(struct buf *out, const struct event *ev, const char *cgroup, const struct tally_result *r)
 {
     char number[64];
     double share = r->enabled_ns ? 100.0 * (double)r->running_ns / (double)r->enabled_ns : 0;
     put_number(number, sizeof number, ev, r->value, true);
-    buf_printf(out, "%s,%s,%s,%llu,%.2f,,\n", r->state == COUNT_OK ? number : state_word(r->state), unit_of(ev), ev->name,
-               (unsigned long long)r->running_ns, r->state == COUNT_OK ? share : 0);
+    buf_printf(out, "%s,%s,%s,%s%s%llu,%.2f,,\n", r->state == COUNT_OK ? number : state_word(r->state), unit_of(ev), ev->name,
+               cgroup, *cgroup ? "," : "", (unsigned long long)r->running_ns, r->state == COUNT_OK ? share : 0);
 }
 
 /* Its rate, of what is not time itself; how much of the time it ran, where counters took turns; what is to be said. */
-static void put_text(struct buf *out, const struct counting *s, const struct event *ev, const struct tally_result *r)
+static void put_text(struct buf *out, const struct counting *s, const struct event *ev, const char *cgroup,
+                     const struct tally_result *r)
 {
     char number[64], rate[32];
     put_number(number, sizeof number, ev, r->value, false);
-    buf_printf(out, "%20s %-6s %-36s", r->state == COUNT_OK ? number : state_word(r->state), unit_of(ev), ev->name);
+    buf_printf(out, "%20s %-6s %-*s", r->state == COUNT_OK ? number : state_word(r->state), unit_of(ev), *cgroup ? 20 : 36,
+               ev->name);
+    if (*cgroup)
+        buf_printf(out, " %-20s", cgroup);
     if (r->state == COUNT_OK && event_is_clock(ev))
         buf_printf(out, " %10.3f CPUs", r->value / (double)(s->elapsed_ns + 1));
     else if (r->state == COUNT_OK && ev->kind != EVENT_TOOL)
         buf_printf(out, " %10s/s", text_si(rate, sizeof rate, r->value * 1e9 / (double)(s->elapsed_ns + 1)));
-    if (r->state == COUNT_OK && r->running_ns < r->enabled_ns)
-        buf_printf(out, "  (ran %.1f%% of the time)", 100.0 * (double)r->running_ns / (double)r->enabled_ns);
+    double share = r->enabled_ns ? (double)r->running_ns / (double)r->enabled_ns : 1;
+    if (r->state == COUNT_OK && share < 0.9995)
+        buf_printf(out, "  (ran %.1f%% of the time)", 100 * share);
     size_t name = strlen(ev->name);
     const char *why = r->why && !strncmp(r->why, ev->name, name) && r->why[name] == ':' ? r->why + name + 2 : r->why;
     buf_printf(out, "%s%s\n", why ? "  " : "", why ? why : "");
+}
+
+static void put_part(struct buf *out, const struct counting *s, struct tally *t, size_t part)
+{
+    const char *cgroup = s->scope.kind == SCOPE_CGROUP ? scope_cgroup(&s->scope, (uint32_t)part) : "";
+    for (size_t i = 0; i < s->o->events.n; i++) {
+        struct tally_result r = result_of(s, t, i, part);
+        if (s->o->stat_csv)
+            put_csv(out, &s->o->events.items[i], cgroup, &r);
+        else
+            put_text(out, s, &s->o->events.items[i], cgroup, &r);
+    }
 }
 
 static bool print(const struct counting *s, struct tally *t, struct error *e)
 {
     struct buf out = { 0 };
     bool ok;
-    for (size_t i = 0; i < s->o->events.n; i++) {
-        struct tally_result r = result_of(s, t, i);
-        if (s->o->stat_csv)
-            put_csv(&out, &s->o->events.items[i], &r);
-        else
-            put_text(&out, s, &s->o->events.items[i], &r);
-    }
+    for (size_t part = 0; part < tally_parts(t); part++)
+        put_part(&out, s, t, part);
     if (!s->o->stat_csv)
         buf_printf(&out, "%20.3f seconds\n", (double)s->elapsed_ns / 1e9);
     if (s->o->output && strcmp(s->o->output, "-")) {
@@ -244,7 +252,7 @@ int stat_run(struct options *o, struct error *e)
     scope_init(&s.scope);
     bool ok = o->events.n || event_list_parse(&o->events, STAT_EVENTS, e);
     catch_signals();
-    ok = ok && (o->session.command ? start_command(&s, e) : scope_copy(&s.scope, &o->session.scope)) && count(&s, e);
+    ok = ok && scope_copy(&s.scope, &o->session.scope) && (!o->session.command || start_command(&s, e)) && count(&s, e);
     if (s.release_fd >= 0)
         close(s.release_fd); /* without its byte the command ends */
     if (s.failed_fd >= 0)

@@ -26,8 +26,10 @@ struct tally;
  * without anybody to count, or with a filter that the kernel does not take, there is nothing. The list is borrowed. */
 struct tally *tally_open(const struct event_list *events, const struct scope *scope, struct error *e);
 void tally_start(struct tally *t); /* those that do not wait for an exec */
+size_t tally_parts(const struct tally *t); /* the cgroups of the scope, in its order; else 1 */
+#define TALLY_ALL SIZE_MAX /* in place of a part */
 /* Of an EVENT_TOOL nothing is read here: not counted. */
-struct tally_result tally_read(struct tally *t, size_t event);
+struct tally_result tally_read(struct tally *t, size_t event, size_t part);
 void tally_close(struct tally *t);
 
 #endif

@@ -252,7 +252,8 @@ void tally_start(struct tally *t)
     for (size_t i = 0; i < t->events->n; i++)
         if (!(t->places.tasks && t->scope->command && !t->counters[i].wide))
             start(&t->counters[i]);
-    start(&t->clock);
+    if (!(t->places.tasks && t->scope->command))
+        start(&t->clock);
 }
 
 static bool read_one(int fd, struct count_raw *out)
@@ -306,14 +307,20 @@ static const char *complaint(const struct sum *sum)
     return sum->all.running_ns ? NULL : "it never got a counter: others hold them (pinned events, the NMI watchdog, another profiler)";
 }
 
-struct tally_result tally_read(struct tally *t, size_t event)
+size_t tally_parts(const struct tally *t)
+{
+    return t->places.n_cgroups ? t->places.n_cgroups : 1;
+}
+
+struct tally_result tally_read(struct tally *t, size_t event, size_t part)
 {
     const struct counter *c = &t->counters[event];
     const struct event *ev = &t->events->items[event];
     struct tally_result r = { .state = COUNT_NOT_COUNTED };
     struct sum sum = { 0 };
-    size_t places = c->wide ? c->n : t->places.n;
-    for (size_t place = 0; place < places; place++)
+    size_t places = c->wide ? c->n : t->places.n, of_part = part == TALLY_ALL ? places : places / tally_parts(t);
+    size_t first = part == TALLY_ALL ? 0 : part * of_part;
+    for (size_t place = first; place < first + of_part; place++)
         add_place(t, c, place, places, &sum);
     r.why = c->open && (sum.ended || !c->why) ? complaint(&sum) : c->why;
     r.enabled_ns = sum.all.enabled_ns;

@@ -120,7 +120,7 @@ static void box_look_counters(struct box *b)
     struct box_counters *c = b->counters;
     if (!c)
         return;
-    struct tally_result cycles = tally_read(c->tally, 0), instructions = tally_read(c->tally, 1);
+    struct tally_result cycles = tally_read(c->tally, 0, TALLY_ALL), instructions = tally_read(c->tally, 1, TALLY_ALL);
     bool counted = cycles.state == COUNT_OK && instructions.state == COUNT_OK && c->cycles > 0 &&
                    cycles.value > c->cycles && instructions.value >= c->instructions;
     b->ipc = counted ? (instructions.value - c->instructions) / (cycles.value - c->cycles) : -1;

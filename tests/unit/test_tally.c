@@ -45,9 +45,9 @@ static struct tally *open_or_skip(const char *text)
     struct tally *t = tally_open(&events, &scope, &e);
     if (!t)
         fail_msg("%s", e.text);
-    if (tally_read(t, 0).state != COUNT_NOT_SUPPORTED)
+    if (tally_read(t, 0, 0).state != COUNT_NOT_SUPPORTED)
         return t;
-    print_message("skipped: %s\n", tally_read(t, 0).why);
+    print_message("skipped: %s\n", tally_read(t, 0, 0).why);
     tally_close(t);
     skip();
     return NULL;
@@ -111,7 +111,7 @@ static void a_task_on_some_cpus_counts_what_it_did_there(void **state)
     uint64_t there = cpu_ns() - began;
     work_on(cpus[1]);
     work_on(cpus[1]);
-    struct tally_result r = tally_read(t, 0);
+    struct tally_result r = tally_read(t, 0, 0);
     sched_setaffinity(0, sizeof before, &before);
     tally_close(t);
     assert_int_equal(r.state, COUNT_OK);
@@ -132,7 +132,7 @@ static uint64_t of_a_child(bool no_inherit)
         _exit(0);
     }
     waitpid(pid, NULL, 0);
-    uint64_t ns = (uint64_t)tally_read(t, 0).value;
+    uint64_t ns = (uint64_t)tally_read(t, 0, 0).value;
     tally_close(t);
     event_list_done(&events);
     return ns;
@@ -170,7 +170,7 @@ static void a_counter_that_the_kernel_ended_says_so(void **state)
     struct tally *t = open_or_skip("task-clock:u");
     tally_start(t);
     end_counters(UINT32_MAX);
-    struct tally_result r = tally_read(t, 0);
+    struct tally_result r = tally_read(t, 0, 0);
     assert_int_equal(r.state, COUNT_NOT_COUNTED);
     assert_non_null(r.why);
     assert_non_null(strstr(r.why, "the kernel ended it: pinned"));
@@ -191,7 +191,7 @@ static void one_that_ended_in_part_counts_the_rest(void **state)
     end_counters(1);
     for (uint64_t end = cpu_ns() + WORK_NS; cpu_ns() < end;)
         ;
-    struct tally_result r = tally_read(t, 0);
+    struct tally_result r = tally_read(t, 0, 0);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     assert_int_equal(r.state, COUNT_OK);
@@ -225,7 +225,7 @@ static void what_never_ran_is_not_counted(void **state)
     assert_true(scope_set_pids(&scope, list, false, NULL));
     struct tally *t = open_or_skip("task-clock:u");
     tally_start(t);
-    struct tally_result r = tally_read(t, 0);
+    struct tally_result r = tally_read(t, 0, 0);
     close(hold[1]);
     close(hold[0]);
     waitpid(pid, NULL, 0);
