@@ -88,5 +88,7 @@ uint64_t live_over_budget(struct live *l);
 void live_check_cpus(struct live *l);
 /* Of the CPUs that are online, on how many that could not be done, as of that look. */
 uint32_t live_lost_cpus(const struct live *l);
+/* Nothing was sampled although what is sampled ran for a second: the event never got a counter, as of that look. */
+bool live_is_starved(const struct live *l);
 
 #endif

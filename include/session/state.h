@@ -191,6 +191,7 @@ struct session {
     } dear;
     uint64_t lost_recent_ns;     /* when something was last lost */
     uint32_t lost_cpus;          /* live_lost_cpus() */
+    bool starved;                /* live_is_starved() */
     char fatal[160];
     bool targets_gone;
     bool trim_wanted;            /* stacks were collected: names may go too, when the screen next asks for some */

@@ -20,6 +20,8 @@
 /* A time so far in the future is no time. */
 #define ABSURD_NS NS_PER_SEC
 
+#define STARVED_LOOKS 256 /* at that many descriptors */
+
 struct live {
     struct plan plan;
     struct targets targets;
@@ -40,6 +42,7 @@ struct live {
     int epoll_fd;
     struct map lost;      /* CPUs whose event has ended while they are online */
     uint32_t n_lost;      /* as of the last look */
+    bool starved;         /* the same */
     unsigned dead_looks;  /* in a row that found running tasks whose events have ended */
     unsigned dead_drains; /* drains in a row that found none of the filter's targets running */
     live_record_fn *fn;   /* of the drain that runs */
@@ -243,6 +246,11 @@ uint32_t live_lost_cpus(const struct live *l)
     return l->n_lost;
 }
 
+bool live_is_starved(const struct live *l)
+{
+    return l->starved;
+}
+
 static void count(struct live_stats *s, const struct record *r)
 {
     s->records++;
@@ -380,15 +388,41 @@ static bool has_cpu(const struct live *l, uint32_t cpu)
     return false;
 }
 
+/* A descriptor's value, or how many values it has, its time and that of these in which it counted. */
+static bool read_times(int fd, uint64_t times[3])
+{
+    uint64_t now[3 + 2 * EVENT_GROUP_MAX];
+    if (read(fd, now, sizeof now) < (ssize_t)(3 * sizeof *now))
+        return false;
+    memcpy(times, now, 3 * sizeof *times);
+    return true;
+}
+
+/* Not a single sample, though what is sampled ran: the counters are others'. Whoever sleeps is enabled for no time. */
+static bool is_starved(const struct live *l)
+{
+    uint32_t members = plan_members(&l->plan), looks = 0;
+    uint64_t enabled_ns = 0, now[3];
+    for (uint32_t i = 0; i < l->n_cpus && !l->stats.samples; i++)
+        for (uint32_t fd = 0; fd < l->cpus[i]->n_fds && looks < STARVED_LOOKS; fd += members, looks++) {
+            if (!read_times(l->cpus[i]->fds[fd], now))
+                continue;
+            if (now[2])
+                return false;
+            enabled_ns += now[1];
+        }
+    return enabled_ns >= NS_PER_SEC;
+}
+
 /* A CPU that went and came back between two looks is online, but the kernel has retired its event for good: it
  * shows by its time, which stands still. (That of a cgroup's event stands also while the cgroup is idle.) Where its
  * PMU has gone, it hangs up, or gives nothing; a pinned event that lost its counter does that as well. */
 static bool was_retired(struct live *l, struct live_cpu *c)
 {
-    uint64_t now[3 + 2 * EVENT_GROUP_MAX]; /* the value, or how many there are; then its time */
+    uint64_t now[3];
     if (l->plan.where == PLAN_TASKS)
         return false;
-    if (has_ended(c) || read(c->fds[0], now, sizeof now) < (ssize_t)(2 * sizeof *now)) {
+    if (has_ended(c) || !read_times(c->fds[0], now)) {
         map_put(&l->lost, c->cpu, 1);
         return true;
     }
@@ -442,5 +476,6 @@ void live_check_cpus(struct live *l)
         if (now.in[cpu] && !has_cpu(l, cpu))
             join(l, cpu);
     l->n_lost = count_lost(l, &now);
+    l->starved = is_starved(l);
     cpus_done(&now);
 }

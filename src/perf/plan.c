@@ -251,9 +251,9 @@ bool plan_make_attr(struct plan *p, struct error *e)
         return error_set(e, ERROR_ARGUMENT,
                          "%s: with both kernel and user space left out nothing is measured",
                          p->cfg.event.name);
-    a->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
+    a->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
     if (plan_reads(p))
-        a->read_format |= PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+        a->read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
     a->disabled = 1;
     a->watermark = 1;
     a->wakeup_watermark = p->ring_bytes / 4;

@@ -253,6 +253,7 @@ static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
     pthread_mutex_lock(&s->lock);
     s->box = box;
     s->lost_cpus = s->live ? live_lost_cpus(s->live) : 0;
+    s->starved = s->live && live_is_starved(s->live);
     if (p->time_ns && now_ns > p->time_ns && cpu_ns >= p->cpu_ns) {
         double now_percent = 100.0 * (cpu_ns - p->cpu_ns) / (now_ns - p->time_ns);
         s->self_percent = s->self_percent > 0 ? 0.5 * s->self_percent + 0.5 * now_percent : now_percent;

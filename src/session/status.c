@@ -44,10 +44,24 @@ static void note_ended(const struct session *s, struct session_status *out)
     add_note(out, what, "it goes on when it can be opened again; or another event: e");
 }
 
+static void note_starved(const struct session *s, struct session_status *out)
+{
+    char what[160];
+    if (!s->starved || !s->n_events)
+        return;
+    const struct event *ev = &s->events[s->live_event].event;
+    snprintf(what, sizeof what, "%.80s%s never got a counter: others hold them", ev->name,
+             ev->members > 1 ? " and what counts with it" : "");
+    add_note(out, what,
+             ev->members > 1 ? "end the other profiler, sysctl kernel.nmi_watchdog=0, or fewer events in the group"
+                             : "end the other profiler, sysctl kernel.nmi_watchdog=0, or another event: e");
+}
+
 static void status_notes(struct session *s, struct session_status *out)
 {
     char what[160];
     note_ended(s, out);
+    note_starved(s, out);
     note_cost(s, out); /* lost samples are the consequence */
     if (s->lost_recent_ns && !s->file && clock_now_ns() - s->lost_recent_ns < 10 * NS_PER_SEC) {
         snprintf(what, sizeof what, "samples were lost in the last 10 s (%llu in all)",

@@ -691,6 +691,56 @@ static void an_event_that_ends_by_itself_is_opened_again(void **state)
     assert_false(live_targets_gone(live));
 }
 
+/* In place of each event of ours one that was enabled for so long, and counted for so long, whenever it is asked. */
+static void answer_times(uint64_t enabled_ns, uint64_t running_ns)
+{
+    const uint64_t answer[3] = { 0, enabled_ns, running_ns };
+    char path[64], link[64];
+    for (int fd = 3; fd < 1024; fd++) {
+        int ends[2];
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        ssize_t n = readlink(path, link, sizeof link - 1);
+        link[n > 0 ? n : 0] = '\0';
+        if (!strstr(link, "perf_event"))
+            continue;
+        ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);                    /* its ring keeps it */
+        assert_int_equal(pipe2(ends, O_DIRECT | O_NONBLOCK), 0); /* an answer is a packet */
+        for (int i = 0; i < 4; i++)
+            assert_int_equal(write(ends[1], answer, sizeof answer), sizeof answer);
+        assert_int_equal(dup2(ends[0], fd), fd);
+        close(ends[0]);
+        close(ends[1]);
+    }
+}
+
+static void sleep_on(void)
+{
+    for (;;)
+        pause();
+}
+
+static bool starves_after(uint64_t enabled_ns, uint64_t running_ns)
+{
+    open_or_skip();
+    live_check_cpus(live);
+    assert_false(live_is_starved(live));
+    answer_times(enabled_ns, running_ns);
+    live_check_cpus(live);
+    bool starves = live_is_starved(live);
+    live_close(live);
+    live = NULL;
+    return starves;
+}
+
+static void what_never_got_a_counter_is_said(void **state)
+{
+    (void)state;
+    scope_to(child(sleep_on));
+    assert_true(starves_after(10 * NS_PER_SEC, 0));
+    assert_false(starves_after(10 * NS_PER_SEC, 1));
+    assert_false(starves_after(0, 0));
+}
+
 #define LOW_HALF(field) (offsetof(struct seccomp_data, field) + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
 
 /* From now on the kernel answers so to whoever opens an event on CPUs from this one on. */
@@ -828,6 +878,7 @@ int main(void)
         CASE(nothing_to_measure_is_refused),
         CASE(ended_process_is_named),
         CASE(an_event_that_ends_by_itself_is_opened_again),
+        CASE(what_never_got_a_counter_is_said),
         CASE(an_event_that_ends_and_does_not_come_back_is_told),
         CASE(an_event_that_some_cpus_do_not_have_is_sampled_on_the_others),
         CASE(counters_that_others_hold_are_told),
