@@ -35,6 +35,10 @@ struct picker_config {
     unsigned (*take)(void *ctx, struct app *a, const uint64_t *keys, uint32_t n);
     /* Enter on what is dim: why it cannot be taken. Must be there if anything is dim. */
     void (*why_not)(void *ctx, uint64_t key, struct error *e);
+    /* Enter where nothing matches what was typed, which may be taken as it stands: whether it can (else why not, and the
+     * picker stays), and taking it. Both or none. */
+    bool (*check_typed)(void *ctx, const char *text, struct error *e);
+    unsigned (*take_typed)(void *ctx, struct app *a, const char *text);
     /* Keys that mean something in this picker only (PICK_COUNT ...); may be NULL. */
     unsigned (*act)(void *ctx, struct app *a, struct picker *p, enum action action);
     bool (*waits)(const void *ctx); /* take_answer waits for something: it is asked often; may be NULL */

@@ -260,6 +260,22 @@ static unsigned take(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
     return c->preset ? offer_preset(a, c->preset, &c->rate) : offer_event(a, c->name, NULL, &c->rate);
 }
 
+/* Terms, modifiers, breakpoints, groups: what no list has. */
+static bool check_typed(void *ctx, const char *text, struct error *e)
+{
+    struct event list[SESSION_EVENTS_MAX];
+    uint32_t n = 0;
+    (void)ctx;
+    return event_parse_list(text, list, SESSION_EVENTS_MAX, &n, e) && event_supported(&list[0], e);
+}
+
+static unsigned take_typed(void *ctx, struct app *a, const char *text)
+{
+    (void)ctx;
+    session_rates_drop(a->session);
+    return offer_event(a, text, NULL, NULL);
+}
+
 /* Those that can be counted, by themselves. */
 static unsigned count_shown(void *ctx, struct app *a, struct picker *shown, enum action action)
 {
@@ -359,7 +375,7 @@ unsigned pick_event(struct app *a)
 {
     char key[16], hint[100];
     struct event_picker *p = look_around();
-    (void)snprintf(hint, sizeof hint, "type to filter, Enter takes, %s counts how often what is shown happens",
+    (void)snprintf(hint, sizeof hint, "type to filter or any event, Enter takes, %s counts how often they happen",
                    keymap_first(a->keymap, ACTION_PICK_COUNT, key));
     if (p->presets_wrong.class != ERROR_NONE)
         (void)app_error(a, &p->presets_wrong);
@@ -372,6 +388,8 @@ unsigned pick_event(struct app *a)
                                                    .fill = fill,
                                                    .take = take,
                                                    .why_not = why_not,
+                                                   .check_typed = check_typed,
+                                                   .take_typed = take_typed,
                                                    .act = count_shown,
                                                    .take_answer = take_answer,
                                                    .waits = waits,

@@ -32,6 +32,8 @@ struct picker {
     int widest;
     struct map tagged;
     struct prompt filter;
+    bool wrong; /* what was typed was not taken: from there on */
+    size_t wrong_at;
     struct tree tree;
     struct area rows; /* of the last picture, from the corner of the dialog's area */
     uint64_t filled_ns; /* or asked for what to fill in */
@@ -92,6 +94,7 @@ static void link_items(struct picker *p)
 /* A branch shows with what matches in it, and all of a matching branch shows. */
 static void apply_filter(struct picker *p)
 {
+    p->wrong = false;
     for (uint32_t i = 0; i < p->n; i++) {
         struct item *item = &p->items[i];
         item->matches = text_find_nocase(item->text, p->filter.text);
@@ -206,9 +209,28 @@ static unsigned say_why_not(const struct picker *p, struct app *a, uint64_t key)
     return app_error(a, &e);
 }
 
+static bool may_take_typed(const struct picker *p)
+{
+    return p->cfg.check_typed && p->filled && p->filter.len && p->tree.n == 0 && p->tagged.n == 0;
+}
+
+static unsigned take_typed(struct picker *p, struct app *a)
+{
+    struct error e = { 0 };
+    if (!p->cfg.check_typed(p->cfg.ctx, p->filter.text, &e)) {
+        p->wrong_at = e.placed ? e.at : 0;
+        p->wrong = true;
+        return app_error(a, &e);
+    }
+    dialog_close(a, &p->dialog);
+    return APP_REDRAW | p->cfg.take_typed(p->cfg.ctx, a, p->filter.text);
+}
+
 static unsigned take(struct picker *p, struct app *a)
 {
     const struct item *item = cursor_item(p);
+    if (may_take_typed(p))
+        return take_typed(p, a);
     if (p->tagged.n == 0 && (!item || item->dim))
         return item ? say_why_not(p, a, item->key) : APP_HANDLED;
     if (p->tagged.n == 0 && item->heading) {
@@ -323,13 +345,23 @@ static void draw_item(const struct picker *p, struct area area, int row, const s
         draw_restyle(area, row, STYLE_CURSOR);
 }
 
+static int draw_filter(const struct picker *p, struct area area, int row)
+{
+    char right[sizeof p->filter.text];
+    size_t n = p->wrong && p->wrong_at < p->filter.len ? p->wrong_at : p->filter.len;
+    int used = draw_text(area, row, 0, STYLE_LABEL, "filter: ");
+    (void)snprintf(right, sizeof right, "%.*s", (int)n, p->filter.text);
+    used += draw_text(area, row, used, STYLE_PROMPT, right);
+    return used + draw_text(area, row, used, STYLE_DEGRADED, p->filter.text + n);
+}
+
 static void draw_bottom(const struct picker *p, struct area area, int row)
 {
     if (p->filter.len) {
-        int used = draw_text(area, row, 0, STYLE_LABEL, "filter: ");
-        used += draw_text(area, row, used, STYLE_PROMPT, p->filter.text);
+        int used = draw_filter(p, area, row);
         if (p->tree.n == 0)
-            draw_text(area, row, used + 2, STYLE_DEGRADED, "nothing matches");
+            draw_text(area, row, used + 2, STYLE_DEGRADED,
+                      may_take_typed(p) ? "no such row: Enter takes it as it stands" : "nothing matches");
         return;
     }
     const char *hint = p->cfg.hint       ? p->cfg.hint

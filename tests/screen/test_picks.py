@@ -52,6 +52,26 @@ def rates():
             s.wait(r"SELF%")
 
 
+def typed_events():
+    """any event may be typed where the list has none such; a wrong one is said to be, and stays to be mended"""
+    m.need_events()
+    with Screen([], size=(120, 30)) as s:
+        s.wait(r"^flametop .*LIVE")
+        s.send("e")
+        s.wait(r"\^R counts how often")
+        typed(s, "cpu-clock/perid=5000000/")
+        s.wait(r"filter: cpu-clock/perid=5000000/ .*Enter takes it as it stands")
+        s.send("enter")
+        s.wait(r"'perid' is no term .*did you mean 'period='")
+        s.wait(r"filter: cpu-clock/perid=5000000/ ")
+        s.send("\x15")
+        s.wait(r"\^R counts how often")
+        typed(s, "cpu-clock/period=5000000/")
+        s.wait(r"filter: cpu-clock/period=5000000/ ")
+        s.send("enter")
+        s.wait(r"cpu-clock/period=5000000/ .*\[2/2\].*LIVE")
+
+
 def dear():
     """an event that would cost too much is counted first, and a period is offered; Esc leaves all as it was"""
     with Screen(["-p", caller()], size=(100, 24)) as s:
@@ -240,4 +260,4 @@ def scopes():
         s.wait(r"all CPUs are measured, whoever runs there")
 
 
-run(scopes, rates, dear, dear_on_the_command_line, presets, own_presets, cgroups)
+run(scopes, rates, typed_events, dear, dear_on_the_command_line, presets, own_presets, cgroups)
