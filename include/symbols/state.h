@@ -94,6 +94,7 @@ struct symbolizer {
     bool kallsyms_given; /* a file was */
     bool kernel_kept;   /* the kernel's table was kept from an earlier start: only its core is believed */
     bool kernel_wanted; /* … and more than that is asked for */
+    uint64_t kernel_lowest, kernel_highest; /* of the core's addresses that were asked for before there was a table */
     char *symfs, *worker_path;
     uint8_t kernel_build_id[20];
     unsigned kernel_build_id_size;
@@ -170,6 +171,9 @@ void mods_done(struct symbolizer *sy);
 void mods_trouble(struct task *task, const char *text);
 bool mods_is_kernel(const struct mod *mod); /* named by kallsyms */
 uint64_t mods_kernel_start(const struct symbolizer *sy); /* of its text, in the profile; 0: not known */
+/* Of a kept kernel's table only the core is believed: for an address (of the table) beyond it all is read anew, and what
+ * stands there is not known until then. There is a table. */
+bool mods_kernel_tells(struct symbolizer *sy, struct mod *mod, uint64_t addr);
 
 /* jit.c: with the lock held. Takes t over, or parks it; false with e set: too much. */
 bool jit_install(struct symbolizer *sy, struct mod *mod, struct symbol_table *t, struct error *e);

@@ -17,6 +17,21 @@ uint64_t mods_kernel_start(const struct symbolizer *sy)
     return sy->kernel && !sy->kernel_hidden ? sy->kernel->view.header->reference + sy->kernel_shift : 0;
 }
 
+bool mods_kernel_tells(struct symbolizer *sy, struct mod *mod, uint64_t addr)
+{
+    const struct table_header *h = sy->kernel->view.header;
+    struct task *task = &mod->tasks[TASK_NAMES];
+
+    if (!sy->kernel_kept || (addr >= h->reference && addr < h->core_end))
+        return true;
+    sy->kernel_wanted = true;
+    if (!task->queued && !task->busy && task->progress == PROGRESS_READY) {
+        task->progress = PROGRESS_WAITING;
+        mods_queue(sy, task);
+    }
+    return false;
+}
+
 static bool can_have(enum module_kind module, enum task_kind task)
 {
     if (task == TASK_CODE) /* what cannot be had is told with the answer */

@@ -231,6 +231,15 @@ static void take_over(struct symbolizer *sy, struct task *task, struct outcome *
         kinds[mods_kind(task)].install(sy, mod, out, took_ns);
 }
 
+/* Who asked before the kept table was there need not ask again for what is beyond it to be read. */
+static void look_beyond_kept(struct symbolizer *sy, struct mod *mod)
+{
+    if (mod->module->kind == MODULE_KERNEL && sy->kernel && sy->kernel_lowest <= sy->kernel_highest) {
+        (void)mods_kernel_tells(sy, mod, sy->kernel_lowest - sy->kernel_shift);
+        (void)mods_kernel_tells(sy, mod, sy->kernel_highest - sy->kernel_shift);
+    }
+}
+
 static void do_task(struct symbolizer *sy, struct task *task)
 {
     enum task_kind kind = mods_kind(task);
@@ -254,6 +263,7 @@ static void do_task(struct symbolizer *sy, struct task *task)
     }
     set_kernel_shift(sy, mod->module);
     task->busy = false;
+    look_beyond_kept(sy, mod);
     sy->waiting--;
     pthread_cond_broadcast(&sy->settled);
 }

@@ -114,6 +114,7 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *cfg, struct er
     sy->keep_tables = cfg->keep_tables;
     sy->as_perf = cfg->as_perf;
     sy->kallsyms_fd = sy->vmlinux_fd = -1;
+    sy->kernel_lowest = UINT64_MAX;
     sy->other_machine = cfg->other_machine;
     sy->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     sy->worker = (struct worker)WORKER_INIT;
@@ -289,20 +290,13 @@ static struct name *name_of_entry(struct symbolizer *sy, struct mod *mod, struct
     return (struct name *)(uintptr_t)*slot;
 }
 
-/* Of a kept table only the core of the kernel is believed; what else is asked for has it read anew. */
 static struct symbol_table *kernel_table(struct symbolizer *sy, struct mod *mod, uint64_t addr)
 {
-    const struct table_header *h = sy->kernel ? sy->kernel->view.header : NULL;
-    struct task *task = &mod->tasks[TASK_NAMES];
-
-    if (!sy->kernel_kept || (addr >= h->reference && addr < h->core_end))
-        return sy->kernel;
-    sy->kernel_wanted = true;
-    if (!task->queued && !task->busy && task->progress == PROGRESS_READY) {
-        task->progress = PROGRESS_WAITING;
-        mods_queue(sy, task);
+    if (!sy->kernel) {
+        sy->kernel_lowest = addr < sy->kernel_lowest ? addr : sy->kernel_lowest;
+        sy->kernel_highest = addr > sy->kernel_highest ? addr : sy->kernel_highest;
     }
-    return NULL;
+    return sy->kernel && mods_kernel_tells(sy, mod, addr) ? sy->kernel : NULL;
 }
 
 /* Kernel modules lie elsewhere after another boot: their names hold only where the kernel has not moved. */

@@ -107,6 +107,14 @@ static void the_kernels_own_names_are_kept_until_the_next_boot(void **state)
     second = settled(&one, kernel, addr);
     assert_string_equal(second.name, name);
     stop(&one);
+
+    start(&one, &cfg); /* asked for before the kept table is there, and by no one again */
+    symbolizer_lookup(one.sy, kernel, UINT64_C(0xfffffffffffff000), &first);
+    assert_int_equal(first.state, SYMBOL_PENDING);
+    assert_true(symbolizer_settle(one.sy, LONG_ENOUGH));
+    symbolizer_lookup(one.sy, kernel, UINT64_C(0xfffffffffffff000), &first);
+    assert_int_equal(first.state, SYMBOL_NONE);
+    stop(&one);
     if (before[0])
         setenv("XDG_CACHE_HOME", before, 1);
     else
