@@ -31,7 +31,8 @@ enum broken_reason {
     BROKEN_NO_MAP,   /* a return address in no mapping */
     BROKEN_STEP,     /* a step that the table does not allow */
     BROKEN_DEEP,     /* more frames than are kept */
-    BROKEN_REASONS
+    BROKEN_ELSEWHERE, /* a signal handler on a stack of its own: what it interrupted is in no dump */
+    BROKEN_REASONS    /* files have these numbers: new ones come last */
 };
 
 /* Ids of the modules that always exist. */

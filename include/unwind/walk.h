@@ -17,6 +17,7 @@ enum unwind_end { /* why the walk ended */
     UNWIND_PENDING,   /* the table of the last frame's module is still to come: try again then */
     UNWIND_NO_MAP,    /* a return address in no mapping: garbage */
     UNWIND_BAD_STEP,  /* the CFA did not grow, or a row that cannot be followed */
+    UNWIND_ELSEWHERE, /* what a signal interrupted ran on another stack, where no dump of this one reaches */
     UNWIND_DEEP,      /* cap frames */
 };
 

@@ -144,11 +144,12 @@ static void say_names(struct session *s, struct doctor_row *row, const struct mo
         snprintf(row->mend, sizeof row->mend, "%s", stats.kernel_note);
     } else {
         char package[128];
-        bool known = symbolizer_package(s->symbolizer, (struct module *)(uintptr_t)m, package, sizeof package) ==
-                     SYMBOL_FOUND;
-        snprintf(row->mend, sizeof row->mend, "install its debug symbols (Debian: %s)%s",
-                 known ? package : "the package's -dbgsym",
-                 symbolizer_can_fetch() && !s->cfg.debuginfod ? ", or start with --debuginfod" : "");
+        const char *fetch = symbolizer_can_fetch() && !s->cfg.debuginfod ? ", or start with --debuginfod" : "";
+        if (symbolizer_package(s->symbolizer, (struct module *)(uintptr_t)m, package, sizeof package) == SYMBOL_FOUND)
+            snprintf(row->mend, sizeof row->mend, "install its debug symbols (Debian: %s)%s", package, fetch);
+        else
+            snprintf(row->mend, sizeof row->mend,
+                     "of your own make: do not strip it; of a package: install its debug symbols (Debian: -dbgsym)%s", fetch);
     }
 }
 
@@ -156,7 +157,7 @@ static void say_dump(struct session *s, struct doctor_row *row)
 {
     const struct session_event *ev = &s->events[s->current_event];
     uint32_t taken = ev->attr.sample_stack_user;
-    snprintf(row->cause, sizeof row->cause, "the stack is deeper than the %u %s that are taken of it",
+    snprintf(row->cause, sizeof row->cause, "the stack is deeper than what was taken of it, now %u %s",
              taken % 1024 ? taken : taken / 1024, taken % 1024 ? "bytes" : "KB");
     if (s->file)
         snprintf(row->mend, sizeof row->mend, "record again with more: --call-graph dwarf,%d", DEEPEST_DUMP);
@@ -165,7 +166,9 @@ static void say_dump(struct session *s, struct doctor_row *row)
         row->action = DOCTOR_DEEPER;
         row->stack_bytes = DEEPEST_DUMP;
     } else
-        snprintf(row->mend, sizeof row->mend, "no more can be taken: with frame pointers (m f) deeper stacks are seen");
+        snprintf(row->mend, sizeof row->mend,
+                 "no more can be taken: x forgets the samples that have less; if it stays, frame pointers (m) reach deeper, "
+                 "in code that keeps them");
 }
 
 static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reason, bool jit)
@@ -194,6 +197,13 @@ static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reaso
         return;
     case BROKEN_DEEP:
         snprintf(row->cause, sizeof row->cause, "more than %d frames", USER_FRAMES_MAX);
+        snprintf(row->mend, sizeof row->mend, "the frames next to the leaf are there: 2 and then i reads stacks from that end");
+        return;
+    case BROKEN_ELSEWHERE:
+        snprintf(row->cause, sizeof row->cause,
+                 "a signal handler runs on a stack of its own: of the one it interrupted the kernel takes nothing");
+        snprintf(row->mend, sizeof row->mend, "%s go on there, in code that keeps them",
+                 s->file ? "frame pointers (--call-graph fp)" : "frame pointers (m)");
         return;
     default:
         snprintf(row->cause, sizeof row->cause, "the stack does not look as the unwind table says it should");

@@ -168,6 +168,7 @@ static enum broken_reason reason_of(enum unwind_end end)
     static const enum broken_reason reasons[] = {
         [UNWIND_DUMP] = BROKEN_DUMP,       [UNWIND_NO_TABLE] = BROKEN_NO_TABLE, [UNWIND_PENDING] = BROKEN_PENDING,
         [UNWIND_NO_MAP] = BROKEN_NO_MAP,   [UNWIND_BAD_STEP] = BROKEN_STEP,     [UNWIND_DEEP] = BROKEN_DEEP,
+        [UNWIND_ELSEWHERE] = BROKEN_ELSEWHERE,
     };
     return reasons[end];
 }

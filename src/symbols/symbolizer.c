@@ -181,6 +181,7 @@ static const char *const broken_names[BROKEN_REASONS] = {
     [BROKEN_NO_MAP] = "[cut: return address in no mapping]",
     [BROKEN_STEP] = "[cut: impossible step]",
     [BROKEN_DEEP] = "[cut: too deep]",
+    [BROKEN_ELSEWHERE] = "[cut: interrupted on another stack]",
 };
 
 static const char *format_unnamed(const struct module *m, uint64_t offset, char *dst, size_t cap)

@@ -12,6 +12,7 @@
 
 #define DETAIL_ROWS 5 /* at the bottom, of the row under the cursor */
 #define MODULE_COLS 20
+#define BOTH_COLS   90 /* from here on module and process have a column each */
 #define FIXED_COLS  (7 + 10 + 8)
 
 struct doctor_view {
@@ -60,10 +61,11 @@ static void draw_row(const struct doctor_row *row, const struct area area, int y
         draw_right(area, y, 7, 9, STYLE_NORMAL, text_thousands(number, sizeof number, row->samples));
     }
     draw_text(area, y, 17, STYLE_LABEL, subject_words[row->subject]);
+    bool by_process = area.cols < BOTH_COLS && *row->module == '[' && *row->process; /* which JIT's */
     if (row->subject != DOCTOR_BOX) {
-        draw_elided(area, y, col, wide - 1, STYLE_NAME, row->module, true);
+        draw_elided(area, y, col, wide - 1, STYLE_NAME, by_process ? row->process : row->module, true);
         col += wide;
-        if (area.cols >= 90) {
+        if (area.cols >= BOTH_COLS) {
             draw_elided(area, y, col, wide - 1, STYLE_NORMAL, row->process, true);
             col += wide;
         }
@@ -155,7 +157,18 @@ static unsigned doctor_act(void *v, struct app *a, enum action action)
     struct doctor_view *d = v;
     if (action == ACTION_DOCTOR_MEND || action == ACTION_DRILL)
         return d->list.cursor < d->doctor.n_rows ? mend(a, &d->doctor.rows[d->list.cursor]) : nothing_to_mend(a);
+    if (action == ACTION_GROUP || action == ACTION_GROUP_MENU)
+        return app_message(a, "the doctor's rows are by module and reason: groups are of the other views");
     return list_act(&d->list, action, row_key, d) ? APP_REDRAW : APP_IGNORED;
+}
+
+/* Its module, to zoom into. */
+static void doctor_selection(void *v, struct app *a, struct ui_selection *out)
+{
+    const struct doctor_view *d = v;
+    (void)a;
+    if (d->list.cursor < d->doctor.n_rows)
+        snprintf(out->module, sizeof out->module, "%s", d->doctor.rows[d->list.cursor].module);
 }
 
 static unsigned doctor_click(void *v, struct app *a, int row, int col, bool twice)
@@ -190,5 +203,6 @@ const struct view_ops view_doctor_ops = {
     .draw = doctor_draw,
     .act = doctor_act,
     .click = doctor_click,
+    .selection = doctor_selection,
     .describe = doctor_describe,
 };

@@ -7,6 +7,7 @@
 
 #define FP_STEP_MAX (16u << 10)
 #define FAR         (UINT64_C(16) << 20) /* beyond the dump: no frame is that large */
+#define DUMP_MOST   65536 /* that the kernel takes of a stack */
 #define FIRST_PAGE  4096
 
 struct walk {
@@ -19,7 +20,8 @@ struct walk {
     bool wants_all; /* … and must be: once more from the start */
     bool by_fp;     /* the last step was one by frame pointer */
     bool weak_sp;   /* arm64: and so sp is only a lower bound */
-    bool elsewhere; /* a signal frame led to another stack, of which there is no dump */
+    bool beyond;    /* a signal frame led out of the dump … */
+    bool elsewhere; /* … and to where no dump reaches: to another stack */
     enum unwind_end end;
 };
 
@@ -34,7 +36,9 @@ static bool stop_missing(struct walk *w, uint64_t addr)
 {
     uint64_t past = addr - w->m.base;
 
-    if (w->elsewhere || past < w->m.size + FAR)
+    if (w->elsewhere)
+        return stop(w, UNWIND_ELSEWHERE);
+    if (w->beyond || past < w->m.size + FAR)
         return stop(w, UNWIND_DUMP);
     return stop(w, UNWIND_BAD_STEP);
 }
@@ -58,6 +62,8 @@ static bool step_signal(struct walk *w)
     if (!unwind_signal_take(w->arch, &w->m, sp, &w->regs))
         return stop_missing(w, sp);
     if (w->regs.sp - sp >= w->m.base + w->m.size - sp)
+        w->beyond = true;
+    if (w->beyond && w->regs.sp - w->m.base >= DUMP_MOST)
         w->elsewhere = true;
     w->exact = true;
     w->by_fp = w->weak_sp = false;

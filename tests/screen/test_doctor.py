@@ -55,9 +55,16 @@ def names():
             s.send("down")
             s.pump(0.3)
         s.wait(r"^ ?shape in shape/\d+ *$")
-        s.wait(r"install its debug symbols")
+        s.wait(r"of your own make: do not strip it")
         s.send("D")
         s.wait(r"not flametop's to mend")
+        for key in ("b", "f9"):  # what would change nothing here must not change the other views either
+            s.send(key)
+            s.wait(r"rows are by module and reason")
+        s.send("d")
+        s.wait(r"8 Doctor .*module:shape")
+        s.send("1")
+        s.wait(r"by symbol")
 
 
 def cut():
@@ -73,7 +80,7 @@ def cut():
             s.send("down")
             s.pump(0.3)
         s.wait(r"D takes the most there is of each stack")
-        s.wait(r"the stack is deeper than the 64 bytes that are taken of it")
+        s.wait(r"the stack is deeper than what was taken of it, now 64 bytes")
         s.send("D")
         s.wait(r"stacks: dwarf 65528 ")
         s.send("x")

@@ -369,8 +369,11 @@ static void a_handler_on_a_stack_of_its_own_ends_with_what_it_interrupted(void *
     f->stack[0] = CODE + SIGNAL + 1;
     put_signal_frame(f, 1, CODE + SAVES, STACK - (1 << 30), 0);
     walk(f, CODE + PLAIN);
-    EXPECT(f, UNWIND_DUMP, CODE + PLAIN, CODE + SIGNAL + 1, CODE + SAVES);
+    EXPECT(f, UNWIND_ELSEWHERE, CODE + PLAIN, CODE + SIGNAL + 1, CODE + SAVES);
     put_signal_frame(f, 1, CODE + SAVES, STACK + (1 << 30), 0);
+    walk(f, CODE + PLAIN);
+    EXPECT(f, UNWIND_ELSEWHERE, CODE + PLAIN, CODE + SIGNAL + 1, CODE + SAVES);
+    put_signal_frame(f, 1, CODE + SAVES, STACK + 32768, 0); /* as far as a larger dump may reach */
     walk(f, CODE + PLAIN);
     EXPECT(f, UNWIND_DUMP, CODE + PLAIN, CODE + SIGNAL + 1, CODE + SAVES);
 }
