@@ -69,6 +69,7 @@ struct module *module_new(const struct module *like);
 /* What a mapping of that path in a process is: MODULE_FILE, MODULE_VDSO or MODULE_JIT. *path becomes the one
  * under which all of a kind are known ("//anon" for whatever anonymous memory is called). */
 enum module_kind module_classify(const char **path);
+bool module_is_memfd(const char *path); /* JITs map theirs, but programs are run from some */
 /* Whether offsets in modules of that kind are addresses. */
 bool module_is_absolute(enum module_kind kind);
 /* Whether source lines and inlined functions may be known of it. */

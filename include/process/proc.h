@@ -29,6 +29,7 @@ struct proc_snapshot {
 };
 
 struct proc_snapshot *proc_read(uint32_t pid);
+bool proc_runs(uint32_t pid, uint32_t maj, uint32_t min, uint64_t ino); /* as its program; never waits for its memory */
 void proc_snapshot_free(struct proc_snapshot *p);
 
 #endif

@@ -107,7 +107,8 @@ static inline uint64_t jit_serial(uint64_t image_serial, uint32_t epoch)
 void space_changed(struct world *w, struct space *s, size_t bytes_before, bool changed);
 void apply_mmap(struct world *w, const struct record *r);
 void apply_ksymbol(struct world *w, const struct record *r);
-struct mod *user_mod(struct world *w, const struct proc *p, const struct module *like);
+/* program: what is mapped of a memfd is a program's file, no code of a JIT. */
+struct mod *user_mod(struct world *w, const struct proc *p, const struct module *like, bool program);
 void read_kernel_modules(struct world *w);
 
 #endif

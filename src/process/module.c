@@ -56,6 +56,11 @@ enum module_kind module_classify(const char **path)
     return MODULE_FILE;
 }
 
+bool module_is_memfd(const char *path)
+{
+    return !strncmp(path, "/memfd:", 7);
+}
+
 bool module_is_absolute(enum module_kind kind)
 {
     return kind != MODULE_FILE && kind != MODULE_VDSO && kind != MODULE_BROKEN;
@@ -93,7 +98,7 @@ static void kmod_name(char *dst, size_t cap, const char *path, size_t n)
 
 static void file_name(char *dst, size_t cap, const char *path, size_t n)
 {
-    size_t at = base_of(path, n);
+    size_t at = module_is_memfd(path) ? 1 : base_of(path, n);
 
     if (!text_clean(dst, cap, path + at, n - at))
         snprintf(dst, cap, "[unknown]");

@@ -139,6 +139,15 @@ static int find_by_map(const struct module *m)
     return open(link, O_PATH | O_CLOEXEC);
 }
 
+/* Whoever may not follow map_files may still open what a process of his own runs. */
+static int find_program(const struct module *m)
+{
+    char link[32];
+
+    snprintf(link, sizeof link, "/proc/%u/exe", m->pid);
+    return m->ino && module_is_memfd(m->path) ? open(link, O_PATH | O_CLOEXEC) : -1;
+}
+
 static int open_live(const struct module *m)
 {
     char root[32];
@@ -146,6 +155,8 @@ static int open_live(const struct module *m)
 
     if (m->pid) {
         fd = m->map_end ? reopen(find_by_map(m), m, true) : -1;
+        if (fd < 0)
+            fd = reopen(find_program(m), m, false);
         if (fd >= 0)
             return fd;
         snprintf(root, sizeof root, "/proc/%u/root", m->pid);

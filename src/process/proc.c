@@ -2,15 +2,19 @@
 #include "process/proc.h"
 
 #include <dirent.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "process/cgroup.h"
+#include "process/module.h"
 
 /* The name ends with the newline that the kernel adds; it may hold others. */
 static bool read_comm(int dir, const char *file, char comm[16])
@@ -71,6 +75,48 @@ static void read_threads(struct proc_snapshot *p, int dir)
         closedir(tasks);
 }
 
+static bool begins_as_elf(uint32_t pid, const struct maps_entry *e)
+{
+    struct module like = { .kind = MODULE_FILE,
+                           .path = e->path,
+                           .maj = e->maj,
+                           .min = e->min,
+                           .ino = e->ino,
+                           .pid = pid,
+                           .map_start = e->start,
+                           .map_end = e->end,
+                           .live = true };
+    char magic[SELFMAG];
+    int fd = module_open(&like, NULL);
+    bool elf = fd >= 0 && pread(fd, magic, sizeof magic, 0) == sizeof magic && !memcmp(magic, ELFMAG, SELFMAG);
+    if (fd >= 0)
+        close(fd);
+    return elf;
+}
+
+/* Few have more than one; a runtime may map its code thousands of times. */
+static void find_programs(struct proc_snapshot *p)
+{
+    const struct maps_entry *known = NULL;
+
+    for (uint32_t i = 0; i < p->maps.n; i++) {
+        struct maps_entry *e = &p->maps.items[i];
+        if (!module_is_memfd(e->path))
+            continue;
+        e->program = known && known->ino == e->ino ? known->program : begins_as_elf(p->pid, e);
+        known = e;
+    }
+}
+
+bool proc_runs(uint32_t pid, uint32_t maj, uint32_t min, uint64_t ino)
+{
+    char path[32];
+    struct stat st;
+
+    snprintf(path, sizeof path, "/proc/%u/exe", pid);
+    return !stat(path, &st) && st.st_ino == ino && major(st.st_dev) == maj && minor(st.st_dev) == min;
+}
+
 static void read_maps(struct proc_snapshot *p, int dir)
 {
     int fd = openat(dir, "maps", O_RDONLY | O_CLOEXEC);
@@ -78,6 +124,7 @@ static void read_maps(struct proc_snapshot *p, int dir)
     if (fd < 0)
         return;
     maps_read_fd(&p->maps, fd);
+    find_programs(p);
     close(fd);
 }
 

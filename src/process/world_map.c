@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "base/file.h"
+#include "process/proc.h"
 #include "process/world_state.h"
 
 void space_changed(struct world *w, struct space *s, size_t bytes_before, bool changed)
@@ -28,14 +29,14 @@ static void refresh_way(struct world *w, struct mod *m, const struct module *lik
     modtab_replace(&w->modules, m, &changed);
 }
 
-struct mod *user_mod(struct world *w, const struct proc *p, const struct module *like)
+struct mod *user_mod(struct world *w, const struct proc *p, const struct module *like, bool program)
 {
     struct module m = *like;
     struct mod *mod;
 
     m.live = w->live;
     m.pid = p->pid;
-    if (w->as_perf && !strncmp(m.path, "/memfd:", 7))
+    if (module_is_memfd(m.path) && (w->as_perf || program))
         m.kind = MODULE_FILE;
     else
         m.kind = module_classify(&m.path);
@@ -80,7 +81,8 @@ static void map_user(struct world *w, const struct record *r, struct proc *p, ui
     if (like.build_id_size > sizeof like.build_id)
         like.build_id_size = 0;
     memcpy(like.build_id, r->mmap.build_id, sizeof like.build_id);
-    map.mod = user_mod(w, p, &like);
+    bool program = w->live && module_is_memfd(like.path) && proc_runs(p->pid, like.maj, like.min, like.ino);
+    map.mod = user_mod(w, p, &like, program);
     if (map.mod->module->kind == MODULE_JIT)
         map.pgoff = map.start;
     else if (map.mod->module->kind == MODULE_FILE)

@@ -62,7 +62,7 @@ static void install_maps(struct world *w, struct proc *p, const struct proc_snap
                                .ino = e->ino,
                                .map_start = e->start,
                                .map_end = e->end };
-        struct space_map map = { .start = e->start, .end = e->end, .mod = user_mod(w, p, &like) };
+        struct space_map map = { .start = e->start, .end = e->end, .mod = user_mod(w, p, &like, e->program) };
 
         if (map.mod->module->kind == MODULE_JIT)
             map.pgoff = map.start;

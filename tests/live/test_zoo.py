@@ -332,6 +332,16 @@ def replaced_file():
     check(zoo.Truth(source("path.c")), [], target=target, perf_options=None)
 
 
+def from_memory():
+    """a program that is run from memory (memfd)"""
+    program = compiled("path.c")
+    run_it = ("import os, sys; fd = os.memfd_create('hidden'); os.write(fd, open(sys.argv[1], 'rb').read()); "
+              "os.execv('/proc/self/fd/%d' % fd, ['hidden'])")
+    target = beside.Target("/usr/bin/python3", "-c", run_it, program)
+    os.unlink(program)
+    check(zoo.Truth(source("path.c")), [], target=target, perf_options=None)
+
+
 def namespaces():
     """a program in mount and pid namespaces of its own, with files that the host lacks"""
     m.need_root()
@@ -358,6 +368,6 @@ def namespaces_node():
 ZOO = (with_frame_pointers, without_frame_pointers, frame_pointers_do_not_do, static, static_pie, by_clang, stripped,
        split_debug, mini_debug, library, plugins, cplusplus, inlines, rust_legacy, rust_v0, go, node, java,
        java_without_frame_pointers, python, signal_handler, alternate_stack, alternate_stack_elsewhere, many_threads,
-       coroutines, recursion, kernel_side, replaced_file, namespaces, namespaces_node)
+       coroutines, recursion, kernel_side, replaced_file, from_memory, namespaces, namespaces_node)
 wanted = os.environ.get("ZOO")
 run(*[animal for animal in ZOO if not wanted or animal.__name__ in wanted.split(",")])

@@ -95,6 +95,7 @@ static void names_are_for_people(void **state)
         { MODULE_FILE, "/tmp/a\033[31m\nb", "a?[31m?b" },
         { MODULE_FILE, "/tmp/dir/", "[unknown]" },
         { MODULE_FILE, "plain", "plain" },
+        { MODULE_FILE, "/memfd:runc:/proc/self/exe (deleted)", "memfd:runc:/proc/self/exe" },
         { MODULE_FILE, "", "[unknown]" },
         { MODULE_KMOD, "[xfs]", "[xfs]" },
         { MODULE_KMOD, "xfs", "[xfs]" },

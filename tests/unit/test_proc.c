@@ -5,10 +5,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -161,12 +164,29 @@ static void a_line_without_end_is_survived(void **state)
     maps_done(&m);
 }
 
-static bool holds(const struct proc_snapshot *p, uint64_t addr)
+static const struct maps_entry *map_of(const struct proc_snapshot *p, uint64_t addr)
 {
     for (uint32_t i = 0; i < p->maps.n; i++)
         if (addr >= p->maps.items[i].start && addr < p->maps.items[i].end)
-            return true;
-    return false;
+            return &p->maps.items[i];
+    return NULL;
+}
+
+static bool holds(const struct proc_snapshot *p, uint64_t addr)
+{
+    return map_of(p, addr) != NULL;
+}
+
+/* Not everybody may look behind what is mapped. */
+static bool may_open(const struct maps_entry *e)
+{
+    char path[96];
+
+    snprintf(path, sizeof path, "/proc/self/map_files/%" PRIx64 "-%" PRIx64, e->start, e->end);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
 }
 
 static pthread_barrier_t barrier;
@@ -208,6 +228,35 @@ static void our_own_process_is_read(void **state)
     }
     assert_int_equal(found, 2);
     proc_snapshot_free(p);
+}
+
+/* Programs are run from memory, and JITs have theirs there. */
+static void a_program_in_memory_is_told_from_other_code(void **state)
+{
+    int program = memfd_create("program", MFD_CLOEXEC), other = memfd_create("other", MFD_CLOEXEC);
+    void *code[2];
+    struct proc_snapshot *p;
+    const struct maps_entry *e;
+
+    (void)state;
+    assert_int_equal(write(program, "\177ELF", 4), 4);
+    assert_int_equal(write(other, "\220\220\220\303", 4), 4);
+    code[0] = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, program, 0);
+    code[1] = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, other, 0);
+    assert_true(code[0] != MAP_FAILED && code[1] != MAP_FAILED);
+    p = proc_read((uint32_t)getpid());
+    e = map_of(p, (uintptr_t)code[1]);
+    assert_non_null(e);
+    assert_false(e->program);
+    e = map_of(p, (uintptr_t)code[0]);
+    assert_non_null(e);
+    assert_int_equal(e->program, may_open(e));
+    assert_false(proc_runs((uint32_t)getpid(), e->maj, e->min, e->ino));
+    proc_snapshot_free(p);
+    munmap(code[0], 4096);
+    munmap(code[1], 4096);
+    close(program);
+    close(other);
 }
 
 static void a_process_that_is_gone_is_said_to_be(void **state)
@@ -256,6 +305,7 @@ int main(void)
         cmocka_unit_test(a_flood_of_maps_is_cut),
         cmocka_unit_test(a_line_without_end_is_survived),
         cmocka_unit_test(our_own_process_is_read),
+        cmocka_unit_test(a_program_in_memory_is_told_from_other_code),
         cmocka_unit_test(a_process_that_is_gone_is_said_to_be),
         cmocka_unit_test(a_zombie_has_a_name_and_no_maps),
     };
