@@ -110,7 +110,7 @@ struct jit_frames {
     size_t n_codes, cap, n_read;
     struct map by_start; /* hash of module and start → index */
     struct map by_frame; /* what is known of a frame's address */
-    struct map is_java;  /* by module: does its process run a Java VM? */
+    struct map runtimes; /* by module: what its process runs, as far as its frames are known */
     uint32_t cleared;    /* how often */
     bool fresh;          /* something was read since stacks were last tried again */
 };

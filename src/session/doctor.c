@@ -115,6 +115,8 @@ static void say_jit_names(struct doctor_row *row, const struct module *m)
         row->pid = m->pid;
     } else if (comm_is(row->process, "java")) {
         snprintf(row->mend, sizeof row->mend, "ask for its map while it is recorded: jcmd %u Compiler.perfmap", m->pid);
+    } else if (!none) {
+        snprintf(row->mend, sizeof row->mend, "the map is older than this code, or damaged: its runtime must write it again");
     } else if (comm_is(row->process, "node")) {
         snprintf(row->mend, sizeof row->mend, "start it with node --perf-basic-prof");
     } else if (!strncmp(row->process, "python", 6)) {
@@ -182,6 +184,8 @@ static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reaso
         if (jit && comm_is(row->process, "java"))
             snprintf(row->mend, sizeof row->mend, "%sstart it with java -XX:+PreserveFramePointer",
                      s->file ? "" : "ask it for its map (jcmd PID Compiler.perfmap), or ");
+        else if (jit)
+            snprintf(row->mend, sizeof row->mend, "the runtime that makes it must keep frame pointers in it");
         else
             snprintf(row->mend, sizeof row->mend, "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer");
         return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the code of a Java VM tells of its frames. A method's code is read once, when a sample first meets it: aside from
+/* What the code of a Java VM, and what Python calls its functions through, tells of its frames. A method's code is read once, when a sample first meets it: aside from
  * the lock, since the memory of another process may be long in coming; stacks that need it wait meanwhile. */
 #include <string.h>
 #include <sys/uio.h>
@@ -12,8 +12,20 @@
 #define READS_AT_ONCE 256
 #define JAVA_LIBRARY  "libjvm.so"
 
-/* Values of by_frame: an index in codes, or that nothing was known, with the symbolizer's generation of then. */
+/* Values of by_frame: an index in codes, or that nothing was known, with the symbolizer's generation of then, or the
+ * size of the frame. */
 #define NOTHING (UINT64_C(1) << 32)
+#define SIZE    (UINT64_C(1) << 33)
+
+/* python -X perf calls each function through a copy of these bytes, under the function's name. Source of the format:
+ * CPython 3.12 and 3.13, Python/asm_trampoline.S and Objects/perf_trampoline.c; later ones keep a frame pointer:
+ *     [endbr64]; sub $8,%rsp; call *%rcx; add $8,%rsp; ret */
+#define TRAMPOLINE_NAME  "py::"
+#define TRAMPOLINE_BYTES 11
+#define TRAMPOLINE_RET   10
+#define ENDBR_BYTES      4
+
+enum runtime { RUNTIME_OTHER, RUNTIME_JAVA, RUNTIME_PYTHON };
 
 /* Of what has no frame of one size. The names are HotSpot's. */
 static const struct {
@@ -37,25 +49,45 @@ static int kind_of(const char *name)
     return JIT_CODE_NONE;
 }
 
-static bool maps_java(struct session *s, uint32_t image)
+static bool begins_with(const char *text, const char *start)
+{
+    return !strncmp(text, start, strlen(start));
+}
+
+static enum runtime find_runtime(struct session *s, uint32_t image)
 {
     const struct world_map *maps;
+    enum runtime found = RUNTIME_OTHER;
     uint32_t n = world_image_maps(s->world, image, &maps);
     for (uint32_t i = 0; i < n; i++) {
         const struct module *m = world_module(s->world, maps[i].module);
-        if (m && m->kind == MODULE_FILE && !strcmp(m->name, JAVA_LIBRARY))
-            return true;
+        if (!m || m->kind != MODULE_FILE)
+            continue;
+        if (!strcmp(m->name, JAVA_LIBRARY))
+            return RUNTIME_JAVA;
+        if (begins_with(m->name, "python3") || begins_with(m->name, "libpython3"))
+            found = RUNTIME_PYTHON;
     }
-    return false;
+    return found;
 }
 
-static bool is_java(struct session *s, const struct frame_owner *owner, uint32_t module)
+static enum runtime runtime_of(struct session *s, const struct frame_owner *owner, const struct module *m)
 {
     bool created;
-    uint64_t *known = map_at(&s->jit_frames.is_java, module, 0, &created);
+    uint64_t *known = map_at(&s->jit_frames.runtimes, m->id, 0, &created);
     if (created)
-        *known = maps_java(s, owner->image);
-    return *known;
+        *known = find_runtime(s, owner->image);
+    return *known == RUNTIME_JAVA && !m->live ? RUNTIME_OTHER : (enum runtime)*known; /* code is read of memory */
+}
+
+/* 0: it is no trampoline. */
+static uint32_t trampoline_size(const struct symbol *symbol, uint64_t addr)
+{
+    uint64_t before = symbol->size == TRAMPOLINE_BYTES + ENDBR_BYTES ? ENDBR_BYTES : 0;
+    uint64_t offset = addr - symbol->start;
+    if (!begins_with(symbol->name, TRAMPOLINE_NAME) || symbol->size - before != TRAMPOLINE_BYTES)
+        return 0;
+    return offset <= before || offset == before + TRAMPOLINE_RET ? 8 : 16;
 }
 
 static bool in_module(struct session *s, const struct frame_owner *o, uint32_t module, uint64_t addr)
@@ -114,9 +146,14 @@ enum jit_place jitframe_place(struct session *s, const struct frame_owner *owner
     uint32_t generation = symbolizer_generation(s->symbolizer);
     struct symbol symbol;
     size_t index;
-    if (s->user.arch != UNWIND_ARCH_X86_64 || !m->live || !is_java(s, owner, m->id))
+    enum runtime runtime = s->user.arch == UNWIND_ARCH_X86_64 ? runtime_of(s, owner, m) : RUNTIME_OTHER;
+    if (runtime == RUNTIME_OTHER)
         return JIT_PLACE_UNKNOWN;
     if (map_get(&s->jit_frames.by_frame, frame, &known)) {
+        if (known & SIZE) {
+            out->frame_size = (uint32_t)known;
+            return JIT_PLACE_KNOWN;
+        }
         if (!(known & NOTHING))
             return tell(s, (size_t)known, addr, exact, out);
         if ((uint32_t)known == generation)
@@ -125,8 +162,12 @@ enum jit_place jitframe_place(struct session *s, const struct frame_owner *owner
     symbolizer_lookup(s->symbolizer, world_module(s->world, m->id), addr, &symbol);
     if (symbol.state == SYMBOL_PENDING)
         return JIT_PLACE_PENDING;
-    if (symbol.state == SYMBOL_NONE || addr < symbol.start || addr - symbol.start >= symbol.size ||
-        !code_at(s, owner, m, &symbol, &index)) {
+    bool inside = symbol.state == SYMBOL_FOUND && addr >= symbol.start && addr - symbol.start < symbol.size;
+    if (inside && runtime == RUNTIME_PYTHON && (out->frame_size = trampoline_size(&symbol, addr))) {
+        map_put(&s->jit_frames.by_frame, frame, SIZE | out->frame_size);
+        return JIT_PLACE_KNOWN;
+    }
+    if (!inside || runtime != RUNTIME_JAVA || !code_at(s, owner, m, &symbol, &index)) {
         map_put(&s->jit_frames.by_frame, frame, NOTHING | generation);
         return JIT_PLACE_UNKNOWN;
     }
@@ -202,7 +243,7 @@ void jitframe_forget(struct session *s)
     struct jit_frames *f = &s->jit_frames;
     map_clear(&f->by_frame);
     map_clear(&f->by_start);
-    map_clear(&f->is_java);
+    map_clear(&f->runtimes);
     f->n_codes = f->n_read = 0;
     f->cleared++;
 }
@@ -212,7 +253,7 @@ void jitframe_done(struct session *s)
     struct jit_frames *f = &s->jit_frames;
     map_done(&f->by_frame);
     map_done(&f->by_start);
-    map_done(&f->is_java);
+    map_done(&f->runtimes);
     mem_free(f->codes);
     memset(f, 0, sizeof *f);
 }

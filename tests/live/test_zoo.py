@@ -282,6 +282,16 @@ def python():
     check(zoo.Truth(source("snake.py")), ["/usr/bin/python3", source("snake.py")])
 
 
+def python_functions():
+    """python -X perf: each function is called through code of its own, without table and frame pointer"""
+    need("gcc")
+    target = beside.Target(compiled("trampoline.c", "-fomit-frame-pointer", out="python3-zoo"))
+    try:
+        check(zoo.Truth(source("trampoline.c")), [], target=target)
+    finally:
+        os.unlink("/tmp/perf-%d.map" % target.pid)
+
+
 def signal_handler():
     """a signal handler on the same stack"""
     check(zoo.Truth(source("altstack.c")), [compiled("altstack.c"), "none"])
@@ -367,7 +377,7 @@ def namespaces_node():
 
 ZOO = (with_frame_pointers, without_frame_pointers, frame_pointers_do_not_do, static, static_pie, by_clang, stripped,
        split_debug, mini_debug, library, plugins, cplusplus, inlines, rust_legacy, rust_v0, go, node, java,
-       java_without_frame_pointers, python, signal_handler, alternate_stack, alternate_stack_elsewhere, many_threads,
+       java_without_frame_pointers, python, python_functions, signal_handler, alternate_stack, alternate_stack_elsewhere, many_threads,
        coroutines, recursion, kernel_side, replaced_file, from_memory, namespaces, namespaces_node)
 wanted = os.environ.get("ZOO")
 run(*[animal for animal in ZOO if not wanted or animal.__name__ in wanted.split(",")])
