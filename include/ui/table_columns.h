@@ -24,7 +24,7 @@ bool table_columns_at(const struct table_columns *l, int col, enum column *c);
 void table_columns_draw_head(const struct table_columns *l, const struct app *a, const struct table_rows *t,
                              struct area area);
 /* shift: names begin so many columns to the left. */
-void table_columns_draw_row(const struct table_columns *l, const struct app *a, const struct table_rows *t,
+void table_columns_draw_row(const struct table_columns *l, const struct app *a, struct table_rows *t,
                             const struct table_row *r, int shift, struct area area, int row);
 
 #endif

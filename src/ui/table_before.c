@@ -40,22 +40,20 @@ void table_before_compare(struct table_rows *t)
     uint8_t *found = mem_array(before->n + 1, 1);
     uint64_t at;
     for (size_t i = 0; i < before->n; i++)
-        (void)map_at(&by_name, name_key(before, &before->rows[i]), i, NULL);
+        (void)map_at(&by_name, name_key(before, before->rows[i]), i, NULL);
     for (size_t i = 0; i < t->n; i++) {
         bool there = map_get(&by_name, name_key(t, &t->made[i]), &at);
-        const struct table_row *old = there ? &before->rows[at] : NULL;
+        const struct table_row *old = there ? before->rows[at] : NULL;
         set_change(t, &t->made[i], old ? old->self : 0, old ? old->total : 0);
         if (there)
             found[at] = 1;
     }
     MEM_GROW(t->made, t->made_cap, t->n + before->n + 1);
     for (size_t i = 0; i < before->n; i++) {
-        const struct table_row *old = &before->rows[i];
+        const struct table_row *old = before->rows[i];
         if (!map_get(&by_name, name_key(before, old), &at) || at != i || found[at])
             continue; /* of two with one name the first stands for both */
         t->made[t->n] = (struct table_row){ .gone = (uint32_t)i + 1, .key = map_mix(name_key(before, old) ^ GONE) };
-        for (int k = 0; k < BESIDE_KINDS; k++)
-            t->made[t->n].beside[k] = NAN;
         set_change(t, &t->made[t->n++], old->self, old->total);
     }
     map_done(&by_name);

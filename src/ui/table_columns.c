@@ -201,15 +201,15 @@ static void draw_change(const struct table_row *r, int32_t hundredths, struct ar
 }
 
 /* A number that is no more than an estimate, for the PMU was shared, is dim. */
-static void draw_beside(const struct app *a, const struct table_row *r, enum column c, struct area area, int row, int at,
-                        int width)
+static void draw_beside(const struct app *a, const struct table_rows *t, const struct table_row *r, enum column c,
+                        struct area area, int row, int at, int width)
 {
-    float value = r->beside[c - COLUMN_IPC];
+    double value = table_row_beside(t, r, c - COLUMN_IPC);
     char text[24];
     if (isnan(value))
         draw_right(area, row, at, width, STYLE_DIM, "-");
     else
-        draw_right(area, row, at, width, r->partly ? STYLE_DIM : STYLE_NORMAL,
+        draw_right(area, row, at, width, table_row_is_partly(t, r) ? STYLE_DIM : STYLE_NORMAL,
                    beside_text(beside_of(a, c), value, text, sizeof text));
 }
 
@@ -224,10 +224,11 @@ static void draw_name(const struct app *a, const struct table_rows *t, const str
         (void)draw_match(area, row, at, width, style, name, a->search);
 }
 
-void table_columns_draw_row(const struct table_columns *l, const struct app *a, const struct table_rows *t,
+void table_columns_draw_row(const struct table_columns *l, const struct app *a, struct table_rows *t,
                             const struct table_row *r, int shift, struct area area, int row)
 {
     char text[64];
+    uint32_t trend[QUERY_TREND];
     for (int i = 0; i < l->n; i++) {
         int at = l->at[i], width = l->width[i];
         switch (l->columns[i]) {
@@ -247,7 +248,8 @@ void table_columns_draw_row(const struct table_columns *l, const struct app *a, 
             draw_right(area, row, at, width, STYLE_NORMAL, text_thousands(text, sizeof text, r->count));
             break;
         case COLUMN_TREND:
-            bar_spark(text, sizeof text, r->trend, QUERY_TREND, 0, term_glyphs());
+            table_row_trend(t, r, trend);
+            bar_spark(text, sizeof text, trend, QUERY_TREND, 0, term_glyphs());
             draw_text(area, row, at, STYLE_NORMAL, text);
             break;
         case COLUMN_COMM:
@@ -258,9 +260,9 @@ void table_columns_draw_row(const struct table_columns *l, const struct app *a, 
             break;
         default:
             if (column_is_cgroup(l->columns[i]))
-                draw_part(area, row, at, width, r->parts[l->columns[i] - COLUMN_CGROUP_1]);
+                draw_part(area, row, at, width, table_row_part(t, r, l->columns[i] - COLUMN_CGROUP_1));
             else if (column_is_beside(l->columns[i]))
-                draw_beside(a, r, l->columns[i], area, row, at, width);
+                draw_beside(a, t, r, l->columns[i], area, row, at, width);
             else
                 draw_name(a, t, r, shift, area, row, at, width);
         }

@@ -26,7 +26,7 @@ struct table {
 
 static uint64_t row_key(const void *ctx, uint32_t row)
 {
-    return ((const struct table *)ctx)->rows.rows[row].key;
+    return ((const struct table *)ctx)->rows.rows[row]->key;
 }
 
 static bool asks_anew(struct table *t, const struct app *a)
@@ -83,7 +83,7 @@ static void draw(void *view, struct app *a, struct area area)
     list_fit(&t->list, body.rows);
     for (int row = 0; row < body.rows && t->list.top + (uint32_t)row < t->rows.n; row++) {
         uint32_t i = t->list.top + (uint32_t)row;
-        table_columns_draw_row(&l, a, &t->rows, &t->rows.rows[i], t->shift, body, row);
+        table_columns_draw_row(&l, a, &t->rows, t->rows.rows[i], t->shift, body, row);
         if (i == t->list.cursor)
             draw_restyle(body, row, STYLE_CURSOR);
     }
@@ -120,7 +120,7 @@ static void describe(void *view, struct app *a, char *dst, size_t cap)
 
 static const struct table_row *cursor_row(const struct table *t)
 {
-    return t->list.cursor < t->rows.n ? &t->rows.rows[t->list.cursor] : NULL;
+    return t->list.cursor < t->rows.n ? t->rows.rows[t->list.cursor] : NULL;
 }
 
 static void selection(void *view, struct app *a, struct ui_selection *out)
@@ -149,7 +149,7 @@ static unsigned select_function(void *view, struct app *a, const struct ui_selec
     if (!sel->func_key || (now && now->func && t->rows.answer->funcs[now->func].key == sel->func_key))
         return APP_HANDLED;
     for (uint32_t i = 0; i < t->rows.n; i++) {
-        if (t->rows.rows[i].func && t->rows.answer->funcs[t->rows.rows[i].func].key == sel->func_key) {
+        if (t->rows.rows[i]->func && t->rows.answer->funcs[t->rows.rows[i]->func].key == sel->func_key) {
             list_go(&t->list, i, row_key, t);
             return APP_REDRAW;
         }
@@ -215,7 +215,7 @@ static unsigned scroll_names(struct table *t, struct app *a, int step)
     int shift = t->shift + step, widest = 0;
     table_columns_lay_out(&l, a, &t->rows, area_screen().cols);
     for (uint32_t i = t->list.top; i < t->rows.n && i < t->list.top + (uint32_t)t->list.page; i++) {
-        int width = text_width(table_row_name(&t->rows, &t->rows.rows[i]));
+        int width = text_width(table_row_name(&t->rows, t->rows.rows[i]));
         widest = width > widest ? width : widest;
     }
     if (step > 0 && widest - t->shift <= l.width[l.n - 1])
@@ -287,7 +287,7 @@ static unsigned click(void *view, struct app *a, int row, int col, bool twice)
 static bool row_matches(const void *ctx, uint32_t row)
 {
     const struct table *t = ctx;
-    const struct table_row *r = &t->rows.rows[row];
+    const struct table_row *r = t->rows.rows[row];
     return text_find_nocase(table_row_name(&t->rows, r), t->needle) ||
            text_find_nocase(table_row_module(&t->rows, r), t->needle) ||
            text_find_nocase(table_row_group(&t->rows, r), t->needle);

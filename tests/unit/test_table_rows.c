@@ -71,7 +71,7 @@ static void assert_order(const struct world *w, const char *expected)
     char order[GROUPS + 1] = "";
     assert_int_equal(w->t.n, strlen(expected));
     for (size_t i = 0; i < w->t.n; i++)
-        order[i] = table_row_name(&w->t, &w->t.rows[i])[0];
+        order[i] = table_row_name(&w->t, w->t.rows[i])[0];
     assert_string_equal(order, expected);
 }
 
@@ -80,7 +80,7 @@ static void the_largest_stand_first(void **state)
     struct world *w = *state;
     answer(w, (const uint32_t[]){ 10, 30, 20, 0, 60, 50 }, 1000, true);
     assert_order(w, "efbca");
-    assert_int_equal(w->t.rows[0].self_tenths, 60);
+    assert_int_equal(w->t.rows[0]->self_tenths, 60);
 }
 
 static void rows_that_read_the_same_keep_their_places(void **state)
@@ -113,9 +113,9 @@ static void what_is_shown_is_always_in_order(void **state)
         answer(w, weights, 100000, false);
         unsigned seen = 0;
         for (size_t i = 0; i < w->t.n; i++) {
-            assert_true(i == 0 || w->t.rows[i - 1].self_tenths >= w->t.rows[i].self_tenths);
-            assert_int_equal(w->t.rows[i].self, weights[w->t.rows[i].group - 1]);
-            seen |= 1u << w->t.rows[i].group;
+            assert_true(i == 0 || w->t.rows[i - 1]->self_tenths >= w->t.rows[i]->self_tenths);
+            assert_int_equal(w->t.rows[i]->self, weights[w->t.rows[i]->group - 1]);
+            seen |= 1u << w->t.rows[i]->group;
         }
         for (int i = 0; i < GROUPS; i++)
             assert_int_equal((seen >> (i + 1)) & 1, weights[i] != 0);
@@ -135,7 +135,7 @@ static void rows_sort_by_what_other_events_count_and_those_without_stand_last(vo
     w->t.sort[0] = COLUMN_IPC;
     answer(w, (const uint32_t[]){ 100, 200, 200, 100, 100, 4 }, 1000, true);
     assert_order(w, "bdaecf"); /* 4, 3, 1, 0.5, 0.1, and one of too few samples */
-    assert_true(w->t.rows[0].beside[0] == 4);
+    assert_true(table_row_beside(&w->t, w->t.rows[0], 0) == 4);
     table_rows_sort(&w->t, COLUMN_IPC, true);
     assert_order(w, "ceadbf");
 }
@@ -176,11 +176,11 @@ static void cgroups_that_were_chosen_have_their_columns_in_their_order(void **st
     answer_by_cgroup(w, (const uint32_t[2][3]){ { 100, 0, 300 }, { 200, 0, 0 } }, 3, true);
     assert_parts(w, "abc");
     assert_order(w, "xy");
-    assert_int_equal(w->t.rows[0].self_tenths, 400);
-    assert_int_equal(w->t.rows[0].parts[0], 100);
-    assert_int_equal(w->t.rows[0].parts[1], 0);
-    assert_int_equal(w->t.rows[0].parts[2], 300);
-    assert_int_equal(w->t.rows[1].parts[0], 200);
+    assert_int_equal(w->t.rows[0]->self_tenths, 400);
+    assert_int_equal(table_row_part(&w->t, w->t.rows[0], 0), 100);
+    assert_int_equal(table_row_part(&w->t, w->t.rows[0], 1), 0);
+    assert_int_equal(table_row_part(&w->t, w->t.rows[0], 2), 300);
+    assert_int_equal(table_row_part(&w->t, w->t.rows[1], 0), 200);
     table_rows_sort(&w->t, COLUMN_CGROUP_1, false);
     assert_order(w, "yx");
 }
@@ -192,7 +192,7 @@ static void the_heaviest_cgroups_have_columns_and_keep_them(void **state)
     assert_parts(w, "ca");
     answer_by_cgroup(w, (const uint32_t[2][3]){ { 100, 500, 300 }, { 400, 0, 0 } }, 0, false);
     assert_parts(w, "cab");
-    assert_int_equal(w->t.rows[0].parts[0], 300);
+    assert_int_equal(table_row_part(&w->t, w->t.rows[0], 0), 300);
     answer_by_cgroup(w, (const uint32_t[2][3]){ { 0, 500, 300 }, { 0, 0, 0 } }, 0, false);
     assert_parts(w, "cb");
     answer_by_cgroup(w, (const uint32_t[2][3]){ { 0, 500, 300 }, { 0, 0, 0 } }, 0, true);
@@ -269,7 +269,7 @@ static void many_rows_move_as_they_are_meant_to(void **state)
         order_many(order, n, old, n_old);
         assert_int_equal(w->t.n, n);
         for (uint32_t i = 0; i < n; i++)
-            assert_int_equal(w->t.rows[i].group, order[i] + 1);
+            assert_int_equal(w->t.rows[i]->group, order[i] + 1);
         memcpy(old, order, n * sizeof *order);
         n_old = n;
     }
@@ -303,24 +303,31 @@ static void rows_with_the_same_key_are_all_kept(void **state)
     for (int i = 0; i < 3; i++) {
         answer(w, (const uint32_t[]){ 503, 502, 501, 0, 0, 0 }, 100000, false);
         assert_int_equal(w->t.n, 3);
-        assert_int_equal(w->t.rows[0].self + w->t.rows[1].self + w->t.rows[2].self, 1506);
+        assert_int_equal(w->t.rows[0]->self + w->t.rows[1]->self + w->t.rows[2]->self, 1506);
     }
+}
+
+static uint32_t trend_of(struct world *w, uint32_t row, uint32_t eighth)
+{
+    uint32_t trend[QUERY_TREND];
+    table_row_trend(&w->t, w->t.rows[row], trend);
+    return trend[eighth];
 }
 
 static void a_trend_keeps_its_picture_until_the_next_beat(void **state)
 {
     struct world *w = *state;
     answer(w, (const uint32_t[]){ 30, 0, 0, 0, 0, 0 }, 1000, true);
-    assert_int_equal(w->t.rows[0].trend[3], 100);
+    assert_int_equal(trend_of(w, 0, 3), 100);
     w->now_ns = 1340;
     answer(w, (const uint32_t[]){ 32, 0, 0, 0, 0, 0 }, 1000, false);
-    assert_int_equal(w->t.rows[0].trend[3], 100);
-    assert_int_equal(w->t.rows[0].newest, 32);
+    assert_int_equal(trend_of(w, 0, 3), 100);
+    assert_int_equal(table_row_newest(&w->t, w->t.rows[0]), 32);
     w->now_ns = 1380;
     answer(w, (const uint32_t[]){ 40, 0, 0, 0, 0, 0 }, 1000, false);
-    assert_int_equal(w->t.rows[0].trend[3], 50);
+    assert_int_equal(trend_of(w, 0, 3), 50);
     answer(w, (const uint32_t[]){ 80, 0, 0, 0, 0, 0 }, 1000, true);
-    assert_int_equal(w->t.rows[0].trend[3], 100);
+    assert_int_equal(trend_of(w, 0, 3), 100);
 }
 
 static void trend_sorts_by_the_eighth_that_is_running(void **state)

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "ui/table_order.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define NOWHERE   UINT32_MAX
+#define SLOTS_MIN 4096
+#define MOVES_MAX 64 /* places that rows move by on average, beyond which they are sorted as if they were new */
+
+/* --- where rows stood --- */
+
+static uint32_t find_slot(struct table_rows *t, uint64_t key)
+{
+    bool created;
+    uint32_t slot = (uint32_t)*map_at(&t->slots, key, t->n_slots, &created);
+    if (created) {
+        MEM_GROW(t->places, t->places_cap, t->n_slots + 1);
+        t->places[t->n_slots++] = (struct table_slot){ .key = key };
+    }
+    return slot;
+}
+
+void table_order_find(struct table_rows *t, struct table_row *r)
+{
+    size_t i = (size_t)(r - t->made), old_cap = t->made_slots_cap;
+    MEM_GROW(t->made_slots, t->made_slots_cap, i + 1);
+    for (; old_cap < t->made_slots_cap; old_cap++)
+        t->made_slots[old_cap] = NOWHERE;
+    uint32_t *slot = &t->made_slots[i];
+    if (*slot >= t->n_slots || t->places[*slot].key != r->key)
+        *slot = find_slot(t, r->key);
+    const struct table_slot *at = &t->places[*slot];
+    r->slot = *slot;
+    r->old = at->build == t->build - 1 && at->place < t->n_old ? at->place : NOWHERE;
+}
+
+void table_order_next(struct table_rows *t)
+{
+    t->n_old = t->n;
+    t->n = 0;
+    t->build++;
+    if (t->n_slots < SLOTS_MIN + 4 * t->n_old)
+        return;
+    map_clear(&t->slots); /* most of them are of rows that are gone */
+    t->n_slots = 0;
+    for (size_t i = 0; i < t->n_old; i++) {
+        map_put(&t->slots, t->rows[i]->key, i);
+        t->places[t->n_slots++] = (struct table_slot){ t->rows[i]->key, (uint32_t)i, t->build - 1 };
+    }
+}
+
+/* --- which of two rows comes first --- */
+
+static int compare_numbers(uint64_t x, uint64_t y)
+{
+    return (x < y) - (x > y); /* the largest first */
+}
+
+/* Those without a number stand behind all others, whichever way the others go. */
+static int compare_beside(double x, double y)
+{
+    if (isnan(x) || isnan(y))
+        return isnan(x) - isnan(y);
+    return (x < y) - (x > y);
+}
+
+static double beside_of(const struct table_rows *t, const struct table_row *r, enum column c)
+{
+    return table_row_beside(t, r, c - COLUMN_IPC);
+}
+
+static int compare_column(const struct table_rows *t, enum column c, const struct table_row *x,
+                          const struct table_row *y)
+{
+    if (column_is_cgroup(c))
+        return compare_numbers(table_row_part(t, x, c - COLUMN_CGROUP_1), table_row_part(t, y, c - COLUMN_CGROUP_1));
+    switch (c) {
+    case COLUMN_SELF:
+        return compare_numbers(x->self_tenths, y->self_tenths);
+    case COLUMN_TOTAL:
+        return compare_numbers(x->total_tenths, y->total_tenths);
+    case COLUMN_SELF_CHANGE: /* whichever way it went */
+        return compare_numbers((uint64_t)abs(x->self_change), (uint64_t)abs(y->self_change));
+    case COLUMN_TOTAL_CHANGE:
+        return compare_numbers((uint64_t)abs(x->total_change), (uint64_t)abs(y->total_change));
+    case COLUMN_SAMPLES:
+        return compare_numbers(x->count, y->count);
+    case COLUMN_TREND:
+        return compare_numbers(table_row_newest(t, x), table_row_newest(t, y));
+    case COLUMN_COMM:
+        return strcmp(table_row_group(t, x), table_row_group(t, y));
+    case COLUMN_MODULE:
+        return strcmp(table_row_module(t, x), table_row_module(t, y));
+    default:
+        return column_is_beside(c) ? compare_beside(beside_of(t, x, c), beside_of(t, y, c))
+                                   : strcmp(table_row_name(t, x), table_row_name(t, y));
+    }
+}
+
+static bool is_missing(const struct table_rows *t, const struct table_row *x, const struct table_row *y)
+{
+    enum column c = t->sort[0];
+    return column_is_beside(c) && (isnan(beside_of(t, x, c)) || isnan(beside_of(t, y, c)));
+}
+
+/* By the columns that were asked for, as they read. */
+static int compare_shown(const struct table_rows *t, const struct table_row *x, const struct table_row *y)
+{
+    int order = 0;
+    for (uint32_t i = 0; i < t->n_sort && !order; i++) {
+        order = compare_column(t, t->sort[i], x, y);
+        order = i == 0 && t->upwards && !is_missing(t, x, y) ? -order : order;
+    }
+    return order;
+}
+
+static int compare_rows(const void *px, const void *py, void *ctx)
+{
+    const struct table_row *x = *(struct table_row *const *)px, *y = *(struct table_row *const *)py;
+    int order = compare_shown(ctx, x, y);
+    order = order ? order : compare_numbers(x->self, y->self);
+    order = order ? order : compare_numbers(x->total, y->total);
+    return order ? order : compare_numbers(x->key, y->key);
+}
+
+/* --- all of them --- */
+
+static void sort_anew(const struct table_rows *t, struct table_row **rows, size_t n)
+{
+    if (n > 1)
+        qsort_r(rows, n, sizeof *rows, compare_rows, (void *)(uintptr_t)t);
+}
+
+/* As the rows stood before, with new ones behind them. */
+static void order_as_before(struct table_rows *t)
+{
+    size_t n = 0, n_others = 0;
+    MEM_GROW(t->order, t->order_cap, t->n_old + t->n + 1);
+    memset(t->order, 0, t->n_old * sizeof(struct table_row *));
+    for (size_t i = 0; i < t->n; i++) {
+        struct table_row *r = &t->made[i];
+        if (r->old == NOWHERE || t->order[r->old]) {
+            r->old = NOWHERE;
+            t->others[n_others++] = r;
+        } else {
+            t->order[r->old] = r;
+        }
+    }
+    for (size_t i = 0; i < t->n_old; i++)
+        if (t->order[i])
+            t->order[n++] = t->order[i];
+    memcpy(t->order + n, t->others, n_others * sizeof(struct table_row *));
+}
+
+/* How many of the first n rows read the same as this one, or stand before it. */
+static size_t place_among(const struct table_rows *t, size_t n, const struct table_row *r)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_shown(t, t->order[middle], r) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Nearly all rows stand right already: those that do not are moved. */
+static void sort_moved(struct table_rows *t)
+{
+    size_t moved = 0;
+    for (size_t i = 1; i < t->n; i++) {
+        struct table_row *r = t->order[i];
+        if (compare_shown(t, t->order[i - 1], r) <= 0)
+            continue;
+        size_t at = place_among(t, i, r);
+        moved += i - at;
+        if (moved > t->n * MOVES_MAX) {
+            sort_anew(t, t->order, t->n);
+            return;
+        }
+        memmove(t->order + at + 1, t->order + at, (i - at) * sizeof(struct table_row *));
+        t->order[at] = r;
+    }
+}
+
+/* Rows begin … end - 1 read the same: who stood on one of these places stays there, the others take what is
+ * free. */
+static void keep_places(struct table_rows *t, size_t begin, size_t end)
+{
+    size_t n_others = 0;
+    for (size_t i = begin; i < end; i++)
+        t->rows[i] = NULL; /* free */
+    for (size_t i = begin; i < end; i++) {
+        struct table_row *r = t->order[i];
+        if (r->old >= begin && r->old < end)
+            t->rows[r->old] = r;
+        else
+            t->others[n_others++] = r;
+    }
+    sort_anew(t, t->others, n_others);
+    for (size_t i = 0, next = begin; i < n_others; i++) {
+        while (t->rows[next])
+            next++;
+        t->rows[next] = t->others[i];
+    }
+}
+
+static void keep_all_places(struct table_rows *t)
+{
+    for (size_t begin = 0, end; begin < t->n; begin = end) {
+        end = begin + 1;
+        while (end < t->n && !compare_shown(t, t->order[begin], t->order[end]))
+            end++;
+        keep_places(t, begin, end);
+    }
+}
+
+void table_order_put(struct table_rows *t)
+{
+    MEM_GROW(t->rows, t->cap, t->n + 1);
+    MEM_GROW(t->order, t->order_cap, t->n + 1);
+    MEM_GROW(t->others, t->others_cap, t->n + 1);
+    if (t->n_old) {
+        order_as_before(t);
+        sort_moved(t);
+        keep_all_places(t);
+    } else {
+        for (size_t i = 0; i < t->n; i++)
+            t->rows[i] = &t->made[i];
+        sort_anew(t, t->rows, t->n);
+    }
+    for (size_t i = 0; i < t->n; i++) {
+        struct table_slot *s = &t->places[t->rows[i]->slot];
+        s->place = (uint32_t)i;
+        s->build = t->build;
+    }
+}
