@@ -111,6 +111,8 @@ static bool is_missing(const struct table_rows *t, const struct table_row *x, co
 static int compare_shown(const struct table_rows *t, const struct table_row *x, const struct table_row *y)
 {
     int order = 0;
+    if (t->n_sort == 1 && t->sort[0] == COLUMN_SELF && !t->upwards) /* nearly always, and rows are many */
+        return compare_numbers(x->self_tenths, y->self_tenths);
     for (uint32_t i = 0; i < t->n_sort && !order; i++) {
         order = compare_column(t, t->sort[i], x, y);
         order = i == 0 && t->upwards && !is_missing(t, x, y) ? -order : order;

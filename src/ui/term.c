@@ -37,6 +37,7 @@ static struct {
     int n_mouse;
     attr_t attributes[STYLE_COUNT];
     short pairs[STYLE_COUNT];
+    cchar_t blanks[STYLE_COUNT];
     bool gone; /* the terminal went away */
 } term;
 
@@ -254,6 +255,7 @@ void term_set_theme(const struct theme *theme)
         if (!plain)
             (void)init_pair((short)(i + 1), (short)own_color(styles[i].fg, COLOR_WHITE),
                             (short)own_color(styles[i].bg, COLOR_BLACK));
+        (void)setcchar(&term.blanks[i], L" ", a, term.pairs[i], NULL);
     }
 }
 
@@ -318,6 +320,19 @@ void term_cursor(int y, int x)
     term.cursor_x = x;
 }
 
+/* As cells: ncurses wraps, scrolls and interprets nothing of these, which for text costs more than all else in a frame.
+ * The window's own attributes would colour those that have none. */
+static void put_cells(int y, int x, enum style style, const struct term_cells *c)
+{
+    cchar_t cells[TERM_CELLS_MAX + 2];
+    for (int i = 0; i < c->n; i++) {
+        cells[i] = term.blanks[style];
+        cells[i].chars[0] = c->text[i];
+    }
+    (void)attr_set(A_NORMAL, 0, NULL);
+    (void)mvadd_wchnstr(y, x, cells, c->n);
+}
+
 int term_text(int y, int x, int cols, enum style style, const char *text)
 {
     if (y < 0 || y >= LINES || x < 0 || x >= COLS || cols <= 0)
@@ -326,10 +341,9 @@ int term_text(int y, int x, int cols, enum style style, const char *text)
         cols = COLS - x;
     struct term_cells cells;
     int used = 0;
-    (void)attr_set(term.attributes[style], style_pair(style), NULL);
     do {
         term_cells_of(&cells, text, cols - used, term.tty.unicode);
-        (void)mvaddnwstr(y, x + used, cells.text, cells.n);
+        put_cells(y, x + used, style, &cells);
         used += cells.cols;
         text += cells.len;
     } while (cells.len && *text && used < cols);

@@ -14,9 +14,14 @@ static bool can_show(uint32_t ch, int width, bool unicode)
 
 void term_cells_of(struct term_cells *c, const char *text, int cols, bool unicode)
 {
-    size_t left = strlen(text);
-    c->n = c->cols = 0;
-    c->len = 0;
+    c->n = 0;
+    while (c->n < cols && c->n < TERM_CELLS_MAX && text[c->n] >= 0x20 && text[c->n] < 0x7f) { /* nearly all of it */
+        c->text[c->n] = (wchar_t)text[c->n];
+        c->n++;
+    }
+    c->cols = c->n;
+    c->len = (size_t)c->n;
+    size_t left = strlen(text + c->len);
     while (left && c->cols < cols && c->n < TERM_CELLS_MAX) {
         uint32_t ch;
         size_t took = text_decode(text + c->len, left, &ch);

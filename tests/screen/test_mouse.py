@@ -60,6 +60,16 @@ def cursor(s):
     return ""
 
 
+def plain():
+    """what has no background of its own stands on the terminal's, in every row but the head's and the cursor's"""
+    with started() as s:
+        first = place(s, "SELF%")[0] + 2
+        assert len(names(s)) > 3, s.text()
+        for row in range(first, first + len(names(s)) - 1):
+            colours = {cell.bg for cell in s.screen.buffer[row].values()}
+            assert colours == {"default"}, (s.screen.display[row], colours)
+
+
 def selects():
     """a click puts the cursor on a row, a second one at once opens it"""
     with started() as s:
@@ -158,4 +168,4 @@ def off():
         assert s.raw.rfind(b"1000l") > s.raw.rfind(b"1000h") > 0
 
 
-run(selects, sorts, wheels, tabs_and_keys, pickers, branches, off)
+run(plain, selects, sorts, wheels, tabs_and_keys, pickers, branches, off)
