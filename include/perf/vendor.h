@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The events of CPU vendors by their own names ("INST_RETIRED:ANY_P"), through libpfm4 (the only door to it). Without that
- * library there are none. */
+ * library, in the build or on the machine, there are none. */
 #ifndef FLAMETOP_PERF_VENDOR_H
 #define FLAMETOP_PERF_VENDOR_H
 

@@ -14,8 +14,11 @@ struct disasm_code {
     bool swapped;     /* of the other byte order than this machine */
     bool intel;
 };
+/* Loads the disassembler, once: whoever may not open files later does it before. ERROR_UNSUPPORTED: none in this build;
+ * ERROR_MISSING: not on this machine. */
+bool disasm_load(struct error *e);
 /* Adds a row for each instruction; what is none becomes rows of CODE_BAD. ERROR_UNSUPPORTED: no disassembler for it,
- * or none at all in this build. */
+ * or see disasm_load. */
 bool disasm_run(const struct disasm_code *c, struct code_builder *b, struct error *e);
 
 #endif

@@ -7,6 +7,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/library.h"
+
+static struct {
+    __typeof__(pfm_initialize) *pfm_initialize;
+    __typeof__(pfm_get_pmu_info) *pfm_get_pmu_info;
+    __typeof__(pfm_get_os_event_encoding) *pfm_get_os_event_encoding;
+    __typeof__(pfm_get_event_info) *pfm_get_event_info;
+    __typeof__(pfm_get_event_attr_info) *pfm_get_event_attr_info;
+    __typeof__(pfm_get_event_next) *pfm_get_event_next;
+} lib;
 static bool ready, is_off;
 
 void vendor_set_off(bool off)
@@ -16,7 +26,18 @@ void vendor_set_off(bool off)
 
 static void start(void)
 {
-    ready = pfm_initialize() == PFM_SUCCESS;
+    static const struct library_symbol symbols[] = {
+        LIBRARY_SYMBOL(lib, pfm_initialize),
+        LIBRARY_SYMBOL(lib, pfm_get_pmu_info),
+        LIBRARY_SYMBOL(lib, pfm_get_os_event_encoding),
+        LIBRARY_SYMBOL(lib, pfm_get_event_info),
+        LIBRARY_SYMBOL(lib, pfm_get_event_attr_info),
+        LIBRARY_SYMBOL(lib, pfm_get_event_next),
+    };
+    char soname[24];
+    snprintf(soname, sizeof soname, "libpfm.so.%d", LIBPFM_VERSION >> 16);
+    ready = library_load(soname, "libpfm4", symbols, sizeof symbols / sizeof *symbols, NULL) &&
+            lib.pfm_initialize() == PFM_SUCCESS;
 }
 
 static bool is_ready(void)
@@ -36,7 +57,7 @@ static bool info_of(pfm_pmu_t pmu, pfm_pmu_info_t *info)
 {
     memset(info, 0, sizeof *info);
     info->size = sizeof *info;
-    return pfm_get_pmu_info(pmu, info) == PFM_SUCCESS && info->is_present && !is_of_kernel(pmu);
+    return lib.pfm_get_pmu_info(pmu, info) == PFM_SUCCESS && info->is_present && !is_of_kernel(pmu);
 }
 
 bool vendor_find(const char *name, struct perf_event_attr *attr)
@@ -45,8 +66,8 @@ bool vendor_find(const char *name, struct perf_event_attr *attr)
     pfm_event_info_t info = { .size = sizeof info };
     pfm_perf_encode_arg_t arg = { .attr = &found, .size = sizeof arg };
     if (!is_ready() ||
-        pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3 | PFM_PLMH, PFM_OS_PERF_EVENT_EXT, &arg) != PFM_SUCCESS ||
-        pfm_get_event_info(arg.idx, PFM_OS_PERF_EVENT_EXT, &info) != PFM_SUCCESS || is_of_kernel(info.pmu))
+        lib.pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3 | PFM_PLMH, PFM_OS_PERF_EVENT_EXT, &arg) != PFM_SUCCESS ||
+        lib.pfm_get_event_info(arg.idx, PFM_OS_PERF_EVENT_EXT, &info) != PFM_SUCCESS || is_of_kernel(info.pmu))
         return false;
     found.size = sizeof found;
     *attr = found;
@@ -66,7 +87,7 @@ static bool walk_event(const struct walk *w, const pfm_event_info_t *info)
     for (int i = 0; go_on && i < info->nattrs; i++) {
         char name[256];
         pfm_event_attr_info_t attr = { .size = sizeof attr };
-        if (pfm_get_event_attr_info(info->idx, i, PFM_OS_PERF_EVENT_EXT, &attr) != PFM_SUCCESS ||
+        if (lib.pfm_get_event_attr_info(info->idx, i, PFM_OS_PERF_EVENT_EXT, &attr) != PFM_SUCCESS ||
             attr.type != PFM_ATTR_UMASK)
             continue;
         masks = true;
@@ -80,9 +101,9 @@ static bool walk_pmu(struct walk *w, const pfm_pmu_info_t *pmu)
 {
     bool go_on = true;
     w->pmu = pmu->name;
-    for (int i = pmu->first_event; go_on && i >= 0; i = pfm_get_event_next(i)) {
+    for (int i = pmu->first_event; go_on && i >= 0; i = lib.pfm_get_event_next(i)) {
         pfm_event_info_t info = { .size = sizeof info };
-        if (pfm_get_event_info(i, PFM_OS_PERF_EVENT_EXT, &info) == PFM_SUCCESS)
+        if (lib.pfm_get_event_info(i, PFM_OS_PERF_EVENT_EXT, &info) == PFM_SUCCESS)
             go_on = walk_event(w, &info);
     }
     return go_on;

@@ -8,7 +8,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/library.h"
+
+#define TEXT_OF(x)    #x
+#define TEXT(x)       TEXT_OF(x)
+#define CAPSTONE      "libcapstone.so." TEXT(CS_API_MAJOR)
 #define MNEMONIC_COLS 6 /* as wide as most are: operands stand below each other */
+
+static struct {
+    __typeof__(cs_support) *cs_support;
+    __typeof__(cs_open) *cs_open;
+    __typeof__(cs_option) *cs_option;
+    __typeof__(cs_malloc) *cs_malloc;
+    __typeof__(cs_disasm_iter) *cs_disasm_iter;
+    __typeof__(cs_insn_group) *cs_insn_group;
+    __typeof__(cs_free) *cs_free;
+    __typeof__(cs_close) *cs_close;
+} lib;
+
+bool disasm_load(struct error *e)
+{
+    static const struct library_symbol symbols[] = {
+        LIBRARY_SYMBOL(lib, cs_support),    LIBRARY_SYMBOL(lib, cs_open),
+        LIBRARY_SYMBOL(lib, cs_option),     LIBRARY_SYMBOL(lib, cs_malloc),
+        LIBRARY_SYMBOL(lib, cs_disasm_iter), LIBRARY_SYMBOL(lib, cs_insn_group),
+        LIBRARY_SYMBOL(lib, cs_free),       LIBRARY_SYMBOL(lib, cs_close),
+    };
+    static bool loaded;
+
+    loaded = loaded || library_load(CAPSTONE, "libcapstone4", symbols, sizeof symbols / sizeof *symbols, e);
+    return loaded;
+}
 
 /* Which of capstone's machines it is; false: none. */
 static bool machine_of(const struct disasm_code *c, cs_arch *arch, cs_mode *mode)
@@ -50,13 +80,13 @@ static enum code_kind kind_of(csh handle, const cs_insn *insn)
 
     if (!insn->id)
         return CODE_BAD;
-    if (cs_insn_group(handle, insn, CS_GRP_RET) || cs_insn_group(handle, insn, CS_GRP_IRET))
+    if (lib.cs_insn_group(handle, insn, CS_GRP_RET) || lib.cs_insn_group(handle, insn, CS_GRP_IRET))
         return CODE_RETURN;
     /* Not all of capstone's machines tell calls from jumps. */
-    if (cs_insn_group(handle, insn, CS_GRP_CALL) || !strcmp(name, "bl") || !strcmp(name, "blr") ||
+    if (lib.cs_insn_group(handle, insn, CS_GRP_CALL) || !strcmp(name, "bl") || !strcmp(name, "blr") ||
         !strcmp(name, "blx") || !strcmp(name, "brasl") || !strcmp(name, "jal"))
         return CODE_CALL;
-    return cs_insn_group(handle, insn, CS_GRP_JUMP) ? CODE_JUMP : CODE_PLAIN;
+    return lib.cs_insn_group(handle, insn, CS_GRP_JUMP) ? CODE_JUMP : CODE_PLAIN;
 }
 
 /* Where a jump or call leads is its last operand, in all syntaxes a bare number. Cut off; UINT64_MAX: it has none. */
@@ -105,25 +135,32 @@ bool disasm_run(const struct disasm_code *c, struct code_builder *b, struct erro
     size_t left = c->n;
     uint64_t addr = c->addr;
 
-    if (!machine_of(c, &arch, &mode) || !cs_support(arch) || cs_open(arch, mode, &handle) != CS_ERR_OK)
+    if (!disasm_load(e))
+        return false;
+    if (!machine_of(c, &arch, &mode) || !lib.cs_support(arch) || lib.cs_open(arch, mode, &handle) != CS_ERR_OK)
         return error_set(e, ERROR_UNSUPPORTED, "capstone has no disassembler for this machine (ELF number %u)", c->machine);
-    cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
-    cs_option(handle, CS_OPT_SKIPDATA, CS_OPT_ON);
+    lib.cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
+    lib.cs_option(handle, CS_OPT_SKIPDATA, CS_OPT_ON);
     if (arch == CS_ARCH_X86 && !c->intel)
-        cs_option(handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
-    insn = cs_malloc(handle);
-    while (insn && left && cs_disasm_iter(handle, &at, &left, &addr, insn) && add_insn(handle, c, insn, b))
+        lib.cs_option(handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+    insn = lib.cs_malloc(handle);
+    while (insn && left && lib.cs_disasm_iter(handle, &at, &left, &addr, insn) && add_insn(handle, c, insn, b))
         ;
     if (insn)
-        cs_free(insn, 1);
-    cs_close(&handle);
+        lib.cs_free(insn, 1);
+    lib.cs_close(&handle);
     return b->header.n_rows || error_set(e, ERROR_FORMAT, "there is not one instruction in it");
 }
 #else
+bool disasm_load(struct error *e)
+{
+    return error_set(e, ERROR_UNSUPPORTED, "built without capstone: the instructions are not known");
+}
+
 bool disasm_run(const struct disasm_code *c, struct code_builder *b, struct error *e)
 {
     (void)c;
     (void)b;
-    return error_set(e, ERROR_UNSUPPORTED, "built without capstone: the instructions are not known");
+    return disasm_load(e);
 }
 #endif

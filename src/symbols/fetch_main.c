@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The child that fetches one debug file: the only door to libdebuginfod. That library brings some thirty others for the
  * network, so it is loaded here and by name: nobody else pays for it. */
-#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #endif
 
 #include "base/clock.h"
+#include "base/library.h"
 #include "symbols/fetch.h"
 
 #define REPORT_FD     3
@@ -44,11 +44,11 @@ static void __attribute__((noreturn)) answer(enum fetch_kind kind, const char *t
 static volatile sig_atomic_t told_to_leave;
 
 static struct {
-    debuginfod_client *(*begin)(void);
-    void (*set_progress)(debuginfod_client *, debuginfod_progressfn_t);
-    const char *(*url)(debuginfod_client *);
-    int (*find)(debuginfod_client *, const unsigned char *, int, char **);
-    void (*end)(debuginfod_client *);
+    __typeof__(debuginfod_begin) *debuginfod_begin;
+    __typeof__(debuginfod_set_progressfn) *debuginfod_set_progressfn;
+    __typeof__(debuginfod_get_url) *debuginfod_get_url;
+    __typeof__(debuginfod_find_debuginfo) *debuginfod_find_debuginfo;
+    __typeof__(debuginfod_end) *debuginfod_end;
 } library;
 
 static void leave(int sig)
@@ -64,7 +64,7 @@ static int progress(debuginfod_client *client, long a, long b)
     uint64_t now = clock_now_ns();
     struct fetch_report r = { .magic = FETCH_MAGIC, .kind = FETCH_PROGRESS };
 
-    if (now - last_ns >= REPORT_EACH && b && library.url(client)) {
+    if (now - last_ns >= REPORT_EACH && b && library.debuginfod_get_url(client)) {
         last_ns = now;
         r.got = a > 0 ? (uint64_t)a : 0;
         r.total = b > 0 ? (uint64_t)b : 0;
@@ -99,17 +99,15 @@ static void confine(void)
 
 static void load_library(void)
 {
-    void *lib = dlopen(DEBUGINFOD_SONAME, RTLD_NOW);
+    static const struct library_symbol symbols[] = {
+        LIBRARY_SYMBOL(library, debuginfod_begin),   LIBRARY_SYMBOL(library, debuginfod_set_progressfn),
+        LIBRARY_SYMBOL(library, debuginfod_get_url), LIBRARY_SYMBOL(library, debuginfod_find_debuginfo),
+        LIBRARY_SYMBOL(library, debuginfod_end),
+    };
+    struct error e = { 0 };
 
-    if (!lib)
-        answer(FETCH_FAILED, DEBUGINFOD_SONAME " cannot be loaded: install it (Debian: libdebuginfod1)");
-    *(void **)&library.begin = dlsym(lib, "debuginfod_begin");
-    *(void **)&library.set_progress = dlsym(lib, "debuginfod_set_progressfn");
-    *(void **)&library.url = dlsym(lib, "debuginfod_get_url");
-    *(void **)&library.find = dlsym(lib, "debuginfod_find_debuginfo");
-    *(void **)&library.end = dlsym(lib, "debuginfod_end");
-    if (!library.begin || !library.set_progress || !library.url || !library.find || !library.end)
-        answer(FETCH_FAILED, DEBUGINFOD_SONAME " is another version than this program was built with");
+    if (!library_load(DEBUGINFOD_SONAME, "libdebuginfod1", symbols, sizeof symbols / sizeof *symbols, &e))
+        answer(FETCH_FAILED, e.text);
 }
 
 void symbol_fetch_main(const char *id)
@@ -120,12 +118,12 @@ void symbol_fetch_main(const char *id)
 
     confine();
     load_library();
-    client = library.begin();
+    client = library.debuginfod_begin();
     if (!client)
         answer(FETCH_FAILED, "libdebuginfod cannot be started");
-    library.set_progress(client, progress);
-    fd = library.find(client, (const unsigned char *)id, 0, &path);
-    library.end(client);
+    library.debuginfod_set_progressfn(client, progress);
+    fd = library.debuginfod_find_debuginfo(client, (const unsigned char *)id, 0, &path);
+    library.debuginfod_end(client);
     if (fd >= 0)
         answer(FETCH_DONE, path ? path : "");
     answer(fd == -ENOENT ? FETCH_MISSING : FETCH_FAILED, strerror(-fd));

@@ -77,7 +77,7 @@ static uint64_t count_oom_kills(void)
     return n;
 }
 
-static bool start(struct worker *w, struct error *e)
+static bool start(struct worker *w, enum worker_kind first, struct error *e)
 {
     int pair[2], failed;
 
@@ -96,6 +96,7 @@ static bool start(struct worker *w, struct error *e)
     w->fd = pair[0];
     w->starts++;
     w->ready = w->holds_lines = false;
+    w->disassembles = first == WORKER_CODE;
     w->started_ns = clock_now_ns();
     w->oom_kills = count_oom_kills();
     return true;
@@ -298,9 +299,9 @@ enum worker_result worker_ask(struct worker *w, const struct worker_request *r, 
 
     a->blob = NULL;
     a->blob_size = a->payload_n = 0;
-    if (w->fd >= 0 && clock_now_ns() - w->started_ns > LIFE_NS)
+    if (w->fd >= 0 && (clock_now_ns() - w->started_ns > LIFE_NS || (r->kind == WORKER_CODE && !w->disassembles)))
         worker_end(w);
-    if (w->fd < 0 && !start(w, e))
+    if (w->fd < 0 && !start(w, r->kind, e))
         return WORKER_UNAVAILABLE;
     deadline = deadline_of(w, r);
     if (!send_request(w, r))

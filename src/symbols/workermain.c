@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "symbols/disasm.h"
 #include "symbols/job.h"
 #include "symbols/worker.h"
 
@@ -117,6 +118,15 @@ static void ignore_terminal(void)
         signal(signals[i], SIG_IGN);
 }
 
+/* The parent knows that a worker disassembles only if that is what it is asked for first. */
+static void load_disassembler(int fd)
+{
+    struct worker_message first;
+
+    if (recv(fd, &first, sizeof first, MSG_PEEK) == (ssize_t)sizeof first && first.kind == WORKER_CODE)
+        disasm_load(NULL);
+}
+
 static void say_ready(int fd)
 {
     struct worker_message hello = { .magic = WORKER_MAGIC };
@@ -133,6 +143,7 @@ void symbol_worker_main(int fd)
 #ifdef SYS_close_range
     syscall(SYS_close_range, (unsigned)fd + 1, ~0u, 0);
 #endif
+    load_disassembler(fd);
     sandbox_enter();
     say_ready(fd);
     while (serve_one(fd))

@@ -118,6 +118,14 @@ def same_as_objdump():
             s.wait_not(r"%rax")
 
 
+def unburdened():
+    """the disassembler and the tables of events weigh on nobody who has not asked for them"""
+    with started() as s, open("/proc/%d/maps" % s.pid) as maps:
+        loaded = maps.read()
+        assert "flametop" in loaded
+        assert "libcapstone" not in loaded and "libpfm" not in loaded, loaded
+
+
 def live():
     """live: the numbers go on, the cursor stays; hottest first, calls are followed and left again"""
     need_capstone()
@@ -308,4 +316,4 @@ def nowhere():
             s.wait(r"SELF%.*FUNCTION")
 
 
-run(same_as_perf, exported, same_as_objdump, entered, drilled, nowhere, live, toggles, stripped, newer_source, made_at_run_time, kernel, huge, no_samples)
+run(same_as_perf, exported, same_as_objdump, entered, drilled, nowhere, unburdened, live, toggles, stripped, newer_source, made_at_run_time, kernel, huge, no_samples)
