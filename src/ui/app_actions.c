@@ -380,5 +380,7 @@ unsigned app_act(struct app *a, enum action action)
     if (handlers[action])
         return handlers[action](a);
     /* at the end of a list nothing moves, and that is seen */
-    return action_row(action)->scope == SCOPE_KEYS_MOVE ? (unsigned)APP_HANDLED : app_message(a, "there is nothing to do that to");
+    if (action_row(action)->scope == SCOPE_KEYS_MOVE)
+        return APP_HANDLED;
+    return app_message(a, "there is nothing here that this key could act on");
 }

@@ -414,6 +414,8 @@ unsigned menu_zoom_thread(struct app *a)
     struct ui_selection sel = { 0 };
     const struct view_ops *ops = a->views[a->view];
     char title[160] = "Threads";
+    if (!a->answer.result.samples)
+        return app_message(a, "no thread has samples here that could be zoomed into");
     if (ops->selection)
         ops->selection(a->states[a->view], a, &sel);
     struct thread_menu *m = mem_zalloc(sizeof *m);

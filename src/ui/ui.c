@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/text.h"
 #include "ui/columns.h"
 #include "ui/term.h"
@@ -40,7 +41,12 @@ static bool check_view(const char *name, struct error *e)
     error_set(e, ERROR_ARGUMENT, "unknown view \"%s\"", safe);
     if (near >= 0)
         return error_hint(e, "did you mean \"%s\"?", names[near]);
-    return error_hint(e, "there are functions, callgraph, flame and counters");
+    struct buf all = { 0 };
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
+    (void)error_hint(e, "there are %s", buf_str(&all));
+    buf_done(&all);
+    return false;
 }
 
 static bool check_sort(const char *list, struct error *e)

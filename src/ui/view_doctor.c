@@ -87,6 +87,8 @@ static void draw_summary(const struct doctor *d, struct area area)
         if (text_width(text) <= area.cols)
             break;
     }
+    if (!d->samples)
+        (void)snprintf(text, sizeof text, "no samples yet");
     draw_elided(area, 0, 0, area.cols, d->cut || d->unnamed ? STYLE_NORMAL : STYLE_LIVE, text, false);
 }
 

@@ -229,7 +229,7 @@ static unsigned drill(struct table *t, struct app *a)
 {
     const struct table_row *r = cursor_row(t);
     if (!r)
-        return APP_HANDLED;
+        return APP_IGNORED;
     if (r->gone)
         return app_message(a, "there is none of it any more: it is in what is compared with only");
     t->list.moved = true; /* this is where one comes back to, first or not */

@@ -85,10 +85,15 @@ static void time_update(void *view, struct app *a)
     pictures[v->picture]->update(v, a);
 }
 
+static bool has_samples(const struct app *a)
+{
+    return a->times && session_times_view(a->times)->result.samples;
+}
+
 static void time_draw(void *view, struct app *a, struct area area)
 {
     struct time_view *v = view;
-    if (a->times && session_times_view(a->times)->result.samples)
+    if (has_samples(a))
         pictures[v->picture]->draw(v, a, area);
     else
         view_draw_empty(a, area);
@@ -99,8 +104,8 @@ static unsigned time_act(void *view, struct app *a, enum action action)
     struct time_view *v = view;
     if (action != ACTION_TIME_PICTURE && action != ACTION_TIME_PICTURE_BACK) {
         char next[16];
-        unsigned flags = pictures[v->picture]->act(v, a, action);
-        if (flags != APP_IGNORED || action_row(action)->scope != SCOPE_KEYS_TIME)
+        unsigned flags = has_samples(a) ? pictures[v->picture]->act(v, a, action) : (unsigned)APP_IGNORED;
+        if (flags != APP_IGNORED || action_row(action)->scope != SCOPE_KEYS_TIME || !has_samples(a))
             return flags;
         return app_message(a, "this picture has no use for that key: %s goes on to the next",
                            keymap_first(a->keymap, ACTION_TIME_PICTURE, next));
@@ -113,13 +118,13 @@ static unsigned time_act(void *view, struct app *a, enum action action)
 static unsigned time_click(void *view, struct app *a, int row, int col, bool twice)
 {
     struct time_view *v = view;
-    return pictures[v->picture]->click(v, a, row, col, twice);
+    return has_samples(a) ? pictures[v->picture]->click(v, a, row, col, twice) : (unsigned)APP_IGNORED;
 }
 
 static unsigned time_drag(void *view, struct app *a, int row, int col, int to_row, int to_col)
 {
     struct time_view *v = view;
-    return pictures[v->picture]->drag(v, a, row, col, to_row, to_col);
+    return has_samples(a) ? pictures[v->picture]->drag(v, a, row, col, to_row, to_col) : (unsigned)APP_IGNORED;
 }
 
 static void time_describe(void *view, struct app *a, char *dst, size_t cap)

@@ -3,6 +3,7 @@
 """What people stumble over: cut texts, dead keys, what has ended, prompts."""
 import os
 import re
+import signal
 import time
 
 import machine as m
@@ -241,6 +242,22 @@ def narrow_bar():
         s.until(lambda: lines(s)[-1].endswith("F10Quit"), "Quit never was at the end of the last line")
 
 
+def nothing_to_act_on():
+    """without a sample the keys of views say that there is nothing, and choose nothing that is not seen"""
+    m.need_events()
+    stopped = m.start("sleep", "36000", becomes="sleep")
+    os.kill(stopped.pid, signal.SIGSTOP)
+    m.until(lambda: open("/proc/%d/stat" % stopped.pid).read().rsplit(")", 1)[1].split()[0] == "T", "it did not stop")
+    with Screen(["-p", str(stopped.pid)], size=(80, 24)) as s:
+        s.wait(r"no samples in this window yet")
+        for view, key, says in (("1", "enter", r"there is nothing to open here"), ("2", "+", r"there is nothing here that"),
+                                ("9", "enter", r"there is nothing to open here"), ("9", " ", r"there is nothing here that"),
+                                ("1", "T", r"no thread has samples here")):
+            s.send(view, key)
+            s.wait(says)
+        assert "range" not in s.text()
+
+
 def bar_offers_what_works():
     """the bottom bar has what the view can do, its own keys among it, and nothing that it cannot"""
     with started(size=(120, 40)) as s:
@@ -272,5 +289,5 @@ def cheap():
 
 
 run(header_keeps_what_matters, ended_is_held, nothing_sampled, prompts, writing, exports, dead_keys, foreign_sequences,
-    counters_frozen, ways_out, flame, pickers, help_is_true, narrow_bar, bar_offers_what_works,
+    counters_frozen, ways_out, flame, pickers, help_is_true, narrow_bar, nothing_to_act_on, bar_offers_what_works,
     cheap)
