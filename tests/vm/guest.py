@@ -255,7 +255,8 @@ class Guest:
         self.base = _base(arch)
         line = "console=%s quiet panic=-1 oops=panic mitigations=off nokaslr %s" % (self.console, kernel)
         self.initramfs = m.path("initramfs-%s.cpio" % arch)
-        self.argv = ["nice", "-n", "10", program, *arguments, *qemu, "-m", memory, "-kernel", _kernel(arch), "-initrd",
+        self.argv = ["nice", "-n", "10", program, "-name", "guest,debug-threads=on", *arguments, *qemu, "-m", memory,
+                     "-kernel", _kernel(arch), "-initrd",
                      self.initramfs, "-append", line, "-nodefaults", "-display", "none", "-no-reboot", "-monitor",
                      "none", "-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"]
 
@@ -308,6 +309,8 @@ class Seat:
 
     def __init__(self, guest, size):
         at = m.path("shell")
+        if os.path.exists(at):
+            os.unlink(at)  # of a guest before
         guest._prepare(SEAT.replace("ROWS", str(size[1])).replace("COLUMNS", str(size[0])), size)
         self.screen = Screen([*guest.argv[1:], "-chardev", "socket,id=shell,server=on,wait=off,path=" + at, "-serial",
                               "chardev:shell"], size=size, program=guest.argv[0])
