@@ -4,7 +4,8 @@
  * Where things are (each folder uses only what stands below it; doc/architecture.md says more):
  *
  *   main.c         this: chooses what runs
- *   options.def    every option; options.c sets them, config.c reads them from the config file
+ *   options.def    every option; options.c reads them from the command line, config.c from the config file, both set
+ *                  them by options_set.c
  *   batch.c        what runs without a screen: -b, --duration, -i into a pipe
  *   document.c     the manual and the completions, from the tables
  *   features.c     --version
