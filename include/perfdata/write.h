@@ -44,12 +44,17 @@ struct perfdata_writer {
     struct error trouble; /* packing failed: the first time */
 };
 #define WRITE_PLAIN_BYTES (128u << 10) /* that are packed at once */
+#define WRITE_RECORD_MAX  65528        /* sizes have 16 bits and are multiples of 8 */
+#define WRITE_TEXT_MAX    4095
+#define WRITE_KERNEL_PID  UINT32_MAX
 
 /* writer.c */
 struct perfdata_writer *write_open(const char *path, struct error *e);
 void write_begin(struct perfdata_writer *w, uint64_t header_bytes); /* room for the header */
 void write_flush(struct perfdata_writer *w); /* what waits to be packed */
 void write_bytes(struct perfdata_writer *w, const void *record, size_t n);
+
+/* write_records.c */
 void write_note_time(struct perfdata_writer *w, uint64_t time_ns); /* of a sample */
 
 /* write_copy.c: numbers as the file has them, and what is taken from the file that is written anew */

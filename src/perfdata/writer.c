@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Records, laid out as <linux/perf_event.h> says. */
+/* The file: its events, the records as bytes on their way into it, and what is told of it in the header. */
 #include "perfdata/writer.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/mem.h"
 #include "base/zstd.h"
 #include "perfdata/write.h"
 
-#define RECORD_MAX 65528 /* sizes have 16 bits and are multiples of 8 */
-#define TEXT_MAX   4095
 #define SAMPLE_BASE                                                                                          \
     (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |        \
      PERF_SAMPLE_PERIOD)
-#define KERNEL_PID UINT32_MAX
 #define ROUND_BYTES (4u << 20) /* so many records perf keeps to put them in order */
 
 /* ---- the events ---- */
@@ -188,43 +184,7 @@ void perfdata_writer_abort(struct perfdata_writer *w)
     writer_free(w);
 }
 
-/* ---- making a record ---- */
-
-static void begin(struct perfdata_writer *w, uint32_t type, uint16_t misc)
-{
-    struct perf_event_header h = { .type = type, .misc = misc };
-    buf_clear(&w->record);
-    buf_add(&w->record, &h, sizeof h);
-}
-
-static void put_u32(struct perfdata_writer *w, uint32_t v)
-{
-    buf_add(&w->record, &v, sizeof v);
-}
-
-static void put_u64(struct perfdata_writer *w, uint64_t v)
-{
-    buf_add(&w->record, &v, sizeof v);
-}
-
-static void pad(struct perfdata_writer *w)
-{
-    static const char zeros[8];
-    buf_add(&w->record, zeros, -w->record.len & 7);
-}
-
-static void put_text(struct perfdata_writer *w, const char *s)
-{
-    buf_add(&w->record, s, strnlen(s, TEXT_MAX));
-    buf_putc(&w->record, '\0');
-    pad(w);
-}
-
-static void put_pid_tid(struct perfdata_writer *w, uint32_t pid, uint32_t tid)
-{
-    put_u32(w, pid);
-    put_u32(w, tid);
-}
+/* ---- bytes on their way into the file ---- */
 
 /* All that follows is no earlier: perf need not keep more to put it in order. */
 static void end_round(struct perfdata_writer *w)
@@ -239,7 +199,7 @@ static void end_round(struct perfdata_writer *w)
 void write_flush(struct perfdata_writer *w)
 {
     struct buf packed = { 0 };
-    const size_t room = RECORD_MAX - sizeof(struct perf_event_header);
+    const size_t room = WRITE_RECORD_MAX - sizeof(struct perf_event_header);
     if (w->plain.len && !w->trouble.class)
         zstd_pack(w->plain.data, w->plain.len, &packed, &w->trouble);
     for (size_t at = 0; at < packed.len;) {
@@ -274,199 +234,6 @@ void write_bytes(struct perfdata_writer *w, const void *record, size_t n)
         end_round(w);
 }
 
-static void end(struct perfdata_writer *w)
-{
-    uint16_t size = (uint16_t)w->record.len;
-    memcpy(w->record.data + offsetof(struct perf_event_header, size), &size, sizeof size);
-    write_bytes(w, w->record.data, w->record.len);
-}
-
-/* The sample_id behind every record that is no sample: TID, TIME, CPU, IDENTIFIER. */
-static void end_with_id(struct perfdata_writer *w, uint32_t event, uint64_t time_ns, uint32_t pid,
-                        uint32_t tid)
-{
-    if (pid == KERNEL_PID)
-        pid = tid = 0;
-    put_pid_tid(w, pid, tid);
-    put_u64(w, time_ns);
-    put_u64(w, 0); /* cpu: not known */
-    put_u64(w, w->events[event].id);
-    end(w);
-}
-
-/* ---- the records ---- */
-
-void perfdata_write_comm(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t tid,
-                         const char *comm, bool exec)
-{
-    begin(w, PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
-    put_pid_tid(w, pid, tid);
-    put_text(w, comm);
-    end_with_id(w, 0, time_ns, pid, tid);
-}
-
-void perfdata_write_mmap(struct perfdata_writer *w, uint64_t time_ns, const struct perfdata_write_map *m)
-{
-    if (m->kernel)
-        begin(w, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL);
-    else
-        begin(w, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
-    put_pid_tid(w, m->pid, m->pid == KERNEL_PID ? 0 : m->tid);
-    put_u64(w, m->addr);
-    put_u64(w, m->len);
-    put_u64(w, m->pgoff);
-    if (!m->kernel) {
-        put_u32(w, m->maj);
-        put_u32(w, m->min);
-        put_u64(w, m->ino);
-        put_u64(w, m->ino_generation);
-        put_u32(w, PROT_READ | PROT_EXEC);
-        put_u32(w, MAP_PRIVATE);
-    }
-    put_text(w, m->path);
-    end_with_id(w, 0, time_ns, m->pid, m->tid);
-}
-
-static void write_task(struct perfdata_writer *w, uint32_t type, uint64_t time_ns, uint32_t pid,
-                       uint32_t ppid, uint32_t tid, uint32_t ptid)
-{
-    begin(w, type, 0);
-    put_u32(w, pid);
-    put_u32(w, ppid);
-    put_u32(w, tid);
-    put_u32(w, ptid);
-    put_u64(w, time_ns);
-    end_with_id(w, 0, time_ns, pid, tid);
-}
-
-void perfdata_write_fork(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t ppid,
-                         uint32_t tid, uint32_t ptid)
-{
-    write_task(w, PERF_RECORD_FORK, time_ns, pid, ppid, tid, ptid);
-}
-
-void perfdata_write_exit(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t ppid,
-                         uint32_t tid, uint32_t ptid)
-{
-    write_task(w, PERF_RECORD_EXIT, time_ns, pid, ppid, tid, ptid);
-}
-
-void perfdata_write_lost(struct perfdata_writer *w, uint64_t time_ns, uint32_t event, uint64_t lost)
-{
-    if (event >= w->n_events)
-        return;
-    begin(w, PERF_RECORD_LOST, 0);
-    put_u64(w, w->events[event].id);
-    put_u64(w, lost);
-    end_with_id(w, event, time_ns, 0, 0);
-}
-
-void perfdata_write_cgroup(struct perfdata_writer *w, uint64_t time_ns, uint64_t id, const char *path)
-{
-    begin(w, PERF_RECORD_CGROUP, 0);
-    put_u64(w, id);
-    put_text(w, path);
-    end_with_id(w, 0, time_ns, 0, 0);
-}
-
-void perfdata_write_namespaces(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t tid,
-                               const struct perf_ns_link_info *links, uint32_t n)
-{
-    w->events[0].attr.namespaces = 1;
-    begin(w, PERF_RECORD_NAMESPACES, 0);
-    put_u32(w, pid);
-    put_u32(w, tid);
-    put_u64(w, n);
-    for (uint32_t i = 0; i < n; i++) {
-        put_u64(w, links[i].dev);
-        put_u64(w, links[i].ino);
-    }
-    end_with_id(w, 0, time_ns, pid, tid);
-}
-
-void perfdata_write_ksymbol(struct perfdata_writer *w, uint64_t time_ns, uint64_t addr, uint32_t len,
-                            const char *name)
-{
-    w->events[0].attr.ksymbol = 1;
-    begin(w, PERF_RECORD_KSYMBOL, 0);
-    put_u64(w, addr);
-    put_u32(w, len);
-    put_u32(w, strncmp(name, "bpf_prog_", 9) ? PERF_RECORD_KSYMBOL_TYPE_OOL : PERF_RECORD_KSYMBOL_TYPE_BPF);
-    put_text(w, name);
-    end_with_id(w, 0, time_ns, 0, 0);
-}
-
-/* What the counters of a group stand at. */
-static void put_read(struct perfdata_writer *w, const struct perfdata_write_sample *s)
-{
-    struct written_event *leader = &w->events[s->event];
-    put_u64(w, leader->members);
-    for (uint32_t i = 0; i < leader->members; i++) {
-        leader[i].total += s->member_periods ? s->member_periods[i] : i == 0 ? s->period : 0;
-        put_u64(w, leader[i].total);
-        put_u64(w, leader[i].id);
-    }
-}
-
-static void put_chain(struct perfdata_writer *w, const struct perfdata_write_sample *s, size_t room)
-{
-    uint64_t n = s->chain_n < room / sizeof *s->chain ? s->chain_n : room / sizeof *s->chain;
-    put_u64(w, n);
-    buf_add(&w->record, s->chain, (size_t)n * sizeof *s->chain);
-}
-
-/* The size counts the padding, as the kernel has it; perf goes by it. A payload always has the fields that
- * are common to all tracepoints: perf looks at them unasked. */
-static void put_raw(struct perfdata_writer *w, const struct perfdata_write_sample *s)
-{
-    struct {
-        uint16_t type;
-        uint8_t flags, preempt_count;
-        uint32_t pid;
-    } common = { .type = (uint16_t)w->events[s->event].attr.config, .pid = s->tid };
-    bool given = s->raw_size >= sizeof common;
-    uint32_t size = given ? s->raw_size : sizeof common;
-    put_u32(w, size + (-(size + 4) & 7));
-    buf_add(&w->record, given ? s->raw : &common, size);
-    pad(w);
-}
-
-void write_note_time(struct perfdata_writer *w, uint64_t time_ns)
-{
-    if (!w->sampled)
-        w->first_ns = time_ns;
-    w->last_ns = time_ns;
-    w->sampled = true;
-}
-
-void perfdata_write_sample(struct perfdata_writer *w, const struct perfdata_write_sample *sample)
-{
-    struct perfdata_write_sample s = *sample;
-    if (s.event >= w->n_events || (w->events[s.event].attr.sample_type & PERF_SAMPLE_READ && !w->events[s.event].members))
-        return;
-    const struct written_event *ev = &w->events[s.event];
-    bool raw = ev->attr.sample_type & PERF_SAMPLE_RAW;
-    if (!raw || s.raw_size > RECORD_MAX / 2)
-        s.raw_size = 0;
-    begin(w, PERF_RECORD_SAMPLE, s.misc);
-    put_u64(w, ev->id);
-    put_u64(w, s.ip);
-    put_pid_tid(w, s.pid, s.tid);
-    put_u64(w, s.time_ns);
-    put_u64(w, s.cpu);
-    put_u64(w, s.period);
-    if (ev->attr.sample_type & PERF_SAMPLE_READ)
-        put_read(w, &s);
-    if (w->chains)
-        put_chain(w, &s, RECORD_MAX - w->record.len - s.raw_size - 64);
-    if (raw)
-        put_raw(w, &s);
-    if (w->cgroups)
-        put_u64(w, s.cgroup);
-    end(w);
-    write_note_time(w, s.time_ns);
-}
-
 /* ---- what goes into the header ---- */
 
 void perfdata_write_build_id(struct perfdata_writer *w, const char *path, bool kernel, const uint8_t *id,
@@ -474,12 +241,12 @@ void perfdata_write_build_id(struct perfdata_writer *w, const char *path, bool k
 {
     uint8_t bytes[FORMAT_BUILD_ID_BYTES + 4] = { 0 };
     struct perf_event_header h = { .type = FORMAT_RECORD_BUILD_ID };
-    uint32_t all_of_the_host = KERNEL_PID;
+    uint32_t all_of_the_host = WRITE_KERNEL_PID;
     if (size > FORMAT_BUILD_ID_BYTES)
         size = FORMAT_BUILD_ID_BYTES;
     memcpy(bytes, id, size);
     bytes[FORMAT_BUILD_ID_BYTES] = (uint8_t)size;
-    size_t len = strnlen(path, TEXT_MAX),
+    size_t len = strnlen(path, WRITE_TEXT_MAX),
            padded = (len + FORMAT_NAME_ALIGN) & ~(size_t)(FORMAT_NAME_ALIGN - 1);
     h.misc = (kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER) | FORMAT_MISC_BUILD_ID_SIZE;
     h.size = (uint16_t)(sizeof h + sizeof all_of_the_host + sizeof bytes + padded);
