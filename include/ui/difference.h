@@ -11,12 +11,14 @@ struct difference {
     bool negate;        /* more is less: signs and colours are turned */
     struct view answer; /* names are valid until the next one */
     struct session_status status;
+    struct view_query asked;
+    uint64_t answers; /* so many were there: what is made of one is good as long as this is the same */
 };
 /* NULL: nothing is compared. */
 struct difference *difference_new(const struct session_before *before, bool negate);
 void difference_free(struct difference *d);
 bool difference_is_stale(const struct difference *d); /* there is more to answer */
-/* Asks what s was asked. */
+/* Asks what s was asked, if that, or what there is there, is something new. */
 void difference_ask(struct difference *d, struct session *s, const struct view_query *q);
 
 /* How many percentage points a share is more than before; false: nothing is there to compare with. */

@@ -28,6 +28,8 @@ struct flame_model { /* zero-initialised: nothing, zoomed out */
     /* what it is compared with; NULL: nothing */
     const struct difference *difference;
     struct nametree before; /* only that side is filled */
+    uint64_t before_answer; /* the number of what it was made of … */
+    uint32_t before_nodes;  /* … and how many nodes it had */
     uint32_t *before_node;  /* by node of the tree: where it is there */
     size_t before_node_cap;
     double largest; /* difference, in percentage points */

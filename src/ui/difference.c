@@ -35,7 +35,13 @@ bool difference_is_stale(const struct difference *d)
 void difference_ask(struct difference *d, struct session *s, const struct view_query *q)
 {
     struct view_query there;
+    uint32_t event = d->status.event_index;
     session_before_query(s, &d->before, q, &there);
+    session_get_status(d->before.session, &d->status);
+    if (d->answers && event == d->status.event_index && !memcmp(&there, &d->asked, sizeof there) && !difference_is_stale(d))
+        return;
+    d->asked = there;
+    d->answers++;
     session_query(d->before.session, &there, &d->answer);
     session_get_status(d->before.session, &d->status);
 }

@@ -206,8 +206,13 @@ void flame_model_compare(struct flame_model *m, const struct difference *differe
     m->largest = 0;
     if (!difference)
         return;
-    nametree_init(&m->before);
-    nametree_add(&m->before, &difference->answer, NAMETREE_BEFORE, true);
+    /* what is not there is added to it, and does not stay for ever */
+    if (m->before_answer != difference->answers || m->before.n > 2 * (m->before_nodes + m->tree.n)) {
+        nametree_init(&m->before);
+        nametree_add(&m->before, &difference->answer, NAMETREE_BEFORE, true);
+        m->before_answer = difference->answers;
+        m->before_nodes = m->before.n;
+    }
     MEM_GROW(m->before_node, m->before_node_cap, m->tree.n + 1);
     nametree_find(&m->before, m->view, &m->tree, m->before_node);
     for (uint32_t i = 0; i < m->tree.n; i++)

@@ -16,6 +16,7 @@
 
 struct table {
     struct table_rows rows, before;
+    uint64_t before_answer; /* the number of what `before` was made of */
     struct list list;
     int shift; /* names begin so many columns to the left */
     struct view_query asked;
@@ -42,8 +43,10 @@ static void update(void *view, struct app *a)
     struct table *t = view;
     t->rows.difference = a->difference;
     t->rows.before = a->difference ? &t->before : NULL;
-    if (a->difference)
+    if (a->difference && t->before_answer != a->difference->answers) {
         table_rows_build(&t->before, &a->difference->answer, a->query.group, a->difference->status.now_ns, true);
+        t->before_answer = a->difference->answers;
+    }
     table_rows_build(&t->rows, &a->answer, a->query.group, a->status.now_ns, asks_anew(t, a));
     list_update(&t->list, (uint32_t)t->rows.n, row_key, t);
 }
