@@ -24,6 +24,7 @@
  *   perf/          the kernel's side: events, rings, records, counters
  *   base/          memory, strings, maps, files, errors
  */
+#include <errno.h>
 #if defined(FLAMETOP_STATIC) && __has_include(<nss.h>)
 #include <nss.h>
 #endif
@@ -40,8 +41,11 @@
 
 #define EXIT_USAGE 2
 
+/* Of a reader that has seen enough nobody wants to read. */
 static int complain(const struct error *e, int status)
 {
+    if (e->sys == EPIPE)
+        return status;
     fprintf(stderr, "flametop: %s\n", e->text);
     if (*e->shown)
         fprintf(stderr, "  %s\n  %*s^\n", e->shown, (int)e->column, "");

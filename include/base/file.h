@@ -20,13 +20,14 @@ bool file_read_fd(int fd, const char *name, size_t max, struct buf *b, struct er
 bool file_read_u64(const char *path, uint64_t *v); /* a number in a small file, decimal or 0x… */
 
 /* Output under a temporary name beside `path` (O_EXCL|O_NOFOLLOW, 0600), renamed into place by commit.
- * A path that is a symbolic link, or exists and is no regular file, is refused. Buffered; the first
- * failure sticks and is what commit reports. abort (or a failed commit) leaves nothing behind. */
+ * A path that is a symbolic link, or exists and is no regular file, is refused; "-" is standard output, to
+ * which commit copies what a file without a name held. Buffered; the first failure sticks and is what commit
+ * reports. abort (or a failed commit) leaves nothing behind. */
 struct outfile {
     int fd, dirfd;
     char *path, *tmp;    /* tmp: the temporary's name in the folder dirfd */
     uint64_t size_bytes; /* written so far */
-    bool failed;
+    bool failed, standard_output;
     struct error error;
     unsigned char *pending;
     size_t pending_n;
@@ -39,6 +40,9 @@ bool outfile_commit(struct outfile *o, struct error *e); /* flush, fsync, rename
 /* In place of commit: the file, which never gets a name; *fd is the caller's. Frees in any case. */
 bool outfile_take(struct outfile *o, int *fd, struct error *e);
 void outfile_abort(struct outfile *o);
+const char *file_temporary_folder(void); /* $TMPDIR, if it is an absolute path; /var/tmp or /tmp */
+/* There, for what is read and written at any offset; -1: e says why. */
+int file_open_nameless(const char *folder, struct error *e);
 /* write(2) until done; for descriptors that are not ours to rename (standard output). */
 bool file_write_all(int fd, const void *bytes, size_t n, struct error *e);
 

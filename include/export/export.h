@@ -78,6 +78,8 @@ extern const struct exporter export_annotate;
 
 /* By name, or (name NULL) by the ending of path; "perf.data" when nothing fits. NULL with e set: unknown name. */
 const struct exporter *export_find(const char *name, const char *path, struct error *e);
+/* Bytes that are no text must not reach a terminal: false if path is "-" and standard output is one. */
+bool export_may_write(const char *what, const char *path, struct error *e);
 /* Waits for names (bounded), asks q, writes. path "-": standard output. */
 bool export_run(const struct exporter *x, struct session *s, const struct view_query *q,
                 const struct export_options *o, const char *path, struct error *e);

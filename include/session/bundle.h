@@ -20,14 +20,15 @@ struct bundle_file { /* what else is in it, as it is */
     struct buf bytes;
 };
 struct bundle {
-    int fd;              /* the perf.data, a file without a name */
+    int fd;              /* the perf.data, a file without a name, until somebody takes it; -1 */
     struct given *given; /* NULL: none */
     struct bundle_file *files;
     size_t n_files, files_cap;
 };
-/* Whether a file is such an archive, by its first bytes; anything else, or nothing, is not. */
-bool bundle_is(const char *path);
-struct bundle *bundle_open(const char *path, const char *name, struct error *e); /* name: for messages */
+/* A descriptor, if the file is such an archive by its first bytes; -1: it is anything else, or not there. */
+int bundle_find(const char *path);
+/* From its beginning; the descriptor stays the caller's. name: for messages. */
+struct bundle *bundle_open(int fd, const char *name, struct error *e);
 void bundle_free(struct bundle *b); /* NULL is fine */
 
 #endif

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define READ_CHUNK 4096
@@ -111,4 +113,28 @@ bool file_write_all(int fd, const void *bytes, size_t n, struct error *e)
         return error_sys(e, wrote ? errno : EIO, "cannot write the output");
     }
     return true;
+}
+
+const char *file_temporary_folder(void)
+{
+    const char *named = getenv("TMPDIR");
+    struct stat st;
+    if (named && *named == '/')
+        return named;
+    return stat("/var/tmp", &st) == 0 && S_ISDIR(st.st_mode) ? "/var/tmp" : "/tmp";
+}
+
+int file_open_nameless(const char *folder, struct error *e)
+{
+    char path[512];
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
+        return fd >= 0 ? fd : (error_sys(e, errno, "cannot make a file in %s", folder), -1);
+    snprintf(path, sizeof path, "%.480s/flametop-XXXXXX", folder);
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd < 0)
+        error_sys(e, errno, "cannot make a file in %s", folder);
+    else
+        unlink(path);
+    return fd;
 }

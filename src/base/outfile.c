@@ -125,10 +125,24 @@ static bool open_tmp(struct outfile *o, struct error *e)
     return fail_sys(e, errno, "create", o->path);
 }
 
+/* Not before all of it is there: what goes back to mend its beginning can be written to a pipe, too. */
+static bool open_for_standard_output(struct outfile *o, struct error *e)
+{
+    char name[PATH_MAX];
+    const char *folder = file_temporary_folder();
+
+    o->standard_output = true;
+    snprintf(name, sizeof name, "a file without a name in %s (TMPDIR names another folder)", folder);
+    mem_free(o->path);
+    o->path = mem_strdup(name);
+    o->fd = file_open_nameless(folder, e);
+    return o->fd >= 0;
+}
+
 bool outfile_open(struct outfile *o, const char *path, struct error *e)
 {
     *o = (struct outfile){ .fd = -1, .dirfd = -1, .path = mem_strdup(path) };
-    if (open_folder(o, e) && check_target(o, e) && open_tmp(o, e)) {
+    if (strcmp(path, "-") ? open_folder(o, e) && check_target(o, e) && open_tmp(o, e) : open_for_standard_output(o, e)) {
         o->pending = mem_alloc(PENDING_BYTES);
         return true;
     }
@@ -226,9 +240,27 @@ static bool rename_tmp(struct outfile *o)
     return true;
 }
 
+static bool copy_out(struct outfile *o)
+{
+    ssize_t n;
+    off_t at = 0;
+
+    while ((n = pread(o->fd, o->pending, PENDING_BYTES, at)) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return stick(o, errno);
+        if (!file_write_all(STDOUT_FILENO, o->pending, (size_t)n, &o->error))
+            return !(o->failed = true);
+        at += n;
+    }
+    return true;
+}
+
 bool outfile_commit(struct outfile *o, struct error *e)
 {
-    bool ok = !o->failed && flush(o) && sync_to_disk(o) && close_tmp(o) && rename_tmp(o);
+    bool ok = !o->failed && flush(o) &&
+              (o->standard_output ? copy_out(o) : sync_to_disk(o) && close_tmp(o) && rename_tmp(o));
 
     if (!ok && e)
         *e = o->error;

@@ -132,9 +132,7 @@ static void *plan_make(struct session *s, const struct view_query *q, const stru
 {
     struct bundle_plan *p = mem_zalloc(sizeof *p);
     p->parcel.fd = -1;
-    if (!strcmp(path, "-"))
-        error_set(e, ERROR_ARGUMENT, "a bundle goes to a file, not to standard output: -o NAME.tar.zst");
-    else if (plan_all(p, s, q, o, path, e))
+    if (export_may_write("a bundle", path, e) && plan_all(p, s, q, o, path, e))
         return p;
     plan_free(p);
     return NULL;

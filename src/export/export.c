@@ -192,6 +192,12 @@ static bool run_plan(const struct export_plan *plan, struct session *s, const st
     return ok;
 }
 
+bool export_may_write(const char *what, const char *path, struct error *e)
+{
+    return strcmp(path, "-") || !isatty(STDOUT_FILENO) ||
+           error_set(e, ERROR_ARGUMENT, "%s is not for a terminal: -o FILE, or a pipe behind -o -", what);
+}
+
 bool export_run(const struct exporter *x, struct session *s, const struct view_query *q,
                 const struct export_options *o, const char *path, struct error *e)
 {
@@ -207,8 +213,8 @@ bool export_run(const struct exporter *x, struct session *s, const struct view_q
         if (!outfile_open(&file, path, e))
             return false;
         to.file = &file;
-    } else if (x->binary && isatty(STDOUT_FILENO)) {
-        return error_set(e, ERROR_ARGUMENT, "%s is not for a terminal: -o FILE, or a pipe behind -o -", x->name);
+    } else if (x->binary && !export_may_write(x->name, path, e)) {
+        return false;
     }
     bool ok = x->stream ? x->stream(s, &asked, o, &to, e) : run_text(x, s, &asked, o, &to);
     write_out(&to);

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <string.h>
-
 #include "export/export.h"
 
 static bool perfdata_write(struct session *s, const struct view_query *q, const struct export_options *o,
                            const char *path, struct error *e)
 {
     (void)o;
-    if (!strcmp(path, "-"))
-        return error_set(e, ERROR_ARGUMENT, "perf.data goes to a file, not to standard output: -o FILE");
-    return session_write(s, q, path, NULL, e);
+    return export_may_write("perf.data", path, e) && session_write(s, q, path, NULL, e);
 }
 
 const struct exporter export_perfdata = {

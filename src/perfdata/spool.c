@@ -167,30 +167,6 @@ static void copy_rest(struct spooling *sp, size_t n)
     }
 }
 
-static int open_nameless(const char *folder, struct error *e)
-{
-    char path[512];
-    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
-        return fd >= 0 ? fd : (error_sys(e, errno, "cannot make a file in %s", folder), -1);
-    snprintf(path, sizeof path, "%.480s/flametop-XXXXXX", folder);
-    fd = mkostemp(path, O_CLOEXEC);
-    if (fd < 0)
-        error_sys(e, errno, "cannot make a file in %s", folder);
-    else
-        unlink(path);
-    return fd;
-}
-
-static const char *temporary_folder(void)
-{
-    const char *named = getenv("TMPDIR");
-    struct stat st;
-    if (named && *named == '/')
-        return named;
-    return stat("/var/tmp", &st) == 0 && S_ISDIR(st.st_mode) ? "/var/tmp" : "/tmp";
-}
-
 /* As much of the first piece as is needed to see what it is: of a recording that somebody still makes no more may come. */
 static size_t head_bytes(const struct spooling *sp, size_t n)
 {
@@ -234,7 +210,7 @@ static bool run(struct spooling *sp)
     sp->kind = unpack_kind_of(sp->in_piece, n);
     if (sp->kind && !(sp->unpacker = unpacker_new(sp->kind, sp->e)))
         return false;
-    if (n && (sp->out = open_nameless(sp->folder, sp->e)) < 0)
+    if (n && (sp->out = file_open_nameless(sp->folder, sp->e)) < 0)
         return false;
     copy_rest(sp, n);
     return has_come(sp);
@@ -248,7 +224,7 @@ static bool spool_it(struct spool *s, bool pipe, uint64_t of_bytes, const struct
                            .e = &local,
                            .pipe = pipe,
                            .nonblocking = pipe && fcntl(s->fd, F_GETFL) & O_NONBLOCK,
-                           .folder = temporary_folder(),
+                           .folder = file_temporary_folder(),
                            .out = -1,
                            .of_bytes = of_bytes,
                            .in_piece = mem_alloc(PIECE_BYTES),

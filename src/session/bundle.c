@@ -161,15 +161,17 @@ static bool take_head(void *ctx, const uint8_t *bytes, size_t n)
     return h->n < sizeof h->bytes;
 }
 
-bool bundle_is(const char *path)
+int bundle_find(const char *path)
 {
     struct head h = { .n = 0 };
     int fd = open_regular(path);
     if (fd < 0)
-        return false;
+        return -1;
     read_all(fd, take_head, &h, NULL);
+    if (h.n == sizeof h.bytes && tar_is_head(h.bytes))
+        return fd;
     close(fd);
-    return h.n == sizeof h.bytes && tar_is_head(h.bytes);
+    return -1;
 }
 
 /* ---- opening ---- */
@@ -190,19 +192,13 @@ static bool take_archive(void *ctx, const uint8_t *bytes, size_t n)
     return !o->failed && !o->tar.ended;
 }
 
-static bool read_archive(struct opening *o, const char *path, const char *name, struct error *e)
+static bool read_archive(struct opening *o, int fd, const char *name, struct error *e)
 {
     struct stat st = { 0 };
-    int fd = open_regular(path);
-    if (fd < 0 || fstat(fd, &st)) {
-        bool ok = error_sys(e, errno, "cannot open %s", name);
-        if (fd >= 0)
-            close(fd);
-        return ok;
-    }
+    if (fstat(fd, &st) || lseek(fd, 0, SEEK_SET))
+        return error_sys(e, errno, "cannot read %s", name);
     o->limit = LIMIT_BASE + LIMIT_RATIO * (uint64_t)st.st_size;
     bool ok = read_all(fd, take_archive, o, e) && !o->failed;
-    close(fd);
     if (ok && !o->has_profile)
         ok = error_set(e, ERROR_FORMAT, "%s is an archive without a " BUNDLE_PROFILE ": flametop did not make it", name);
     else if (ok && !o->tar.ended)
@@ -210,14 +206,14 @@ static bool read_archive(struct opening *o, const char *path, const char *name, 
     return ok;
 }
 
-struct bundle *bundle_open(const char *path, const char *name, struct error *e)
+struct bundle *bundle_open(int fd, const char *name, struct error *e)
 {
     struct error why = { 0 };
     struct bundle *b = mem_zalloc(sizeof *b);
     struct opening o = { .b = b, .e = &why };
     b->fd = -1;
     o.tar = (struct tar_reader){ .member = on_member, .bytes = on_bytes, .ctx = &o };
-    bool ok = read_archive(&o, path, name, &why);
+    bool ok = read_archive(&o, fd, name, &why);
     if (ok)
         ok = outfile_take(&o.profile, &b->fd, &why);
     else if (o.has_profile && o.profile.failed)

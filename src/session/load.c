@@ -16,30 +16,30 @@
 #define LOAD_PAUSE_US 50
 #define TABLE_WAIT_NS (20 * NS_PER_SEC)
 
-static bool open_bundle(struct session *s, const char *path, const char *name, struct error *e)
+/* Takes the descriptor. */
+static bool open_bundle(struct session *s, int fd, const char *name, struct error *e)
 {
-    char profile[64];
-    s->bundle = bundle_open(path, name, e);
+    struct spool profile = { .name = name };
+    s->bundle = bundle_open(fd, name, e);
+    close(fd);
     if (!s->bundle)
         return false;
-    snprintf(profile, sizeof profile, "/proc/self/fd/%d", s->bundle->fd);
-    return (s->file = perfdata_open(profile, e)) != NULL;
+    profile.fd = s->bundle->fd;
+    s->bundle->fd = -1;
+    return (s->file = perfdata_open_spooled(&profile, e)) != NULL;
 }
 
 static bool open_file(struct session *s, struct error *e)
 {
-    char path[64];
     struct spool spool;
-    if (bundle_is(s->cfg.input))
-        return open_bundle(s, s->cfg.input, s->cfg.input, e);
+    int archive = bundle_find(s->cfg.input);
+    if (archive >= 0)
+        return open_bundle(s, archive, s->cfg.input, e);
     if (!spool_open(&spool, s->cfg.input, s->cfg.wait, e))
         return false;
     if (!spool.archive)
         return (s->file = perfdata_open_spooled(&spool, e)) != NULL;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", spool.fd);
-    bool ok = open_bundle(s, path, spool.name, e);
-    close(spool.fd);
-    return ok;
+    return open_bundle(s, spool.fd, spool.name, e);
 }
 
 bool load_open(struct session *s, struct error *e)

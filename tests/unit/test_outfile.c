@@ -104,6 +104,31 @@ static void the_file_appears_whole_at_commit(void **state)
     assert_int_equal(st.st_mode & 07777, 0600);
 }
 
+static void a_dash_is_standard_output_which_gets_what_was_mended(void **state)
+{
+    struct outfile o;
+    struct error e = { 0 };
+    char got[16] = "";
+    int ends[2], before = dup(STDOUT_FILENO);
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    assert_true(outfile_open(&o, "-", &e));
+    assert_true(outfile_write(&o, "????work 3\n", 11));
+    assert_true(outfile_rewrite(&o, 0, "main", 4));
+    fflush(stdout);
+    dup2(ends[1], STDOUT_FILENO);
+    bool ok = outfile_commit(&o, &e);
+    dup2(before, STDOUT_FILENO);
+    close(before);
+    close(ends[1]);
+    assert_true(ok);
+    assert_int_equal(read(ends[0], got, sizeof got), 11);
+    assert_string_equal(got, "mainwork 3\n");
+    close(ends[0]);
+    assert_int_equal(count_names(NULL, 0), 0);
+}
+
 static void abort_leaves_nothing_behind(void **state)
 {
     struct outfile o;
@@ -421,6 +446,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(the_file_appears_whole_at_commit),
         IN_FOLDER(abort_leaves_nothing_behind),
+        IN_FOLDER(a_dash_is_standard_output_which_gets_what_was_mended),
         cmocka_unit_test(aborting_what_was_never_opened_closes_nothing),
         IN_FOLDER(an_existing_file_is_replaced_only_at_commit),
         IN_FOLDER(large_writes_and_small_ones_keep_their_order),
