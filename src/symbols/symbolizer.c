@@ -36,6 +36,34 @@ static void init_condition(pthread_cond_t *c)
     pthread_condattr_destroy(&attr);
 }
 
+/* What was named by mistake would name nothing, and nobody would know why. A pipe cannot be looked at beforehand. */
+static bool begins_as_kallsyms(int fd)
+{
+    struct stat st;
+    char line[64] = "";
+    ssize_t n = pread(fd, line, sizeof line - 1, 0);
+
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+        return !S_ISDIR(st.st_mode);
+    size_t digits = n > 0 ? strspn(line, "0123456789abcdefABCDEF") : 0;
+    return digits && digits <= 16 && line[digits] == ' ' && line[digits + 1] > ' ' && line[digits + 2] == ' ';
+}
+
+static bool begins_as_elf(int fd)
+{
+    char head[4];
+    return pread(fd, head, sizeof head, 0) == sizeof head && !memcmp(head, "\177ELF", sizeof head);
+}
+
+static bool is_folder(const char *path, struct error *e)
+{
+    struct stat st;
+
+    if (stat(path, &st))
+        return error_sys(e, errno, "cannot look for programs below %s", path);
+    return S_ISDIR(st.st_mode) || error_set(e, ERROR_ARGUMENT, "%s is no folder: --symfs wants the one that stands for /", path);
+}
+
 /* Which kernel's names are at hand: those of a given file, or this machine's, if the profile is of this kernel. */
 static bool choose_kernel(struct symbolizer *sy, const struct symbolizer_config *cfg, struct error *e)
 {
@@ -62,7 +90,9 @@ static bool choose_kernel(struct symbolizer *sy, const struct symbolizer_config 
         open(cfg->kallsyms ? cfg->kallsyms : "/proc/kallsyms", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (sy->kallsyms_fd < 0 && cfg->kallsyms)
         return error_sys(e, errno, "cannot open %s", cfg->kallsyms);
-    return true;
+    return !cfg->kallsyms || begins_as_kallsyms(sy->kallsyms_fd) ||
+           error_set(e, ERROR_ARGUMENT, "%s is no list of kernel symbols: --kallsyms wants lines as /proc/kallsyms has them",
+                     cfg->kallsyms);
 }
 
 /* A kernel that was named: it has to be the one that was recorded, as far as build-ids tell. */
@@ -78,6 +108,9 @@ static bool open_vmlinux(struct symbolizer *sy, const char *path, struct error *
         return error_sys(e, errno, "cannot open %s", path);
     if (fstat(sy->vmlinux_fd, &st) || !S_ISREG(st.st_mode))
         return error_set(e, ERROR_ARGUMENT, "%s is no file: --vmlinux wants the kernel as an ELF file", path);
+    if (!begins_as_elf(sy->vmlinux_fd))
+        return error_set(e, ERROR_ARGUMENT, "%s is no ELF file: --vmlinux wants the kernel before it was packed to a vmlinuz",
+                         path);
     unsigned n = elfid_read(sy->vmlinux_fd, id);
     if (n && sy->kernel_build_id_size && (n != sy->kernel_build_id_size || memcmp(id, sy->kernel_build_id, n)))
         return error_set(e, ERROR_ARGUMENT, "%s is another kernel than the one that was profiled: their build-ids differ",
@@ -125,7 +158,7 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *cfg, struct er
         goto fail;
     }
     open_fetcher(sy, cfg);
-    if (choose_kernel(sy, cfg, e) && open_vmlinux(sy, cfg->vmlinux, e))
+    if ((!sy->symfs || is_folder(sy->symfs, e)) && choose_kernel(sy, cfg, e) && open_vmlinux(sy, cfg->vmlinux, e))
         return sy;
 fail:
     symbolizer_free(sy);

@@ -184,6 +184,24 @@ static void another_machines_kernel_has_no_names_here(void **state)
     module_put(m);
 }
 
+static void what_was_named_by_mistake_is_refused(void **state)
+{
+    struct setup *s = *state;
+    char path[128], missing[128];
+    const struct symbolizer_config wrong[] = {
+        { .kallsyms = path }, { .kallsyms = s->dir }, { .vmlinux = path }, { .symfs = path }, { .symfs = missing },
+    };
+
+    snprintf(missing, sizeof missing, "%s/missing", s->dir);
+    write_text(s, "words", "face it: this is no list\n", path, sizeof path);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const char *named = wrong[i].kallsyms ? wrong[i].kallsyms : wrong[i].vmlinux ? wrong[i].vmlinux : wrong[i].symfs;
+        struct error e = { 0 };
+        assert_null(symbolizer_new(&wrong[i], &e));
+        assert_non_null(strstr(e.text, named));
+    }
+}
+
 /* A vmlinux in the build-id tree below symfs. */
 static void make_vmlinux(const struct setup *s, unsigned char id)
 {
@@ -342,6 +360,7 @@ int main(int argc, char **argv)
         WITH_SETUP(a_vmlinux_that_is_named_has_to_be_the_recorded_one),
         WITH_SETUP(of_another_machine_only_files_with_its_build_ids_count),
         WITH_SETUP(this_machines_kernel_has_names),
+        WITH_SETUP(what_was_named_by_mistake_is_refused),
     };
 
     SYMBOLIZER_TESTS(argc, argv, tests);
