@@ -9,12 +9,23 @@
 #include "export/compare.h"
 #include "profile/functions.h"
 
+/* A recording need not tell of its machine. */
+static void put_machine(const struct session_status *st, struct buf *out)
+{
+    if (*st->host)
+        buf_printf(out, "%s %s  ", st->host, st->release);
+    if (st->cpus)
+        buf_printf(out, "%u cpu%s  ", st->cpus, st->cpus == 1 ? "" : "s");
+}
+
 void report_header(struct session *s, const struct view *v, struct buf *out)
 {
     struct session_status st;
     char elapsed[32], samples[32], lost[32];
     session_get_status(s, &st);
-    buf_printf(out, "flametop - %s %s  %u cpus  %s", st.host, st.release, st.cpus, st.event);
+    buf_puts(out, "flametop - ");
+    put_machine(&st, out);
+    buf_puts(out, st.event);
     if (st.freq_hz)
         buf_printf(out, " %lluHz", (unsigned long long)st.freq_hz);
     else if (st.period)
