@@ -200,7 +200,7 @@ def tracepoints_as_perf():
                            "sleep", "0.2"], capture_output=True, text=True, check=False)
     if done.returncode:
         raise Skip("perf cannot record tracepoints: " + done.stderr.strip().split("\n")[-1])
-    for fields in (None, "comm,tid,event,trace,time"): # perf gives no name to a thread of which only its process is known
+    for fields in (None, "comm,tid,event,trace,time"):  # perf gives no name to a thread of which only its process is known
         mine = export(file, "script", "--as-perf", *(["--fields", fields] if fields else [])).splitlines()
         theirs = m.perf("script", "-i", file, *(["-F", fields] if fields else []))[0].splitlines()
         assert [line.rstrip() for line in mine] == [line.rstrip() for line in theirs], \
