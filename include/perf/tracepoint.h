@@ -36,6 +36,10 @@ struct tracepoint_format *tracepoint_format_open(const char *system, const char 
 /* Is that text (n bytes) the format that this kernel has? */
 bool tracepoint_format_is(const char *system, const char *name, const char *text, size_t n);
 void tracepoint_format_close(struct tracepoint_format *f);
+/* What "%pS" and "%ps" of a format call an address of the kernel, and where that function begins; NULL: not known. The
+ * name is borrowed until the next question. Without it they stay addresses. */
+typedef const char *tracepoint_name_fn(void *ctx, uint64_t address, uint64_t *start);
+void tracepoint_format_names(struct tracepoint_format *f, tracepoint_name_fn *name, void *ctx);
 bool tracepoint_print(struct tracepoint_format *f, const void *raw, uint32_t size, uint32_t cpu,
                       struct buf *out);
 

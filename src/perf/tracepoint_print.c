@@ -26,6 +26,8 @@ struct tracepoint_format {
     uint32_t static_size; /* the payload has at least so much */
     uint32_t dirty;       /* bytes of the room in use since the last print */
     unsigned char *room;
+    tracepoint_name_fn *name;
+    void *name_ctx;
 };
 
 static uint32_t fields_end(const struct tep_format_field *field, uint32_t end)
@@ -131,6 +133,24 @@ struct tracepoint_format *tracepoint_format_open(const char *system, const char 
         return f;
     tracepoint_format_close(f);
     return NULL;
+}
+
+static char *name_of(void *format, unsigned long long *address, char **module)
+{
+    const struct tracepoint_format *f = format;
+    uint64_t start = 0;
+    const char *name = f->name(f->name_ctx, *address, &start);
+    *module = NULL;
+    if (name)
+        *address = start;
+    return (char *)name; /* libtraceevent only reads it */
+}
+
+void tracepoint_format_names(struct tracepoint_format *f, tracepoint_name_fn *name, void *ctx)
+{
+    f->name = name;
+    f->name_ctx = ctx;
+    tep_set_function_resolver(f->tep, name_of, f);
 }
 
 bool tracepoint_format_is(const char *system, const char *name, const char *text, size_t n)

@@ -196,8 +196,8 @@ def tracepoints_as_perf():
     """what tracepoints say is in the script as perf has it"""
     m.need_perf()
     file = m.path("tracepoints.data")
-    done = subprocess.run(["perf", "record", "-q", "-a", "-e", "sched:sched_switch", "-e", "irq:softirq_entry", "-o", file,
-                           "sleep", "0.2"], capture_output=True, text=True, check=False)
+    done = subprocess.run(["perf", "record", "-q", "-a", "-e", "sched:sched_switch", "-e", "irq:softirq_entry",
+                           "-e", "kmem:kmalloc", "-o", file, "sleep", "0.2"], capture_output=True, text=True, check=False)
     if done.returncode:
         raise Skip("perf cannot record tracepoints: " + done.stderr.strip().split("\n")[-1])
     for fields in (None, "comm,tid,event,trace,time"):  # perf gives no name to a thread of which only its process is known

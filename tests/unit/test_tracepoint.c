@@ -51,6 +51,10 @@ static const char hex_format[] =
     "\tfield:__data_loc u8[] bytes;\toffset:12;\tsize:4;\tsigned:0;\n\n"
     "print fmt: \"bytes=%s\", __print_hex(__get_dynamic_array(bytes), REC->len)\n";
 
+static const char place_format[] =
+    "name: place\nID: 10\nformat:\n" COMMON "\tfield:unsigned long site;\toffset:8;\tsize:8;\tsigned:0;\n\n"
+    "print fmt: \"site=%pS in=%ps\", (void *)REC->site, (void *)REC->site\n";
+
 static int make_tracefs(void **state)
 {
     (void)state;
@@ -66,6 +70,9 @@ static int make_tracefs(void **state)
     put_folder("events/toy/hex");
     put("events/toy/hex/id", "8\n");
     put("events/toy/hex/format", hex_format);
+    put_folder("events/toy/place");
+    put("events/toy/place/id", "10\n");
+    put("events/toy/place/format", place_format);
     put_folder("events/toy/bad");
     put("events/toy/bad/id", "what\n");
     put_folder("events/toy/odd");
@@ -115,7 +122,7 @@ static void ids_are_read_and_systems_listed(void **state)
     assert_string_equal(names.items[0], "toy");
     namelist_done(&names);
     assert_true(tracepoint_names("toy", &names, NULL));
-    assert_int_equal(names.n, 4);
+    assert_int_equal(names.n, 5);
     assert_string_equal(names.items[1], "hello");
     namelist_done(&names);
 }
@@ -190,6 +197,36 @@ static void payloads_are_printed_by_their_format_and_cleaned(void **state)
     h = hello_of("x", 1, "");
     assert_true(tracepoint_print(f, &h, sizeof h, 0, &out)); /* nothing stays of the one before */
     assert_string_equal(buf_str(&out), "comm=x pid=1 file=");
+    tracepoint_format_close(f);
+    buf_done(&out);
+}
+
+static const char *name_at(void *ctx, uint64_t address, uint64_t *start)
+{
+    *start = *(const uint64_t *)ctx;
+    return address - *start < 0x100 ? "vfs_read" : NULL;
+}
+
+static void addresses_of_the_kernel_get_the_names_that_are_known(void **state)
+{
+    (void)state;
+    struct {
+        uint16_t type;
+        uint8_t common[6];
+        uint64_t site;
+    } call = { .type = 10, .site = 0xffffffff81000210 };
+    uint64_t start = 0xffffffff81000200;
+    struct buf out = { 0 };
+    struct tracepoint_format *f = tracepoint_format_open("toy", "place", NULL);
+    assert_non_null(f);
+    tracepoint_format_names(f, name_at, &start);
+    assert_true(tracepoint_print(f, &call, sizeof call, 0, &out));
+    assert_string_equal(buf_str(&out), "site=vfs_read+0x10 in=vfs_read");
+    buf_clear(&out);
+    call.site += 0x1000;
+    assert_true(tracepoint_print(f, &call, sizeof call, 0, &out));
+    assert_null(strstr(buf_str(&out), "vfs_read"));
+    assert_non_null(strstr(buf_str(&out), "ffffffff81001210"));
     tracepoint_format_close(f);
     buf_done(&out);
 }
@@ -273,6 +310,7 @@ int main(void)
         IN_TRACEFS(without_tracefs_the_message_says_how_to_mount_it),
         IN_TRACEFS(a_closed_tracefs_is_said_to_be_closed),
         IN_TRACEFS(payloads_are_printed_by_their_format_and_cleaned),
+        IN_TRACEFS(addresses_of_the_kernel_get_the_names_that_are_known),
         IN_TRACEFS(payloads_that_are_cut_or_lie_do_no_harm),
         IN_TRACEFS(lengths_from_the_payload_are_not_believed),
         IN_TRACEFS(a_format_that_is_none_is_refused),
