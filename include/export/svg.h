@@ -12,7 +12,7 @@
 
 enum svg_palette { /* in the order of svg_palette_names */
     SVG_MIXED, /* by what a function is: kernel, user, C++, Rust, compiled at run time, inlined */
-    SVG_HOT, SVG_MEM, SVG_IO, SVG_JAVA, SVG_JS, SVG_WAKEUP, SVG_CHAIN,
+    SVG_HOT, SVG_MEM, SVG_IO, SVG_JAVA, SVG_JS, SVG_PERL, SVG_WAKEUP, SVG_CHAIN,
     SVG_AQUA, SVG_RED, SVG_GREEN, SVG_BLUE, SVG_YELLOW, SVG_PURPLE, SVG_ORANGE,
     SVG_PALETTES
 };

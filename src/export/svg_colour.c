@@ -8,10 +8,10 @@
 #include "export/svg.h"
 
 const char *const svg_palette_names[SVG_PALETTES] = {
-    [SVG_MIXED] = "mixed", [SVG_HOT] = "hot",       [SVG_MEM] = "mem",     [SVG_IO] = "io",     [SVG_JAVA] = "java",
-    [SVG_JS] = "js",       [SVG_WAKEUP] = "wakeup", [SVG_CHAIN] = "chain", [SVG_AQUA] = "aqua", [SVG_RED] = "red",
-    [SVG_GREEN] = "green", [SVG_BLUE] = "blue",     [SVG_YELLOW] = "yellow", [SVG_PURPLE] = "purple",
-    [SVG_ORANGE] = "orange",
+    [SVG_MIXED] = "mixed",   [SVG_HOT] = "hot",       [SVG_MEM] = "mem",       [SVG_IO] = "io",
+    [SVG_JAVA] = "java",     [SVG_JS] = "js",         [SVG_PERL] = "perl",     [SVG_WAKEUP] = "wakeup",
+    [SVG_CHAIN] = "chain",   [SVG_AQUA] = "aqua",     [SVG_RED] = "red",       [SVG_GREEN] = "green",
+    [SVG_BLUE] = "blue",     [SVG_YELLOW] = "yellow", [SVG_PURPLE] = "purple", [SVG_ORANGE] = "orange",
 };
 
 /* A channel is base + range * one of the three numbers of a name. */
@@ -92,7 +92,7 @@ static uint32_t ramp_colour(const struct ramp *r, const double v[3])
 
 static bool begins_with_java(const char *name)
 {
-    static const char *const packages[] = { "java/", "org/", "com/", "io/", "sun/" };
+    static const char *const packages[] = { "java/", "javax/", "jdk/", "net/", "org/", "com/", "io/", "sun/" };
     name += *name == 'L';
     for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
         if (!strncmp(name, packages[i], strlen(packages[i])))
@@ -132,6 +132,15 @@ static enum svg_palette js_palette(const struct nametree_func *f)
     return f->class == SYMBOL_CLASS_KERNEL ? SVG_ORANGE : SVG_RED;
 }
 
+static enum svg_palette perl_palette(const struct nametree_func *f)
+{
+    if (has_namespaces(f))
+        return SVG_YELLOW;
+    if (strstr(f->name, "Perl") || strstr(f->name, ".pl"))
+        return SVG_GREEN;
+    return f->class == SYMBOL_CLASS_KERNEL ? SVG_ORANGE : SVG_RED;
+}
+
 static enum svg_palette palette_of(const struct nametree_func *f, enum svg_palette asked)
 {
     switch (asked) {
@@ -139,6 +148,8 @@ static enum svg_palette palette_of(const struct nametree_func *f, enum svg_palet
         return java_palette(f);
     case SVG_JS:
         return js_palette(f);
+    case SVG_PERL:
+        return perl_palette(f);
     case SVG_WAKEUP:
         return SVG_AQUA;
     case SVG_CHAIN: /* who wakes is marked */

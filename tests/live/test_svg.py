@@ -179,7 +179,7 @@ def options():
     inverted = boxes_of(export(file, "svg", "--inverted"))
     assert inverted[0].name == "all" and inverted[0].y == min(b.y for b in inverted)
     fills = {}
-    for palette in "mixed hot mem io java js wakeup chain aqua red green blue yellow purple orange".split():
+    for palette in "mixed hot mem io java js perl wakeup chain aqua red green blue yellow purple orange".split():
         found = boxes_of(export(file, "svg", "--colors", palette))
         assert found == boxes_of(export(file, "svg", "--colors", palette)), palette
         fills[palette] = {b.name: b.fill for b in found}
