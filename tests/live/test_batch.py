@@ -34,6 +34,15 @@ def frames_are_counted():
     assert len(frames(out)) == 1, out
 
 
+def events_that_no_key_chooses():
+    """without a screen only the first of several events is sampled, which is said; in braces all are"""
+    m.need_events()
+    _, _, why = m.flametop("-b", "-n", "1", "-d", "0.2", "-e", "cpu-clock,page-faults")
+    assert re.fullmatch(r"flametop: only cpu-clock is sampled: .*-e '\{cpu-clock,page-faults\}'\n", why), why
+    _, _, why = m.flametop("-b", "-n", "1", "-d", "0.2", "-e", "{cpu-clock,page-faults}")
+    assert not why, why
+
+
 def file_is_one_frame():
     """a file is one frame, however many are asked for; a pipe gets its report"""
     m.need_events()
@@ -56,4 +65,4 @@ def record_ends_with_its_command():
     assert any(line.startswith("sh;") for line in open(m.path("c.folded"))), open(m.path("c.folded")).read()
 
 
-run(last_frame_has_all, frames_are_counted, file_is_one_frame, record_ends_with_its_command)
+run(last_frame_has_all, frames_are_counted, events_that_no_key_chooses, file_is_one_frame, record_ends_with_its_command)
