@@ -20,7 +20,7 @@ enum worker_kind {       /* fds; payload → what comes back */
     WORKER_JIT,          /* perf maps and jitdumps, the best last → table */
     WORKER_DEMANGLE,     /* -; names, each with its NUL → as many names, "" where it is none */
     WORKER_UNWIND,       /* the file → unwind rows, or none; its debug link, a NUL, and why there are none */
-    WORKER_UNWIND_DEBUG, /* the file, its debug file → unwind rows of both */
+    WORKER_UNWIND_DEBUG, /* the file, its debug file → unwind rows of both, or none: the latter adds nothing; as above */
     WORKER_LINES,        /* up to 4 files; struct lines_ask → source lines (symbols/linesformat.h) */
     WORKER_CODE,         /* what has the code; struct code_ask → its instructions (symbols/codeformat.h) */
 };

@@ -197,7 +197,7 @@ static bool do_unwind(const struct job *q, struct job_reply *reply, struct error
     bool ok = elf_read_unwind(q->fds[0], q->n_fds > 1 ? q->fds[1] : -1, &blob, &size, link, &why);
 
     reply->payload_n = (size_t)snprintf(reply->payload, sizeof reply->payload, "%s%c%s", link, 0, why.text);
-    if (!ok && (why.class != ERROR_MISSING || q->n_fds > 1))
+    if (!ok && why.class != ERROR_MISSING)
         return error_set(e, why.class, "%s", why.text);
     if (ok) {
         ok = job_reply_blob(reply, blob, size, e);

@@ -54,12 +54,21 @@ static bool cache_key_of(const struct symbolizer *sy, enum worker_kind kind, int
     return true;
 }
 
+/* That a debug file has nothing to add is kept as well, in place of a table that is longer by far: such files are the
+ * largest of all. */
+#define NOTHING_BYTES 1
+
 /* The payload of an answer with a table is the debug link, a text. */
 static bool ask_cache(struct symbolizer *sy, const struct cache_key *key, struct worker_answer *a)
 {
     if (!cache_get(sy->cache, key, &a->blob, &a->blob_size, a->payload))
         return false;
     a->payload_n = strlen(a->payload) + 1;
+    if (a->blob_size == NOTHING_BYTES) {
+        blob_free(a->blob, a->blob_size);
+        a->blob = NULL;
+        a->blob_size = 0;
+    }
     return true;
 }
 
@@ -84,6 +93,8 @@ bool resolve_ask(struct symbolizer *sy, enum worker_kind kind, int fd, int secon
         a->payload[a->payload_n] = '\0';
         cache_put(sy->cache, &key, a->blob, a->blob_size, a->payload);
     }
+    if (result == WORKER_DONE && kept && !a->blob && kind == WORKER_UNWIND_DEBUG)
+        cache_put(sy->cache, &key, "", NOTHING_BYTES, "");
     if (result == WORKER_DONE)
         return true;
     blob_free(a->blob, a->blob_size);

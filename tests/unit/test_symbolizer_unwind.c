@@ -232,6 +232,38 @@ static void a_debug_files_frames_are_used(void **state)
     module_put(other);
 }
 
+/* Debug files are large, and hardly any has call frames: that is not found out at each start. */
+static void a_debug_file_without_frames_is_read_once(void **state)
+{
+    struct setup *s = *state, one;
+    struct symbolizer_config cfg = { .live = true, .keep_tables = true };
+    struct elf_maker maker = with_frames(9, ".eh_frame");
+    struct elf_maker debug = { .symbols = &plain, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9 };
+    struct symbolizer_stats stats;
+    const char *known = getenv("XDG_CACHE_HOME");
+    char before[256];
+    int i;
+
+    snprintf(before, sizeof before, "%s", known ? known : "");
+    setenv("XDG_CACHE_HOME", s->dir, 1);
+    maker.link = "a.debug";
+    maker.note_segment = true;
+    module_put(make_elf_module(s, "a.debug", &debug));
+    struct module *m = make_elf_module(s, "a", &maker);
+    for (i = 0; i < 2; i++) {
+        start(&one, &cfg);
+        assert_rows(rows_of(&one, m));
+        symbolizer_stats(one.sy, &stats);
+        assert_int_equal(stats.worker_starts > 0, i == 0);
+        stop(&one);
+    }
+    if (known)
+        setenv("XDG_CACHE_HOME", before, 1);
+    else
+        unsetenv("XDG_CACHE_HOME");
+    module_put(m);
+}
+
 static void frames_are_found_without_section_headers(void **state)
 {
     struct setup *s = *state;
@@ -488,6 +520,7 @@ int main(int argc, char **argv)
         WITH_SETUP(a_file_without_call_frames_says_why),
         WITH_SETUP(a_file_of_another_build_gives_no_rows),
         WITH_SETUP(a_debug_files_frames_are_used),
+        WITH_SETUP(a_debug_file_without_frames_is_read_once),
         WITH_SETUP(frames_are_found_without_section_headers),
         WITH_SETUP(a_hundred_thousand_modules_share_what_is_one_build),
         WITH_SETUP(tables_come_though_the_worker_is_killed),
