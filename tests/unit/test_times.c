@@ -224,7 +224,7 @@ static void counts_of_time_that_goes_on_are_those_of_all(void **state)
     times_counts_done(&anew);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(all_samples_of_the_event_are_counted, set_up, end),
@@ -234,5 +234,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_chart_is_of_one_thread, set_up, end),
         cmocka_unit_test_setup_teardown(counts_of_time_that_goes_on_are_those_of_all, set_up, end),
     };
+
+    if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
+        symbol_worker_main(3);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
