@@ -178,6 +178,48 @@ def freezes():
     assert int(lines) == written, (written, lines)
 
 
+GROUP = "'{cpu-clock,task-clock,page-faults,context-switches,cpu-migrations,minor-faults,major-faults,dummy}:S'"
+
+
+def files():
+    """it has an event open on each CPU, and few files beside them"""
+    s = flametop(RATE)
+    count = int(seat().run("ls /proc/%d/fd 2>/dev/null | wc -l" % pid_of()))
+    assert events_open() == ONLINE and count < ONLINE + 64, (events_open(), count)
+    print("# %d CPUs: %d files are open, %d of them events" % (ONLINE, count, events_open()))
+    s.ends()
+
+
+def files_of_a_group():
+    """a group of eight events is open on each CPU, with no more files than the usual 1024"""
+    s = Patient(seat().start("(ulimit -n 1024; exec flametop %s -e %s)" % (RATE, GROUP)))
+    s.wait(r"^flametop .*\[1/8\] .*LIVE")
+    s.wait(r" samples [1-9]")
+    assert events_open() == 8 * ONLINE, events_open()
+    s.ends()
+
+
+def comes_and_goes():
+    """a CPU that goes offline and one that comes back are followed"""
+    s = flametop(RATE)
+    seat().run("echo 0 >/sys/devices/system/cpu/cpu20/online")
+    s.until(lambda: events_open() == ONLINE - 1, "the event of a CPU that went stays")
+    seat().run("echo 1 >/sys/devices/system/cpu/cpu20/online")
+    s.until(lambda: events_open() == ONLINE, "a CPU that came has no event")
+    before = s.until(s.samples, "no samples")
+    s.until(lambda: (s.samples() or 0) > before, "it does not go on")
+    s.ends()
+
+
+def layout_of_counters():
+    """counters are divided by cores and sockets as the CPUs lie"""
+    text = seat().run("flametop -b -n 1 --view counters --split socket")
+    assert re.search(r"^0 +\d+\.\d .*\n1 +\d+\.\d ", text, re.M), text
+    text = seat().run("flametop -b -n 1 --view counters --split core")
+    for row in (r"^0/0 \(CPU 0,1\) +\d", r"^0/2 \(CPU 4\) +\d", r"^1/15 \(CPU 63\) +\d"):  # 5 and 62 are offline
+        assert re.search(row, text, re.M), text
+
+
 def time_of_cpu_0(s):
     """CPU time, in ns, of the thread here that emulates the guest's CPU 0. The guest's own times are no measure: in them are
     the pauses in which this machine did other things than emulate that CPU."""
@@ -242,4 +284,5 @@ def costs():
     assert many <= 1.5 * each, (many, each)
 
 
-run(starts, views, switches_of_event, switches_of_scope, freezes, costs)
+run(starts, views, switches_of_event, switches_of_scope, freezes, files, files_of_a_group, comes_and_goes,
+    layout_of_counters, costs)
