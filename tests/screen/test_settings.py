@@ -25,7 +25,7 @@ def ordinary_user():
     before = open(paranoid).read()
     if not os.access(paranoid, os.W_OK) or not reachable():
         raise m.Skip("the program or the setting cannot be reached by an ordinary user")
-    load = m.start(m.build("shape"), "36000", user="nobody")
+    load = m.start(m.build("shape"), "36000", user="nobody", group=65534, extra_groups=[])
     try:
         for level in ("2", "3", "4"):
             open(paranoid, "w").write(level)
