@@ -216,6 +216,23 @@ void options_done(struct options *o)
     event_list_done(&o->events);
 }
 
+/* From column 29 on, broken behind what stands between words where they would go beyond column 100. */
+static void help_text(struct buf *out, const char *text, char between)
+{
+    int column = 29;
+    while (*text) {
+        int word = (int)(strchrnul(text, between) - text);
+        if (column + word > 100) {
+            buf_printf(out, "\n%29s", "");
+            column = 29;
+        }
+        word += text[word] != '\0';
+        buf_printf(out, "%.*s", word, text);
+        column += word;
+        text += word;
+    }
+}
+
 static void help_row(struct buf *out, const struct option_row *r)
 {
     char left[64];
@@ -225,22 +242,15 @@ static void help_row(struct buf *out, const struct option_row *r)
         snprintf(left + n, sizeof left - (size_t)n, " %s", r->arg);
     else if (*r->arg)
         snprintf(left + n, sizeof left - (size_t)n, " WORD");
-    const char *help = r->help;
     buf_printf(out, "%-28s ", left);
     if (strlen(left) > 28)
         buf_printf(out, "\n%29s", "");
-    for (int column = 29; *help;) { /* broken at spaces, 100 columns */
-        int word = (int)strcspn(help, " ");
-        if (column + word > 100) {
-            buf_printf(out, "\n%29s", "");
-            column = 29;
-        }
-        buf_printf(out, "%.*s%s", word, help, help[word] ? " " : "");
-        column += word + 1;
-        help += word + (help[word] == ' ');
+    help_text(out, r->help, ' ');
+    if (strchr(r->arg, '|')) {
+        buf_printf(out, "\n%29s(", "");
+        help_text(out, r->arg, '|');
+        buf_putc(out, ')');
     }
-    if (strchr(r->arg, '|'))
-        buf_printf(out, "\n%29s(%s)", "", r->arg);
     buf_putc(out, '\n');
 }
 
