@@ -66,7 +66,8 @@ struct live_cpu {
     size_t fds_cap;
     uint32_t watched; /* the one that epoll holds; n_fds: none, all of them have ended */
     struct ring ring;
-    uint64_t enabled_ns; /* its time, as of the last look */
+    uint64_t enabled_ns; /* its time, as of the last look that read it */
+    uint64_t seen_head;  /* of the ring, as of the last look */
     bool leaving;        /* the CPU is gone: closed when the ring is empty */
 };
 void live_cpu_close(struct live_cpu *c);

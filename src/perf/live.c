@@ -420,8 +420,10 @@ static bool is_starved(const struct live *l)
 static bool was_retired(struct live *l, struct live_cpu *c)
 {
     uint64_t now[3];
-    if (l->plan.where == PLAN_TASKS)
-        return false;
+    bool wrote = c->ring.head != c->seen_head;
+    c->seen_head = c->ring.head;
+    if (l->plan.where == PLAN_TASKS || (wrote && !has_ended(c)))
+        return false; /* who writes records lives: to read its time interrupts its CPU, and waits for that */
     if (has_ended(c) || !read_times(c->fds[0], now)) {
         map_put(&l->lost, c->cpu, 1);
         return true;
