@@ -403,7 +403,9 @@ static bool is_starved(const struct live *l)
 {
     uint32_t members = plan_members(&l->plan), looks = 0;
     uint64_t enabled_ns = 0, now[3];
-    for (uint32_t i = 0; i < l->n_cpus && !l->stats.samples; i++)
+    if (l->stats.samples)
+        return false;
+    for (uint32_t i = 0; i < l->n_cpus; i++)
         for (uint32_t fd = 0; fd < l->cpus[i]->n_fds && looks < STARVED_LOOKS; fd += members, looks++) {
             if (!read_times(l->cpus[i]->fds[fd], now))
                 continue;
@@ -420,11 +422,11 @@ static bool is_starved(const struct live *l)
 static bool was_retired(struct live *l, struct live_cpu *c)
 {
     uint64_t now[3];
-    bool wrote = c->ring.head != c->seen_head;
+    bool ended = has_ended(c), wrote = c->ring.head != c->seen_head;
     c->seen_head = c->ring.head;
-    if (l->plan.where == PLAN_TASKS || (wrote && !has_ended(c)))
+    if (l->plan.where == PLAN_TASKS || (wrote && !ended))
         return false; /* who writes records lives: to read its time interrupts its CPU, and waits for that */
-    if (has_ended(c) || !read_times(c->fds[0], now)) {
+    if (ended || !read_times(c->fds[0], now)) {
         map_put(&l->lost, c->cpu, 1);
         return true;
     }
