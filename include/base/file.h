@@ -18,6 +18,7 @@ bool file_read_at(int dirfd, const char *path, size_t max, struct buf *b, struct
 /* From where the descriptor stands to its end; `name` stands in messages. */
 bool file_read_fd(int fd, const char *name, size_t max, struct buf *b, struct error *e);
 bool file_read_u64(const char *path, uint64_t *v); /* a number in a small file, decimal or 0x… */
+bool file_is_elf(int fd); /* by its first bytes; the descriptor stays where it stands */
 
 /* Output under a temporary name beside `path` (O_EXCL|O_NOFOLLOW, 0600), renamed into place by commit.
  * A path that is a symbolic link, or exists and is no regular file, is refused; "-" is standard output, to

@@ -21,6 +21,7 @@ int text_width(const char *s);           /* columns of a cleaned string */
 size_t text_prefix(const char *s, int columns, int *width);
 /* Shortens to `columns`, ".." in the middle (keeps head and tail) or at the end. */
 void text_elide(char *dst, size_t cap, const char *s, int columns, bool middle);
+bool text_begins_with(const char *text, const char *start);
 bool text_find_nocase(const char *haystack, const char *needle); /* ASCII case folded; "" matches */
 
 /* Numbers. Each writes to dst and returns dst. */

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/file.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -113,6 +115,12 @@ bool file_write_all(int fd, const void *bytes, size_t n, struct error *e)
         return error_sys(e, wrote ? errno : EIO, "cannot write the output");
     }
     return true;
+}
+
+bool file_is_elf(int fd)
+{
+    char magic[SELFMAG];
+    return pread(fd, magic, sizeof magic, 0) == sizeof magic && !memcmp(magic, ELFMAG, SELFMAG);
 }
 
 const char *file_temporary_folder(void)

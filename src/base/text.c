@@ -225,6 +225,11 @@ static bool starts_nocase(const char *s, const char *prefix)
     return !*prefix;
 }
 
+bool text_begins_with(const char *text, const char *start)
+{
+    return !strncmp(text, start, strlen(start));
+}
+
 bool text_find_nocase(const char *haystack, const char *needle)
 {
     for (; *haystack; haystack++)

@@ -2,7 +2,6 @@
 #include "process/proc.h"
 
 #include <dirent.h>
-#include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,9 +85,8 @@ static bool begins_as_elf(uint32_t pid, const struct maps_entry *e)
                            .map_start = e->start,
                            .map_end = e->end,
                            .live = true };
-    char magic[SELFMAG];
     int fd = module_open(&like, NULL);
-    bool elf = fd >= 0 && pread(fd, magic, sizeof magic, 0) == sizeof magic && !memcmp(magic, ELFMAG, SELFMAG);
+    bool elf = fd >= 0 && file_is_elf(fd);
     if (fd >= 0)
         close(fd);
     return elf;

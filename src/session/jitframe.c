@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the code of a Java VM, and what Python calls its functions through, tells of its frames. A method's code is read once, when a sample first meets it: aside from
- * the lock, since the memory of another process may be long in coming; stacks that need it wait meanwhile. */
+/* What the code of a Java VM, and what Python calls its functions through, tells of its frames. A method's code is read
+ * once, when a sample first meets it: aside from the lock, since the memory of another process may be long in coming;
+ * stacks that need it wait meanwhile. */
 #include <string.h>
 #include <sys/uio.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "session/state.h"
 
 #define CODES_MAX     32768
@@ -49,11 +51,6 @@ static int kind_of(const char *name)
     return JIT_CODE_NONE;
 }
 
-static bool begins_with(const char *text, const char *start)
-{
-    return !strncmp(text, start, strlen(start));
-}
-
 static enum runtime find_runtime(struct session *s, uint32_t image)
 {
     const struct world_map *maps;
@@ -65,7 +62,7 @@ static enum runtime find_runtime(struct session *s, uint32_t image)
             continue;
         if (!strcmp(m->name, JAVA_LIBRARY))
             return RUNTIME_JAVA;
-        if (begins_with(m->name, "python3") || begins_with(m->name, "libpython3"))
+        if (text_begins_with(m->name, "python3") || text_begins_with(m->name, "libpython3"))
             found = RUNTIME_PYTHON;
     }
     return found;
@@ -85,7 +82,7 @@ static uint32_t trampoline_size(const struct symbol *symbol, uint64_t addr)
 {
     uint64_t before = symbol->size == TRAMPOLINE_BYTES + ENDBR_BYTES ? ENDBR_BYTES : 0;
     uint64_t offset = addr - symbol->start;
-    if (!begins_with(symbol->name, TRAMPOLINE_NAME) || symbol->size - before != TRAMPOLINE_BYTES)
+    if (!text_begins_with(symbol->name, TRAMPOLINE_NAME) || symbol->size - before != TRAMPOLINE_BYTES)
         return 0;
     return offset <= before || offset == before + TRAMPOLINE_RET ? 8 : 16;
 }

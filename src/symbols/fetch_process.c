@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "symbols/fetch.h"
 
 #define LEAVE_MS 300 /* that it may take to remove what it has not finished */
@@ -21,11 +22,6 @@ struct child {
     int fd;
     pid_t pid;
 };
-
-static bool starts_with(const char *s, const char *prefix)
-{
-    return !strncmp(s, prefix, strlen(prefix));
-}
 
 /* Ours, with these servers and nothing on its standard error. The caller frees the array and its first string. */
 static char **environment(const char *urls)
@@ -39,8 +35,8 @@ static char **environment(const char *urls)
     env[0] = mem_alloc(strlen(urls) + sizeof "DEBUGINFOD_URLS=");
     sprintf(env[0], "DEBUGINFOD_URLS=%s", urls);
     for (i = 0; i < n; i++)
-        if (!starts_with(environ[i], "DEBUGINFOD_URLS=") && !starts_with(environ[i], "DEBUGINFOD_PROGRESS=") &&
-            !starts_with(environ[i], "DEBUGINFOD_VERBOSE="))
+        if (!text_begins_with(environ[i], "DEBUGINFOD_URLS=") && !text_begins_with(environ[i], "DEBUGINFOD_PROGRESS=") &&
+            !text_begins_with(environ[i], "DEBUGINFOD_VERBOSE="))
             env[to++] = environ[i];
     return env;
 }

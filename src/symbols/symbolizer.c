@@ -49,12 +49,6 @@ static bool begins_as_kallsyms(int fd)
     return digits && digits <= 16 && line[digits] == ' ' && line[digits + 1] > ' ' && line[digits + 2] == ' ';
 }
 
-static bool begins_as_elf(int fd)
-{
-    char head[4];
-    return pread(fd, head, sizeof head, 0) == sizeof head && !memcmp(head, "\177ELF", sizeof head);
-}
-
 static bool is_folder(const char *path, struct error *e)
 {
     struct stat st;
@@ -108,7 +102,7 @@ static bool open_vmlinux(struct symbolizer *sy, const char *path, struct error *
         return error_sys(e, errno, "cannot open %s", path);
     if (fstat(sy->vmlinux_fd, &st) || !S_ISREG(st.st_mode))
         return error_set(e, ERROR_ARGUMENT, "%s is no file: --vmlinux wants the kernel as an ELF file", path);
-    if (!begins_as_elf(sy->vmlinux_fd))
+    if (!file_is_elf(sy->vmlinux_fd))
         return error_set(e, ERROR_ARGUMENT, "%s is no ELF file: --vmlinux wants the kernel before it was packed to a vmlinuz",
                          path);
     unsigned n = elfid_read(sy->vmlinux_fd, id);

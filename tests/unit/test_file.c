@@ -225,10 +225,25 @@ static void a_descriptor_that_does_not_block_is_waited_for(void **state)
     assert_int_equal(status, 0);
 }
 
+static void an_elf_file_is_known_by_its_first_bytes(void **state)
+{
+    static const char *const texts[] = { "", "\177EL", "ELF of another kind", "\177ELF" };
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        put(texts[i]);
+        int fd = open(path, O_RDONLY);
+        assert_int_equal(lseek(fd, 2, SEEK_SET), 2);
+        assert_int_equal(file_is_elf(fd), i == 3);
+        assert_int_equal(lseek(fd, 0, SEEK_CUR), 2);
+        close(fd);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_file_is_read_whole, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(an_elf_file_is_known_by_its_first_bytes, make_file, remove_file),
         cmocka_unit_test_setup_teardown(a_file_of_many_chunks_is_read_whole, make_file, remove_file),
         cmocka_unit_test_setup_teardown(what_is_larger_than_asked_for_is_refused, make_file, remove_file),
         cmocka_unit_test(procfs_files_have_no_size_and_are_read),

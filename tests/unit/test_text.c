@@ -276,6 +276,15 @@ static void absurdly_long_words_are_near_nothing(void **state)
     assert_int_equal(text_nearest("cycle", names, 2), 1);
 }
 
+static void a_beginning_is_all_of_it(void **state)
+{
+    (void)state;
+    assert_true(text_begins_with("python3.11", "python3"));
+    assert_true(text_begins_with("py", ""));
+    assert_false(text_begins_with("pyth", "python3"));
+    assert_false(text_begins_with("libpython3", "python3"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +302,7 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_is_marked_by_dots),
         cmocka_unit_test(elision_keeps_characters_whole_and_within_the_columns),
         cmocka_unit_test(search_folds_ascii_case),
+        cmocka_unit_test(a_beginning_is_all_of_it),
         cmocka_unit_test(the_nearest_name_is_found_or_none),
         cmocka_unit_test(absurdly_long_words_are_near_nothing),
     };
