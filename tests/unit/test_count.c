@@ -22,6 +22,7 @@
 #include "base/mem.h"
 #include "perf/count.h"
 #include "perf/pmu.h"
+#include "perf_fixture.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 #define PAGES    2000
@@ -207,10 +208,8 @@ static struct count_set *open_or_skip(const struct scope *scope)
 static struct count_set *open_self_or_skip(void)
 {
     struct scope scope;
-    char pid[16];
     scope_init(&scope);
-    snprintf(pid, sizeof pid, "%d", getpid());
-    assert_true(scope_set_pids(&scope, pid, false, NULL));
+    scope_to_myself(&scope);
     struct count_set *c = open_or_skip(&scope);
     scope_done(&scope);
     return c;
@@ -594,16 +593,11 @@ static void a_low_limit_of_descriptors_is_left_to_others(void **state)
 /* In place of each counter something that gives nothing, as one does whose PMU has gone. */
 static void end_counters(void)
 {
-    char path[64], link[64];
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     assert_true(nothing >= 0);
-    for (int fd = 3; fd < 4096; fd++) {
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-        ssize_t n = readlink(path, link, sizeof link - 1);
-        link[n > 0 ? n : 0] = '\0';
-        if (strstr(link, "perf_event"))
+    for (int fd = 3; fd < 4096; fd++)
+        if (is_event_fd(fd))
             assert_int_equal(dup2(nothing, fd), fd);
-    }
     close(nothing);
 }
 

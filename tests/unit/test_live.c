@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "live_fixture.h"
+#include "perf_fixture.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -659,15 +660,11 @@ static void cpu_that_goes_and_comes_is_survived(void **state)
 /* In place of each event of ours something that hangs up and gives nothing, as an event does whose PMU has gone. */
 static void hang_up(void)
 {
-    char path[64], link[64];
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     close(ends[1]);
     for (int fd = 3; fd < 1024; fd++) {
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-        ssize_t n = readlink(path, link, sizeof link - 1);
-        link[n > 0 ? n : 0] = '\0';
-        if (!strstr(link, "perf_event"))
+        if (!is_event_fd(fd))
             continue;
         ioctl(fd, PERF_EVENT_IOC_DISABLE, 0); /* its ring keeps it */
         assert_int_equal(dup2(ends[0], fd), fd);
@@ -696,13 +693,9 @@ static void an_event_that_ends_by_itself_is_opened_again(void **state)
 static void answer_times(uint64_t enabled_ns, uint64_t running_ns)
 {
     const uint64_t answer[3] = { 0, enabled_ns, running_ns };
-    char path[64], link[64];
     for (int fd = 3; fd < 1024; fd++) {
         int ends[2];
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-        ssize_t n = readlink(path, link, sizeof link - 1);
-        link[n > 0 ? n : 0] = '\0';
-        if (!strstr(link, "perf_event"))
+        if (!is_event_fd(fd))
             continue;
         ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);                    /* its ring keeps it */
         assert_int_equal(pipe2(ends, O_DIRECT | O_NONBLOCK), 0); /* an answer is a packet */

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "perf/rate.h"
+#include "perf_fixture.h"
 
 #define MOMENT_NS (50 * NS_PER_MS)
 
@@ -37,14 +38,6 @@ static struct event named(const char *name)
     if (!event_parse(name, &ev, &e))
         fail_msg("%s", e.text);
     return ev;
-}
-
-static void scope_to_myself(void)
-{
-    char list[16];
-    struct error e = { 0 };
-    snprintf(list, sizeof list, "%d", getpid());
-    assert_true(scope_set_pids(&scope, list, false, &e));
 }
 
 static void skip_if_refused(const struct rate *r)
@@ -76,7 +69,7 @@ static void several_are_counted_and_one_that_does_not_exist_says_why(void **stat
     struct event events[3] = { named("task-clock"), named("page-faults"), named("context-switches") };
     struct rate r[3];
     events[1].attr.type = 0xfffffff0;
-    scope_to_myself();
+    scope_to_myself(&scope);
     rate_count(events, 3, &scope, MOMENT_NS, NULL, r);
     skip_if_refused(&r[0]);
     assert_true(r[2].counted || r[2].why.class == ERROR_PERMISSION);

@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "perf/tally.h"
+#include "perf_fixture.h"
 
 #define WORK_NS (20 * NS_PER_MS)
 
@@ -53,13 +54,6 @@ static struct tally *open_or_skip(const char *text)
     tally_close(t);
     skip();
     return NULL;
-}
-
-static void scope_to_myself(void)
-{
-    char list[16];
-    snprintf(list, sizeof list, "%d", getpid());
-    assert_true(scope_set_pids(&scope, list, false, NULL));
 }
 
 static uint64_t cpu_ns(void)
@@ -114,7 +108,7 @@ static void a_task_on_some_cpus_counts_what_it_did_there(void **state)
         print_message("skipped: this takes two CPUs\n");
         skip();
     }
-    scope_to_myself();
+    scope_to_myself(&scope);
     snprintf(list, sizeof list, "%d", cpus[0]);
     assert_true(scope_set_cpus(&scope, list, NULL));
     struct tally *t = open_or_skip("page-faults:u");
@@ -132,7 +126,7 @@ static void a_task_on_some_cpus_counts_what_it_did_there(void **state)
 
 static uint64_t of_a_child(bool no_inherit)
 {
-    scope_to_myself();
+    scope_to_myself(&scope);
     scope.no_inherit = no_inherit;
     struct tally *t = open_or_skip("task-clock:u");
     tally_start(t);
@@ -159,14 +153,10 @@ static void children_count_unless_they_are_left_out(void **state)
 /* In place of the first n counters something that gives nothing, as one does that the kernel has ended. */
 static void end_counters(unsigned n)
 {
-    char path[64], link[64];
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     assert_true(nothing >= 0);
     for (int fd = 3; fd < 4096 && n; fd++) {
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-        ssize_t len = readlink(path, link, sizeof link - 1);
-        link[len > 0 ? len : 0] = '\0';
-        if (!strstr(link, "perf_event"))
+        if (!is_event_fd(fd))
             continue;
         assert_int_equal(dup2(nothing, fd), fd);
         n--;
@@ -177,7 +167,7 @@ static void end_counters(unsigned n)
 static void a_counter_that_the_kernel_ended_says_so(void **state)
 {
     (void)state;
-    scope_to_myself();
+    scope_to_myself(&scope);
     struct tally *t = open_or_skip("task-clock:u");
     tally_start(t);
     end_counters(UINT32_MAX);

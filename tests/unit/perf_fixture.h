@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What tests of counting and of sampling have in common. Behind cmocka.h. */
+#ifndef FLAMETOP_TESTS_PERF_FIXTURE_H
+#define FLAMETOP_TESTS_PERF_FIXTURE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "perf/scope.h"
+
+static inline void scope_to_myself(struct scope *scope)
+{
+    char list[16];
+    snprintf(list, sizeof list, "%d", getpid());
+    assert_true(scope_set_pids(scope, list, false, NULL));
+}
+
+/* Is it an event of this process? */
+static inline bool is_event_fd(int fd)
+{
+    char path[64], link[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(path, link, sizeof link - 1);
+    link[n > 0 ? n : 0] = '\0';
+    return strstr(link, "perf_event");
+}
+
+#endif
