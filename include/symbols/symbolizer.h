@@ -153,6 +153,7 @@ struct symbolizer_stats {
     uint32_t modules, pending, failed, worker_starts;
     bool jit_of_now;       /* names of a file's code come from what its processes tell today */
     bool kernel_hidden;    /* kptr_restrict: /proc/kallsyms has only zeros for us */
+    bool kernel_foreign;   /* a file of another kernel, whose names nobody gave */
     char kernel_note[160]; /* how to mend it, or "" */
     char fetching[128];    /* "debuginfod: libfoo.so 3.2M of 14M (2 more)"; "" */
 };

@@ -94,6 +94,9 @@ static void status_notes(struct session *s, struct session_status *out)
     snprintf(out->fetching, sizeof out->fetching, "%s", names.fetching);
     if (names.kernel_hidden && !s->running_scope.no_kernel)
         add_note(out, "kernel addresses are hidden: no kernel names", names.kernel_note);
+    if (names.kernel_foreign)
+        add_note(out, "recorded on another kernel: its functions have no names here",
+                 "give its names: --kallsyms FILE (of /proc/kallsyms there) or --vmlinux FILE");
     if (names.jit_of_now)
         add_note(out, "names of code made at run time are those of its processes now, or that they left",
                  "what changed its place since is called wrongly");

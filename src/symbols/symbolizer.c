@@ -515,8 +515,12 @@ void symbolizer_stats(struct symbolizer *sy, struct symbolizer_stats *out)
                                       .worker_starts = sy->worker_starts,
                                       .jit_of_now = sy->jit_of_now,
                                       .kernel_hidden = sy->kernel_hidden };
-    while (map_next(&sy->mods, &pos, NULL, &value))
-        out->failed += ((struct mod *)(uintptr_t)value)->tasks[TASK_NAMES].progress == PROGRESS_FAILED;
+    while (map_next(&sy->mods, &pos, NULL, &value)) {
+        const struct mod *mod = (struct mod *)(uintptr_t)value;
+        bool failed = mod->tasks[TASK_NAMES].progress == PROGRESS_FAILED;
+        out->failed += failed;
+        out->kernel_foreign |= failed && !sy->kernel_usable && mod->module->kind == MODULE_KERNEL;
+    }
     fetch_tell(sy, out->fetching, sizeof out->fetching);
     pthread_mutex_unlock(&sy->lock);
     if (out->kernel_hidden)

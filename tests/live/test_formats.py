@@ -16,7 +16,7 @@ import collapse
 import machine as m
 import perffile
 from browser import Page
-from ptyscreen import Skip, run
+from ptyscreen import Screen, Skip, run
 
 DATA = os.path.join(m.SOURCE, "tests", "data")
 
@@ -283,6 +283,20 @@ def hostile_names():
     assert all(re.fullmatch(r".+ \d+", line) for line in export(m.path("hostile.data"), "folded").splitlines())
 
 
+def kernel_of_others():
+    """a report, and the screen, say that a recording's kernel has no names here, until its names are given"""
+    file, said = os.path.join(DATA, "google__perf.data.callgraph-3.8"), "DEGRADED recorded on another kernel"
+    assert said in export(file, "report"), export(file, "report")[:1000]
+    with Screen(["-i", file], size=(120, 40)) as s:
+        s.wait(said)
+    with open(m.path("kallsyms"), "w") as out:
+        out.write("ffffffff81000000 T _text\nffffffff82000000 T _etext\n")
+    assert said not in export(file, "report", "--kallsyms", m.path("kallsyms"))
+    program = perffile.Program(m.path("plain"), ["work"])
+    perffile.write(m.path("plain.data"), program, [perffile.Sample(0.01, 100, 0, ["main", "work"])], {100: "plain"})
+    assert "DEGRADED" not in export(m.path("plain.data"), "report")
+
+
 def standard_output():
     """every format goes to standard output, and to a terminal only what is text; a pipe alone gets the report"""
     file = recordings()[0]
@@ -444,5 +458,5 @@ def speedscope_imports():
             assert re.search(r"\(%d%%\)\s+[\d.]+ms \(%d%%\)\s+%s\b" % (share, share, function), text), (name, text)
 
 
-run(known_facts, known_modules, as_perf_script, stacks_as_perf, modes_as_perf, perfs_rules_are_for_perfs_formats, tracepoints_as_perf, bytecode_frames, as_stackcollapse, speedscope_is_sound, hostile_names, standard_output,
+run(known_facts, known_modules, as_perf_script, stacks_as_perf, modes_as_perf, perfs_rules_are_for_perfs_formats, tracepoints_as_perf, bytecode_frames, as_stackcollapse, speedscope_is_sound, hostile_names, kernel_of_others, standard_output,
     pprof_is_sound, go_reads_pprof, perf_diff, speedscope_imports)

@@ -175,11 +175,24 @@ static void another_machines_kernel_has_no_names_here(void **state)
     };
     struct module *m = module_new(&like);
     struct symbolizer_config cfg = { .kernel_build_id = { 1, 2, 3 }, .kernel_build_id_size = 20 };
+    struct symbolizer_stats stats;
+    char path[128];
 
-    (void)state;
     start(&offline, &cfg);
+    symbolizer_stats(offline.sy, &stats);
+    assert_false(stats.kernel_foreign); /* nobody asked for it */
     assert_int_equal(settled(&offline, m, UINT64_C(0xffffffff81000208)).state, SYMBOL_NONE);
     assert_non_null(strstr(trouble(&offline, m), "another kernel"));
+    symbolizer_stats(offline.sy, &stats);
+    assert_true(stats.kernel_foreign);
+    stop(&offline);
+
+    write_text(*state, "kallsyms", "ffffffff81000000 T _text\nffffffff81000200 T vfs_read\n", path, sizeof path);
+    cfg.kallsyms = path;
+    start(&offline, &cfg);
+    assert_int_equal(settled(&offline, m, UINT64_C(0xffffffff81000208)).state, SYMBOL_FOUND);
+    symbolizer_stats(offline.sy, &stats);
+    assert_false(stats.kernel_foreign);
     stop(&offline);
     module_put(m);
 }
