@@ -135,6 +135,33 @@ static bool export_planned(const struct exporter *x, struct session *s, const st
     return ok;
 }
 
+/* A range of --diff-range; of it at least the beginning has to be there. */
+static bool check_range(struct session *s, const char *of, double from_s, double to_s, struct error *e)
+{
+    struct session_status st;
+    session_get_status(s, &st);
+    double lasts = (double)st.elapsed_ns / NS_PER_SEC;
+    if (to_s > 0 && from_s >= lasts)
+        return error_set(e, ERROR_ARGUMENT, "--diff-range %.15g..%.15g is behind the end: %s lasts %.3f s", from_s, to_s, of,
+                         lasts);
+    if (st.file && to_s > lasts + 0.001)
+        fprintf(stderr, "flametop: %s lasts %.3f s: of --diff-range %.15g..%.15g only what is before that is compared\n", of,
+                lasts, from_s, to_s);
+    return true;
+}
+
+static bool check_ranges(struct session *s, const struct options *o, struct error *e)
+{
+    const struct session_before *b = &o->exports.before;
+    const char *own = o->session.input ? o->session.input : "what was sampled";
+    if (!o->diff_range)
+        return true;
+    if (b->session && b->session != s)
+        session_wait(b->session, UINT64_MAX / 4, NULL); /* until it is read */
+    return (!b->session || check_range(b->session, b->session == s ? own : o->diff, b->from_s, b->to_s, e)) &&
+           check_range(s, own, o->from_s, o->to_s, e);
+}
+
 /* Nobody chose a view: what is for other tools has everything that was sampled, as from perf record. */
 static bool write_output(struct session *s, const struct options *o, struct error *e)
 {
@@ -144,6 +171,8 @@ static bool write_output(struct session *s, const struct options *o, struct erro
     if (!x)
         return false;
     be_patient(s);
+    if (!check_ranges(s, o, e))
+        return false;
     if (o->to_s > 0)
         session_set_range(s, o->from_s, o->to_s, &q);
     else if (!o->window_named)

@@ -171,6 +171,19 @@ static bool check_combinations(struct options *o, struct error *e)
     return true;
 }
 
+/* What is in the config waits there for a comparison. */
+static bool check_comparison(const struct options *o, const struct export_options *config, struct error *e)
+{
+    const struct export_options *x = &o->exports;
+    if (o->diff || o->diff_range)
+        return true;
+    if (x->svg.negate && !config->svg.negate)
+        return refuse(e, "--negate turns the signs of a comparison: give --diff FILE or --diff-range, or leave it out");
+    if (x->compare_by && !config->compare_by)
+        return refuse(e, "--diff-by says what a comparison counts: give --diff FILE or --diff-range, or leave it out");
+    return true;
+}
+
 bool options_parse(struct options *o, int argc, char **argv, struct error *e)
 {
     memset(o, 0, sizeof *o);
@@ -192,6 +205,7 @@ bool options_parse(struct options *o, int argc, char **argv, struct error *e)
     struct session_config *s = &o->session;
     bool config_events = s->event_named, config_freq = s->freq_named;
     s->event_named = s->freq_named = false;
+    struct export_options config_exports = o->exports;
     bool ok = parse_arguments(o, argc, argv, false, e);
     if (s->freq_named || s->period) /* named beside a preset */
         memset(s->samplings, 0, sizeof s->samplings);
@@ -201,7 +215,7 @@ bool options_parse(struct options *o, int argc, char **argv, struct error *e)
     o->ui.n_keys = o->n_keys;
     if (o->session.input && !o->window_named)
         o->ui.window_ns = 0; /* a file is looked at whole */
-    return ok && check_combinations(o, e) && options_take_events(o, e);
+    return ok && check_combinations(o, e) && check_comparison(o, &config_exports, e) && options_take_events(o, e);
 }
 
 void options_done(struct options *o)

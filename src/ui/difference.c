@@ -64,7 +64,7 @@ const char *difference_name(const struct difference *d, char *dst, size_t cap)
     if (d->status.reading)
         (void)snprintf(dst + n, cap - n, " (%.0f%% read)", 100 * d->status.read_share);
     else if (!d->answer.result.weight)
-        (void)snprintf(dst + n, cap - n, " (which has no such samples)");
+        (void)snprintf(dst + n, cap - n, " (nothing there)");
     return dst;
 }
 

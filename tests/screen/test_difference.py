@@ -124,4 +124,26 @@ def by_samples_or_period():
     assert m.flametop("-i", after, "--diff", before, "--diff-by", "weeks", check=False)[0] == 2
 
 
-run(in_the_table, without_colours, in_the_flame, two_ranges, by_samples_or_period)
+def refusal(*more):
+    """what is said of a comparison that cannot be made"""
+    status, text, said = m.flametop(*more, check=False)
+    assert status and not text, (status, text, said)
+    return said
+
+
+def nothing_to_compare_with():
+    """a range behind the end of a file, and words about a comparison that there is none of, are refused"""
+    file, other = profile("after.data", AFTER), profile("before.data", BEFORE)
+    for words in (["--diff-range", "100..200"], ["--diff-range", "0..0.5,100..200"], ["--diff", other, "--diff-range", "7..8"]):
+        said = refusal("-i", file, *words)
+        assert re.search(r"--diff-range \d+\.\.\d+ is behind the end: \S+ lasts 0\.99\d* s", said), (words, said)
+    said = m.flametop("-i", file, "--diff-range", "0..0.2,0.5..60")[2]
+    assert re.search(r"after.data lasts 0\.99\d* s: of --diff-range 0\.5\.\.60 only what is before that is compared", said), said
+    assert "lasts" not in m.flametop("-i", file, "--diff-range", "0..0.2,0.5..0.9")[2]
+    assert "--negate turns the signs of a comparison: give --diff" in refusal("-i", file, "--negate")
+    assert "--diff-by says what a comparison counts: give --diff" in refusal("-i", file, "--diff-by", "samples")
+    with Screen(["-i", file, "--diff-range", "100..200"], size=(160, 40)) as s:
+        s.wait(r"against .*\(nothing there\)")
+
+
+run(in_the_table, without_colours, in_the_flame, two_ranges, by_samples_or_period, nothing_to_compare_with)
