@@ -2,7 +2,9 @@
 /* Samples that read counters (PERF_SAMPLE_READ, perf record -e '{a,b}:S'): one sample stands for all events of its
  * group, each with what it counted since the sample before on that CPU or in that task, as deliver_sample_group() in
  * tools/perf/util/session.c has it; but where the layout scales and the group shared the PMU with others, it is what it
- * would have counted, had it run all the time since. */
+ * would have counted, had it run all the time since. Of a task's counters on several CPUs (elsewhere) the times are looked at
+ * together, over its newest samples: a layout is then one group's. Of files nothing is scaled: perf record asks for no
+ * times, perf report would not use them, and whose times they are a file does not tell; what has them is marked. */
 #ifndef FLAMETOP_PERF_READINGS_H
 #define FLAMETOP_PERF_READINGS_H
 

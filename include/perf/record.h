@@ -18,7 +18,7 @@ struct record_layout {
     bool id_all;                   /* non-sample records carry a sample_id trailer */
     bool per_task;                 /* counters that samples read are those of the sampled task: inherited events */
     bool scales;                   /* … and are scaled by the times for which they ran (live.c says so) */
-    bool elsewhere;                /* … whose times say nothing: they pass also while the task is on other CPUs */
+    bool elsewhere;                /* … which a task has on each CPU: enabled also while it is on the others */
     bool swap;                     /* bytes are of the other endianness */
 };
 void record_layout_of(const struct perf_event_attr *attr, bool swap, struct record_layout *out);

@@ -6,7 +6,12 @@
 /* A group that counted for less than this part of the time shared the PMU with others. */
 #define PARTLY(running, enabled) ((running) < (enabled) - (enabled) / 10)
 
-enum what { VALUE, ENABLED, RUNNING };
+enum what { VALUE, ENABLED, RUNNING, TASK_NOW, TASK_ENABLED, TASK_RUNNING, TASK_SAMPLES, TASK_CPUS };
+
+/* A task's times are looked at over about that many samples, and not before there are so many for each CPU where it was
+ * sampled: for how long its counter there has run is told only by the next sample there. */
+#define TASK_WINDOW 64
+#define TASK_LEAST  16
 
 void readings_clear(struct readings *m)
 {
@@ -70,6 +75,26 @@ static uint64_t scaled(uint64_t value, struct reading since)
     return all < (double)(UINT64_MAX / 2) ? (uint64_t)(all + 0.5) : value;
 }
 
+/* Of the counters that a task has on several CPUs each is enabled wherever the task runs: for how long the task was
+ * counted, they tell together only. now: what one of them says; here: for how long it was enabled and ran since the
+ * sample before on its CPU. Both are 0 while too little is known. */
+static struct reading of_task(struct readings *m, const struct record *r, const struct record_layout *l, uint64_t now,
+                              struct reading here)
+{
+    uint64_t key = map_mix((uintptr_t)l ^ map_mix(r->id.tid));
+    uint64_t *at = last_of(m, key + TASK_NOW);
+    uint64_t passed = now > *at ? now - *at : 0; /* they were not enabled at the same moment */
+    *at = now;
+    uint64_t *enabled = last_of(m, key + TASK_ENABLED);
+    uint64_t e = *enabled = *enabled - *enabled / TASK_WINDOW + passed;
+    uint64_t *running = last_of(m, key + TASK_RUNNING);
+    uint64_t ran = *running = *running - *running / TASK_WINDOW + here.running;
+    uint64_t samples = ++*last_of(m, key + TASK_SAMPLES);
+    uint64_t *cpus = last_of(m, key + TASK_CPUS);
+    *cpus += here.enabled == now;
+    return samples < TASK_LEAST * *cpus ? (struct reading){ 0 } : (struct reading){ .enabled = e, .running = ran };
+}
+
 static void read_times(struct cursor *c, uint64_t format, struct reading *out)
 {
     out->enabled = format & PERF_FORMAT_TOTAL_TIME_ENABLED ? cursor_u64(c) : 0;
@@ -102,15 +127,17 @@ bool readings_each(struct readings *m, const struct record *r, const struct reco
         cursor_skip(&c, format & PERF_FORMAT_LOST ? sizeof(uint64_t) : 0);
         if (c.bad)
             break;
-        if (i == 0 && g.enabled && !l->elsewhere) {
+        if (i == 0 && g.enabled) {
             since.enabled = grown(m, r, l, id, ENABLED, g.enabled);
             since.running = grown(m, r, l, id, RUNNING, g.running);
+            if (l->elsewhere)
+                since = of_task(m, r, l, g.enabled, since);
             partly = PARTLY(since.running, since.enabled);
         }
         struct record one = *r;
         one.id.id = id;
         one.sample.period = grown(m, r, l, id, VALUE, value);
-        if (l->scales)
+        if (l->scales || (l->elsewhere && partly))
             one.sample.period = scaled(one.sample.period, since);
         one.again = again;
         one.partly = partly;

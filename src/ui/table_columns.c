@@ -200,17 +200,20 @@ static void draw_change(const struct table_row *r, int32_t hundredths, struct ar
                    difference_text(hundredths / 100.0, text, sizeof text));
 }
 
-/* A number that is no more than an estimate, for the PMU was shared, is dim. */
+/* A number that is no more than an estimate, for the PMU was shared, is dim and has a ~ where there is room. */
 static void draw_beside(const struct app *a, const struct table_rows *t, const struct table_row *r, enum column c,
                         struct area area, int row, int at, int width)
 {
     double value = table_row_beside(t, r, c - COLUMN_IPC);
-    char text[24];
-    if (isnan(value))
+    char text[24] = "~";
+    bool partly = table_row_is_partly(t, r);
+    if (isnan(value)) {
         draw_right(area, row, at, width, STYLE_DIM, "-");
-    else
-        draw_right(area, row, at, width, table_row_is_partly(t, r) ? STYLE_DIM : STYLE_NORMAL,
-                   beside_text(beside_of(a, c), value, text, sizeof text));
+        return;
+    }
+    beside_text(beside_of(a, c), value, text + 1, sizeof text - 1);
+    draw_right(area, row, at, width, partly ? STYLE_DIM : STYLE_NORMAL,
+               partly && text_width(text) <= width ? text : text + 1);
 }
 
 static void draw_name(const struct app *a, const struct table_rows *t, const struct table_row *r, int shift,

@@ -156,17 +156,67 @@ static void inherited_counters_are_scaled_by_task(void **state)
     assert_int_equal(handed[0].period, 200);
 }
 
-/* A task's counters on several CPUs: each is enabled while the task runs on another one. */
-static void times_that_pass_elsewhere_scale_and_mark_nothing(void **state)
+/* A task that runs on two CPUs in turn, as its counters there tell it. part: of each four slices of time the counters ran in. */
+static uint64_t run_on_two_cpus(uint32_t tid, uint32_t slices, uint32_t part, uint64_t *marked)
+{
+    uint64_t enabled = 0, counted = 0, running[2] = { 0 }, value[2] = { 0 };
+    *marked = 0;
+    for (uint32_t i = 0; i < slices; i++) {
+        uint32_t cpu = i / 3 % 2; /* moves in the middle of a slice's samples */
+        enabled += 1000;
+        if (i % 4 >= part)
+            continue;
+        running[cpu] += 1000;
+        value[cpu] += 500;
+        if (TAKE(tid, 1, enabled, running[cpu], value[cpu], 7 + cpu)) {
+            counted += handed[0].period;
+            *marked += handed[0].partly;
+        }
+    }
+    return counted;
+}
+
+static void the_counters_of_a_task_on_several_cpus_are_scaled_together(void **state)
+{
+    (void)state;
+    uint64_t marked;
+    layout.read_format = GROUP | TIMES;
+    layout.scales = false;
+    layout.elsewhere = true;
+    uint64_t counted = run_on_two_cpus(1, 4000, 1, &marked);
+    assert_in_range(counted, 4000 * 500 * 95 / 100, 4000 * 500 * 105 / 100);
+    assert_in_range(marked, 900, 1000);
+    counted = run_on_two_cpus(2, 4000, 2, &marked); /* each task by itself */
+    assert_in_range(counted, 4000 * 500 * 95 / 100, 4000 * 500 * 105 / 100);
+    assert_in_range(marked, 1900, 2000);
+}
+
+static void a_task_that_was_counted_wherever_it_ran_is_neither_scaled_nor_marked(void **state)
+{
+    (void)state;
+    uint64_t marked;
+    layout.read_format = GROUP | TIMES;
+    layout.scales = false;
+    layout.elsewhere = true;
+    assert_int_equal(run_on_two_cpus(1, 4000, 4, &marked), 4000 * 500);
+    assert_int_equal(marked, 0);
+    for (uint32_t tid = 2; tid < 400; tid++) { /* short ones, that move */
+        assert_int_equal(run_on_two_cpus(tid, 5, 4, &marked), 5 * 500);
+        assert_int_equal(marked, 0);
+    }
+}
+
+/* Its counters were enabled one after the other, and it begins again as another task. */
+static void times_of_a_task_that_go_back_make_no_share(void **state)
 {
     (void)state;
     layout.read_format = GROUP | TIMES;
     layout.scales = false;
     layout.elsewhere = true;
-    TAKE(1, 2, 5000, 1000, 500, 7, 50, 8);
-    assert_int_equal(handed[0].period, 500);
-    assert_int_equal(handed[1].period, 50);
-    assert_false(handed[0].partly);
+    for (uint64_t i = 1; i < 200; i++) {
+        TAKE(1, 1, 1000 * i + (i % 2 ? 0 : 990), 500 * i, 100 * i, 7 + i % 2);
+        assert_false(handed[0].partly);
+    }
 }
 
 static void where_it_is_not_known_whose_times_they_are_counts_are_marked_only(void **state)
@@ -242,7 +292,9 @@ int main(void)
         CASE(a_group_that_shared_the_pmu_since_is_marked),
         CASE(what_a_group_did_not_see_is_made_up_for),
         CASE(inherited_counters_are_scaled_by_task),
-        CASE(times_that_pass_elsewhere_scale_and_mark_nothing),
+        CASE(the_counters_of_a_task_on_several_cpus_are_scaled_together),
+        CASE(a_task_that_was_counted_wherever_it_ran_is_neither_scaled_nor_marked),
+        CASE(times_of_a_task_that_go_back_make_no_share),
         CASE(where_it_is_not_known_whose_times_they_are_counts_are_marked_only),
         CASE(times_that_cannot_be_scale_nothing),
         CASE(a_single_counter_is_read_with_its_times),
