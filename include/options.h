@@ -22,7 +22,7 @@ enum option_id {
 };
 
 enum run_mode { RUN_SCREEN, RUN_BATCH, RUN_RECORD, RUN_REPORT, RUN_STAT, RUN_LIST_EVENTS, RUN_LIST_EXPORTS, RUN_LIST_PRESETS,
-                RUN_GENERATE, RUN_VERSION, RUN_HELP };
+                RUN_GENERATE, RUN_COMPLETE, RUN_VERSION, RUN_HELP };
 
 struct options {
     enum run_mode mode;

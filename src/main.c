@@ -7,7 +7,7 @@
  *   options.def    every option; options.c reads them from the command line, config.c from the config file, both set
  *                  them by options_set.c
  *   batch.c        what runs without a screen: -b, --duration, -i into a pipe
- *   document.c     the manual and the completions, from the tables
+ *   document.c     the manual, from the tables; completions.c the completions, candidates.c what they ask for
  *   features.c     --version
  *   stat.c         --stat: events counted, as perf stat does
  *   list_events.c  --list-events
@@ -35,6 +35,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "completions.h"
 #include "export/export.h"
 #include "options.h"
 #include "waiting.h"
@@ -244,6 +245,9 @@ static int run(struct options *o)
     case RUN_GENERATE:
         if (!document_generate(o->generate, &out, &e))
             return complain(&e, EXIT_USAGE);
+        return print_and_free(&out);
+    case RUN_COMPLETE:
+        candidates_print(o->generate, &out);
         return print_and_free(&out);
     case RUN_LIST_EVENTS:
         return list_events(o->list_glob);

@@ -92,6 +92,7 @@ static bool is_first(enum option_id id)
     case OPTION_LIST_EXPORTS:
     case OPTION_LIST_PRESETS:
     case OPTION_GENERATE:
+    case OPTION_COMPLETE:
     case OPTION_VERSION:
     case OPTION_HELP:
         return true;

@@ -312,6 +312,10 @@ bool options_set(struct options *o, enum option_id id, const char *value, struct
         o->mode = RUN_GENERATE;
         o->generate = value;
         return true;
+    case OPTION_COMPLETE:
+        o->mode = RUN_COMPLETE;
+        o->generate = value;
+        return true;
     case OPTION_VERSION:
         o->mode = RUN_VERSION;
         return true;
