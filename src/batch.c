@@ -210,22 +210,9 @@ static void read_file(struct session *s)
     session_wait(s, UINT64_MAX / 4, NULL);
 }
 
-/* [ and ] are keys: without a screen the others would never be sampled, and nobody would know. */
-static void tell_of_others(const struct session_config *c)
-{
-    const struct event *first = &c->events[0];
-    uint32_t n = first->members > 1 ? first->members : 1;
-    if (c->input || c->n_events <= n)
-        return;
-    fprintf(stderr, "flametop: only %s is sampled: events are taken one after the other, as a key chooses; "
-                    "in braces they are sampled together: -e '{%s,%s}'\n",
-            first->name, first->name, c->events[n].name);
-}
-
 int batch_run(struct session *s, const struct options *o, struct error *e)
 {
     catch_signals();
-    tell_of_others(&o->session);
     bool ok;
     if (o->mode == RUN_BATCH) {
         if (o->session.input)

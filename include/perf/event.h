@@ -47,6 +47,8 @@ struct event {
     bool reads;      /* of a leader: it alone samples, and reads the others' counters with each sample (":S") */
 };
 #define EVENT_GROUP_MAX 8
+/* Events that are sampled at the same time, each on its own or in groups. */
+#define EVENT_SET_MAX 32
 
 /* Parses one event, as perf takes it. On failure e says what is wrong, with the nearest right name ("did you mean"), and
  * where. */

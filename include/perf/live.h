@@ -24,12 +24,19 @@ enum callchain_mode {
 #define LIVE_STACK_BYTES     (24 * 1024) /* of a sample's user stack, by default: cuts under 0.1 % of real stacks */
 #define LIVE_STACK_BYTES_MAX 65528       /* the kernel's: a multiple of 8 below 64 KiB */
 
+/* One that is sampled at the same time. How often: if it does not follow the leader of a group. */
+struct live_other {
+    struct event event;
+    uint64_t freq_hz, period;
+};
+
 struct live_config {
     struct event event;   /* what to sample */
-    struct event siblings[EVENT_GROUP_MAX - 1]; /* if it leads a group: event.members - 1 others */
-    struct scope scope;   /* borrowed lists; live copies what it keeps */
     uint64_t freq_hz;     /* samples per second and CPU, or 0 */
     uint64_t period;      /* events per sample when freq_hz is 0; 0: 1, every event */
+    struct live_other others[EVENT_SET_MAX - 1]; /* those of its group, and others, with their groups */
+    uint32_t n_others;
+    struct scope scope;   /* borrowed lists; live copies what it keeps */
     enum callchain_mode callchain; /* live_config_of: what runs (auto becomes dwarf or fp) */
     uint32_t stack_bytes;          /* dwarf, auto: of each sample; 0: default; live_config_of: 0 but for dwarf */
     uint64_t regs_user_mask;       /* dwarf, auto: unwind_arch_regs_mask(); 0: this machine is not unwound */
@@ -57,8 +64,10 @@ struct live *live_open(const struct live_config *cfg, struct error *e);
 void live_close(struct live *l);
 const struct live_config *live_config_of(const struct live *l); /* what really runs, after the fallback */
 const struct perf_event_attr *live_attr(const struct live *l);  /* the attr that was opened */
-/* That of a member of its group, from 1 on; NULL: it is left out. */
-const struct perf_event_attr *live_sibling_attr(const struct live *l, uint32_t member);
+/* That of one of the others, from 1 on; NULL: it is left out. */
+const struct perf_event_attr *live_other_attr(const struct live *l, uint32_t member);
+/* How often it is sampled, from 0 on: one of both is 0. */
+void live_rate_of(const struct live *l, uint32_t member, uint64_t *freq_hz, uint64_t *period);
 uint32_t live_notes(const struct live *l, const struct live_note **notes);
 int live_fd(const struct live *l);         /* an epoll descriptor: readable when a ring reached its watermark */
 uint32_t live_cpu_count(const struct live *l); /* rings open now */
@@ -68,7 +77,7 @@ uint32_t live_ring_bytes(const struct live *l); /* of one ring */
 bool live_targets_gone(const struct live *l);
 
 /* Hands every record up to "now - slack" to fn in time order across rings. final: everything that is left. The source
- * of a record is the place of its event in the group (0: the leader, or no group); a sample that read the counters of
+ * of a record is the place of its event (0: the first one); a sample that read the counters of
  * its group comes once per member (perf/readings.h).
  * fn returns false to stop early (the rest stays in the rings). Returns the number handed out. */
 typedef bool live_record_fn(void *ctx, const struct record *r);

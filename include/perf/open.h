@@ -32,10 +32,10 @@ struct plan {
     enum callchain_mode callchain_asked;
     uint32_t stack_bytes_asked;
     enum dumps_less { DUMPS_FULL, DUMPS_BUDGET, DUMPS_MEMORY, DUMPS_REFUSED } dumps_less; /* why there is less */
-    bool without[EVENT_GROUP_MAX]; /* members of the group that did not open */
+    bool without[EVENT_SET_MAX]; /* members that did not open */
     bool inherit_noted;
-    struct perf_event_attr attr; /* made of the above: of the event, and of the others of its group: */
-    struct perf_event_attr sibling_attrs[EVENT_GROUP_MAX - 1];
+    struct perf_event_attr attr; /* made of the above: of the event, and of the others: */
+    struct perf_event_attr other_attrs[EVENT_SET_MAX - 1];
     struct live_note notes[LIVE_NOTES_MAX];
     uint32_t n_notes;
 };
@@ -46,15 +46,23 @@ void plan_done(struct plan *p);
 bool plan_make_attr(struct plan *p, struct error *e);
 /* Leaves out the newest feature that is still asked for; false when only what every kernel has is left. */
 bool plan_drop_feature(struct plan *p);
+/* All of its events are sampled by a frequency. */
 bool plan_is_frequency(const struct plan *p);
-/* The events that are opened on each target: 1, or those of the group; and of these, from member 0 on (which is always
- * there), the next one behind `member`; n: none. */
+/* The events that are opened on each target, at least one; and of these, from member 0 on (which is always
+ * there), the next one behind `member`; EVENT_SET_MAX: none. */
 uint32_t plan_members(const struct plan *p);
 uint32_t plan_next_member(const struct plan *p, uint32_t member);
+/* The one that the kernel schedules it with: the leader of its group; itself, if it has none, or one that did not open. */
+uint32_t plan_leader(const struct plan *p, uint32_t member);
 const struct perf_event_attr *plan_attr(const struct plan *p, uint32_t member);
 const struct event *plan_event(const struct plan *p, uint32_t member);
-/* The leader samples, and reads the counters of the others. */
+/* How often it is sampled: as its group's leader. */
+void plan_rate(const struct plan *p, uint32_t member, uint64_t *freq_hz, uint64_t *period);
+/* Is it of a group whose leader alone samples, and reads the others' counters? Is there one? */
+bool plan_is_read(const struct plan *p, uint32_t member);
 bool plan_reads(const struct plan *p);
+/* All of its events leave user space out. */
+bool plan_leaves_user_out(const struct plan *p);
 void plan_note(struct plan *p, const char *what, const char *mend, ...)
     __attribute__((format(printf, 3, 4))); /* mend is a format */
 
@@ -62,8 +70,9 @@ void plan_note(struct plan *p, const char *what, const char *mend, ...)
 struct live_cpu {
     uint32_t cpu;
     int *fds; /* fds[0] has the ring */
+    uint8_t *members; /* which event each of them is */
     uint32_t n_fds;
-    size_t fds_cap;
+    size_t fds_cap, members_cap;
     uint32_t watched; /* the one that epoll holds; n_fds: none, all of them have ended */
     struct ring ring;
     uint64_t enabled_ns; /* its time, as of the last look that read it */
@@ -77,7 +86,7 @@ struct open_failure {
     enum open_stage { OPEN_EVENT, OPEN_FILTER, OPEN_RING, OPEN_BUDGET, OPEN_TARGET, OPEN_NO_CPU } stage;
     int sys;
     uint32_t cpu, tid; /* tid 0: none */
-    uint32_t member;   /* of the group */
+    uint32_t member;   /* which event */
     uint32_t n_tasks, n_cpus;
 };
 

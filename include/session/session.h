@@ -14,7 +14,7 @@
 #include "perf/scope.h"
 #include "session/view.h"
 
-#define SESSION_EVENTS_MAX 32 /* that one history can tell apart */
+#define SESSION_EVENTS_MAX EVENT_SET_MAX /* that one history can tell apart */
 
 /* How an event is sampled. Both 0: as all events are, each occurrence of a tracepoint. */
 struct session_sampling {
@@ -24,7 +24,7 @@ struct session_sampling {
 struct session_config {
     struct event events[SESSION_EVENTS_MAX];
     struct session_sampling samplings[SESSION_EVENTS_MAX]; /* of each: its own, whatever freq_hz and period are */
-    uint32_t n_events;    /* the first one is sampled at the start; [ and ] switch */
+    uint32_t n_events;    /* sampled at the same time; [ and ] choose which of them is shown */
     bool event_named;     /* by the user: no silent replacement */
     struct scope scope;
     uint64_t freq_hz, period;

@@ -119,8 +119,9 @@ struct session_event {
     struct event event;
     struct event asked;          /* the one in whose place it may run */
     bool named;                  /* asked, by the user */
-    bool left_out;               /* of its group: it did not open */
+    bool left_out;               /* of what is sampled with it: it did not open */
     uint32_t leader;             /* of its group; one that is alone leads itself. Others of a group stand behind it */
+    uint32_t first;              /* of those that are sampled at the same time, which stand behind each other */
     struct session_sampling how; /* as asked for with it */
     struct perf_event_attr attr; /* as opened; for a file as read */
     uint64_t freq_hz, period;
@@ -297,6 +298,8 @@ uint8_t *bounds_modules_in_use(struct session *s, uint32_t *n); /* a byte per mo
 bool source_open(struct session *s, struct error *e);
 /* After each drain, under source_lock: where auto's dumps turn out to be too many it is opened again with less. */
 void source_keep_budget(struct session *s);
+/* The first one of the events that run which is sampled by a period; NULL: all are by a frequency. */
+const struct session_event *source_by_period(const struct session *s);
 /* readproc.c */
 void readproc_of(struct session *s, uint32_t pid);  /* once, under lock, which it lets go meanwhile */
 void readproc_of_targets(struct session *s);        /* after a switch, under source_lock: one may end before it is sampled */

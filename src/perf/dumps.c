@@ -33,8 +33,7 @@ bool dumps_run(const struct plan *p)
 
 uint64_t dumps_link_mask(const struct plan *p)
 {
-    bool user = !p->cfg.scope.no_user && !p->cfg.event.attr.exclude_user;
-    return p->cfg.callchain == CALLCHAIN_FP && user ? p->cfg.regs_link_mask : 0;
+    return p->cfg.callchain == CALLCHAIN_FP && !plan_leaves_user_out(p) ? p->cfg.regs_link_mask : 0;
 }
 
 uint64_t dumps_budget(uint32_t n_cpus)
@@ -43,10 +42,18 @@ uint64_t dumps_budget(uint32_t n_cpus)
     return bytes < BUDGET_BOX_BYTES ? bytes : BUDGET_BOX_BYTES;
 }
 
-/* Dumps a second and CPU; 0: not known. */
+/* Dumps a second and CPU, of all events that sample; 0: not known. */
 static uint64_t rate_of(const struct plan *p)
 {
-    return plan_is_frequency(p) ? p->cfg.freq_hz : p->cfg.seen_hz;
+    uint64_t sum = 0, freq_hz, period;
+    for (uint32_t member = 0; member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
+        plan_rate(p, member, &freq_hz, &period);
+        if (!freq_hz)
+            return p->cfg.seen_hz;
+        bool is_silent = plan_is_read(p, member) && plan_leader(p, member) != member;
+        sum += is_silent ? 0 : freq_hz;
+    }
+    return sum;
 }
 
 static uint64_t bytes_per_second(const struct plan *p, uint32_t stack_bytes)
@@ -85,7 +92,7 @@ static void choose_dumps(struct plan *p)
     p->cfg.stack_bytes = 0;
     if (p->callchain_asked == CALLCHAIN_NONE || p->callchain_asked == CALLCHAIN_FP)
         return;
-    if (p->cfg.scope.no_user || p->cfg.event.attr.exclude_user) {
+    if (plan_leaves_user_out(p)) {
         p->cfg.callchain = CALLCHAIN_FP;
         return;
     }

@@ -13,17 +13,30 @@
 
 #define RATE_LIMIT_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
 
+/* Brings a rate down to the limit; above: the highest one so far that was not below it. */
+static void keep_limit(uint64_t *freq_hz, uint64_t limit, uint64_t *above)
+{
+    if (*freq_hz <= limit)
+        return;
+    if (*freq_hz > *above)
+        *above = *freq_hz;
+    *freq_hz = limit;
+}
+
 static bool step_rate(struct plan *p)
 {
-    uint64_t limit;
+    uint64_t limit, above = 0;
     char what[160];
-    if (!plan_is_frequency(p) || !file_read_u64(RATE_LIMIT_FILE, &limit) || limit == 0 ||
-        p->cfg.freq_hz <= limit)
+    if (!file_read_u64(RATE_LIMIT_FILE, &limit) || limit == 0)
+        return false;
+    keep_limit(&p->cfg.freq_hz, limit, &above);
+    for (uint32_t i = 0; i < p->cfg.n_others; i++)
+        keep_limit(&p->cfg.others[i].freq_hz, limit, &above);
+    if (!above)
         return false;
     snprintf(what, sizeof what, "%llu samples a second are above the kernel's limit: sampling at %llu",
-             (unsigned long long)p->cfg.freq_hz, (unsigned long long)limit);
-    plan_note(p, what, "sysctl kernel.perf_event_max_sample_rate=%llu", (unsigned long long)p->cfg.freq_hz);
-    p->cfg.freq_hz = limit;
+             (unsigned long long)above, (unsigned long long)limit);
+    plan_note(p, what, "sysctl kernel.perf_event_max_sample_rate=%llu", (unsigned long long)above);
     return true;
 }
 
@@ -86,6 +99,7 @@ static bool step_clock(struct plan *p, int sys)
     ev->cpus = (struct cpu_mask){ { 0 } };
     ev->members = 0;
     ev->reads = false;
+    p->cfg.n_others = 0;
     snprintf(ev->name, sizeof ev->name, "cpu-clock%s",
              old.exclude_kernel ? ":u"
              : old.exclude_user ? ":k"
@@ -215,7 +229,7 @@ static bool step_event(struct plan *p, const struct open_failure *f)
     }
 }
 
-/* The group goes on without a member that does not open beside those before it. */
+/* The others go on without one that does not open beside those before it. */
 static bool step_member(struct plan *p, const struct open_failure *f)
 {
     const struct event *ev = plan_event(p, f->member);
@@ -224,9 +238,12 @@ static bool step_member(struct plan *p, const struct open_failure *f)
     if (!f->member)
         return false;
     p->without[f->member] = true;
-    snprintf(what, sizeof what, "the group of %.50s goes on without %.60s", p->cfg.event.name, ev->name);
+    uint32_t leader = plan_leader(p, f->member);
+    bool alone = leader == f->member;
+    snprintf(what, sizeof what, "%s%.50s goes on without %.60s", alone ? "" : "the group of ",
+             plan_event(p, alone ? 0 : leader)->name, ev->name);
     event_explain_on_cpu(ev->name, &ev->attr, f->sys, &why);
-    if (f->sys == EINVAL)
+    if (f->sys == EINVAL && !alone)
         plan_note(p, what, "the kernel cannot count these together: fewer events, or those of one PMU");
     else
         plan_note(p, what, "%s", why.text);

@@ -25,7 +25,7 @@
 struct live {
     struct plan plan;
     struct targets targets;
-    struct record_layout layout;
+    struct record_layout layouts[EVENT_SET_MAX]; /* by event; of all other records as of the first */
     struct live_cpu **cpus;
     uint32_t n_cpus;
     size_t cpus_cap;
@@ -33,7 +33,7 @@ struct live {
     size_t rings_cap;
     struct order order;
     struct live_stats stats;
-    struct map member_of; /* of a group: id of an event → its place */
+    struct map member_of; /* of several events: id → place */
     struct readings readings;
     uint64_t dump_bytes; /* of stacks, since open */
     struct look {
@@ -93,16 +93,21 @@ static void enable(const struct live *l, const struct live_cpu *c)
         ioctl(c->fds[i], PERF_EVENT_IOC_ENABLE, 0);
 }
 
-/* The events of each target come in the order of the group. */
 static void note_ids(struct live *l, const struct live_cpu *c)
 {
     uint64_t id;
-    uint32_t member = 0;
-    for (uint32_t i = 0; i < c->n_fds && plan_members(&l->plan) > 1; i++) {
+    for (uint32_t i = 0; i < c->n_fds && l->plan.cfg.n_others; i++)
         if (ioctl(c->fds[i], PERF_EVENT_IOC_ID, &id) == 0)
-            map_put(&l->member_of, id, member);
-        member = plan_next_member(&l->plan, member);
-        member = member < EVENT_GROUP_MAX ? member : 0;
+            map_put(&l->member_of, id, c->members[i]);
+}
+
+static void make_layouts(struct live *l)
+{
+    for (uint32_t member = 0; member < EVENT_SET_MAX; member = plan_next_member(&l->plan, member)) {
+        struct record_layout *layout = &l->layouts[member];
+        record_layout_of(plan_attr(&l->plan, member), false, layout);
+        layout->elsewhere = l->plan.where == PLAN_TASKS && l->n_cpus > 1;
+        layout->scales = !layout->elsewhere;
     }
 }
 
@@ -137,9 +142,7 @@ struct live *live_open(const struct live_config *cfg, struct error *e)
         goto fail;
     dumps_note(&l->plan);
     l->budget_look.time_ns = clock_now_ns();
-    record_layout_of(&l->plan.attr, false, &l->layout);
-    l->layout.elsewhere = l->plan.where == PLAN_TASKS && l->n_cpus > 1;
-    l->layout.scales = !l->layout.elsewhere;
+    make_layouts(l);
     l->cpus_cap = l->n_cpus;
     for (uint32_t i = 0; i < l->n_cpus; i++) {
         note_ids(l, l->cpus[i]);
@@ -182,10 +185,15 @@ const struct perf_event_attr *live_attr(const struct live *l)
     return &l->plan.attr;
 }
 
-const struct perf_event_attr *live_sibling_attr(const struct live *l, uint32_t member)
+const struct perf_event_attr *live_other_attr(const struct live *l, uint32_t member)
 {
-    bool there = member && member < l->plan.cfg.event.members && !l->plan.without[member];
+    bool there = member && member <= l->plan.cfg.n_others && !l->plan.without[member];
     return there ? plan_attr(&l->plan, member) : NULL;
+}
+
+void live_rate_of(const struct live *l, uint32_t member, uint64_t *freq_hz, uint64_t *period)
+{
+    plan_rate(&l->plan, member, freq_hz, period);
 }
 
 uint32_t live_notes(const struct live *l, const struct live_note **notes)
@@ -293,11 +301,25 @@ static bool hand_reading(void *ctx, struct record *one, uint32_t member)
     return l->fn(l->ctx, one);
 }
 
+/* A sample begins with the id of its event. */
+static uint32_t member_of_bytes(const struct live *l, const void *bytes, uint32_t size)
+{
+    struct perf_event_header head;
+    uint64_t id;
+    if (!l->member_of.n || size < sizeof head + sizeof id)
+        return 0;
+    memcpy(&head, bytes, sizeof head);
+    memcpy(&id, (const char *)bytes + sizeof head, sizeof id);
+    return head.type == PERF_RECORD_SAMPLE ? member_of(l, id) : 0;
+}
+
 static bool take(void *ctx, const void *bytes, uint32_t size)
 {
     struct live *l = ctx;
     struct record r;
-    if (!record_parse(bytes, size, &l->layout, &r, NULL)) {
+    uint32_t member = member_of_bytes(l, bytes, size);
+    const struct record_layout *layout = &l->layouts[member];
+    if (!record_parse(bytes, size, layout, &r, NULL)) {
         l->stats.parse_errors++;
         return true;
     }
@@ -306,11 +328,11 @@ static bool take(void *ctx, const void *bytes, uint32_t size)
     count(&l->stats, &r);
     if (r.type == PERF_RECORD_SAMPLE) {
         l->dump_bytes += r.sample.stack_size;
-        if (!(l->plan.attr.sample_type & PERF_SAMPLE_PERIOD))
-            r.sample.period = l->plan.attr.sample_period;
+        if (!(layout->sample_type & PERF_SAMPLE_PERIOD))
+            r.sample.period = plan_attr(&l->plan, member)->sample_period;
     }
-    if (readings_in(&r, &l->layout))
-        return readings_each(&l->readings, &r, &l->layout, hand_reading, l);
+    if (readings_in(&r, layout))
+        return readings_each(&l->readings, &r, layout, hand_reading, l);
     r.source = member_of(l, r.id.id);
     l->handed++;
     return l->fn(l->ctx, &r);
@@ -335,7 +357,7 @@ size_t live_drain(struct live *l, bool final, live_record_fn *fn, void *ctx)
     /* before any head is read: see SLACK_NS */
     uint64_t now_ns = clock_now_ns();
     struct order_rule rule = {
-        .layout = &l->layout,
+        .layout = &l->layouts[0],
         .until_ns = now_ns - SLACK_NS,
         .absurd_ns = now_ns + ABSURD_NS,
         .foreign_clock = !l->plan.attr.use_clockid,
@@ -391,7 +413,7 @@ static bool has_cpu(const struct live *l, uint32_t cpu)
 /* A descriptor's value, or how many values it has, its time and that of these in which it counted. */
 static bool read_times(int fd, uint64_t times[3])
 {
-    uint64_t now[3 + 2 * EVENT_GROUP_MAX];
+    uint64_t now[3 + 2 * EVENT_GROUP_MAX]; /* a leader's has all of its group */
     if (read(fd, now, sizeof now) < (ssize_t)(3 * sizeof *now))
         return false;
     memcpy(times, now, 3 * sizeof *times);
@@ -401,12 +423,12 @@ static bool read_times(int fd, uint64_t times[3])
 /* Not a single sample, though what is sampled ran: the counters are others'. Whoever sleeps is enabled for no time. */
 static bool is_starved(const struct live *l)
 {
-    uint32_t members = plan_members(&l->plan), looks = 0;
+    uint32_t looks = 0;
     uint64_t enabled_ns = 0, now[3];
     if (l->stats.samples)
         return false;
     for (uint32_t i = 0; i < l->n_cpus; i++)
-        for (uint32_t fd = 0; fd < l->cpus[i]->n_fds && looks < STARVED_LOOKS; fd += members, looks++) {
+        for (uint32_t fd = 0; fd < l->cpus[i]->n_fds && looks < STARVED_LOOKS; fd++, looks++) {
             if (!read_times(l->cpus[i]->fds[fd], now))
                 continue;
             if (now[2])

@@ -50,6 +50,14 @@ static uint64_t files_left(void)
     return lim.rlim_cur > used ? lim.rlim_cur - used : 0;
 }
 
+static bool is_measured_on(const struct plan *p, uint32_t cpu)
+{
+    for (uint32_t member = 0; member < EVENT_SET_MAX; member = plan_next_member(p, member))
+        if (cpu_mask_has(&plan_event(p, member)->cpus, cpu))
+            return true;
+    return false;
+}
+
 void open_cpu_list(const struct plan *p, struct cpus *out)
 {
     const struct scope *s = &p->cfg.scope;
@@ -57,7 +65,7 @@ void open_cpu_list(const struct plan *p, struct cpus *out)
     for (uint32_t i = 0; i < out->n; i++) {
         if (s->cpus && (i >= s->n_cpus || !s->cpus[i]))
             out->in[i] = false;
-        if (!cpu_mask_has(&p->cfg.event.cpus, i))
+        if (!is_measured_on(p, i))
             out->in[i] = false;
     }
 }
@@ -77,6 +85,7 @@ void live_cpu_close(struct live_cpu *c)
     for (uint32_t i = 0; i < c->n_fds; i++)
         close(c->fds[i]);
     mem_free(c->fds);
+    mem_free(c->members);
     mem_free(c);
 }
 
@@ -108,6 +117,8 @@ static bool open_member(const struct plan *p, struct live_cpu *c, const struct o
         f->stage = OPEN_FILTER;
         if (event_set_filter(fd, plan_event(p, member)) && (f->stage = OPEN_RING, join_ring(p, c, fd))) {
             MEM_GROW(c->fds, c->fds_cap, c->n_fds + 1);
+            MEM_GROW(c->members, c->members_cap, c->n_fds + 1);
+            c->members[c->n_fds] = (uint8_t)member;
             c->fds[c->n_fds++] = fd;
             return true;
         }
@@ -119,14 +130,25 @@ static bool open_member(const struct plan *p, struct live_cpu *c, const struct o
     return false;
 }
 
-/* All of a group, or nothing. */
+/* That of the leader, if it has one; those from `from` on are of the same target. */
+static int leader_fd(const struct plan *p, const struct live_cpu *c, uint32_t from, uint32_t member)
+{
+    uint32_t leader = plan_leader(p, member);
+    for (uint32_t i = from; leader != member && i < c->n_fds; i++)
+        if (c->members[i] == leader)
+            return c->fds[i];
+    return -1;
+}
+
+/* All of them that have counters on this CPU, or nothing. */
 static bool open_one(const struct plan *p, struct live_cpu *c, int pid, unsigned long flags,
                      struct open_failure *f)
 {
     struct on_cpu at = { .pid = pid, .flags = flags };
     uint32_t before = c->n_fds;
-    for (uint32_t member = 0; member < EVENT_GROUP_MAX; member = plan_next_member(p, member)) {
-        if (open_member(p, c, &at, member, member ? c->fds[before] : -1, f))
+    for (uint32_t member = 0; member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
+        if (!cpu_mask_has(&plan_event(p, member)->cpus, c->cpu) ||
+            open_member(p, c, &at, member, leader_fd(p, c, before, member), f))
             continue;
         if (before == 0)
             ring_unmap(&c->ring);
@@ -305,27 +327,43 @@ static void close_cgroups(const struct on_cpu *what)
 
 /* The highest precision that the PMU gives, by opening what counts alone: so that a kernel without a newer
  * feature is not mistaken for a PMU without precision. */
-static void choose_precision(struct plan *p, const struct on_cpu *what, uint32_t cpu)
+static unsigned best_precision(const struct event *ev, const struct perf_event_attr *attr, const struct on_cpu *what,
+                               uint32_t cpu)
 {
-    struct perf_event_attr bare = p->cfg.event.attr;
-    if (!p->cfg.event.precise_max)
-        return;
+    struct perf_event_attr bare = ev->attr;
     bare.size = sizeof bare;
     bare.disabled = 1;
-    bare.freq = p->attr.freq;
-    bare.sample_period = p->attr.sample_period;
-    bare.exclude_kernel = p->attr.exclude_kernel;
-    bare.exclude_hv = p->attr.exclude_hv;
-    bare.exclude_user = p->attr.exclude_user;
-    p->attr.precise_ip = 0;
-    for (int level = 3; level > 0; level--) {
-        bare.precise_ip = (unsigned)level & 3;
+    bare.freq = attr->freq;
+    bare.sample_period = attr->sample_period;
+    bare.exclude_kernel = attr->exclude_kernel;
+    bare.exclude_hv = attr->exclude_hv;
+    bare.exclude_user = attr->exclude_user;
+    for (unsigned level = 3; level > 0; level--) {
+        bare.precise_ip = level & 3;
         int fd = event_open_fd(&bare, what->tids ? (int)what->tids[0] : what->pid, (int)cpu, -1, what->flags);
         if (fd < 0)
             continue;
         close(fd);
-        p->attr.precise_ip = bare.precise_ip;
-        return;
+        return level;
+    }
+    return 0;
+}
+
+static uint32_t first_cpu(const struct cpus *list, const struct cpu_mask *mask)
+{
+    for (uint32_t i = 0; i < list->n; i++)
+        if (list->in[i] && cpu_mask_has(mask, i))
+            return i;
+    return 0;
+}
+
+static void choose_precision(struct plan *p, const struct on_cpu *what, const struct cpus *list)
+{
+    for (uint32_t member = 0; member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
+        const struct event *ev = plan_event(p, member);
+        struct perf_event_attr *attr = member ? &p->other_attrs[member - 1] : &p->attr;
+        if (ev->precise_max && plan_leader(p, member) == member)
+            attr->precise_ip = best_precision(ev, attr, what, first_cpu(list, &ev->cpus)) & 3;
     }
 }
 
@@ -350,14 +388,6 @@ bool open_inherits_readers(void)
     return true;
 }
 
-static uint32_t first_cpu(const struct cpus *list)
-{
-    for (uint32_t i = 0; i < list->n; i++)
-        if (list->in[i])
-            return i;
-    return 0;
-}
-
 bool open_all(struct plan *p, const struct targets *targets, struct live_cpu ***cpus, uint32_t *n,
               struct open_failure *f)
 {
@@ -377,7 +407,7 @@ bool open_all(struct plan *p, const struct targets *targets, struct live_cpu ***
     if (ok && p->where == PLAN_TASKS)
         ok = keep_budget(p, &what, n_cpus, f);
     if (ok) {
-        choose_precision(p, &what, first_cpu(&list));
+        choose_precision(p, &what, &list);
         ok = open_list(p, &what, &list, cpus, n, f);
     }
     for (uint32_t i = 0; !ok && i < *n; i++)

@@ -70,11 +70,6 @@ void plan_done(struct plan *p)
     scope_done(&p->cfg.scope);
 }
 
-bool plan_is_frequency(const struct plan *p)
-{
-    return p->cfg.freq_hz != 0;
-}
-
 bool plan_drop_feature(struct plan *p)
 {
     if (p->features_dropped == FEATURE_COUNT)
@@ -86,58 +81,121 @@ bool plan_drop_feature(struct plan *p)
 
 uint32_t plan_next_member(const struct plan *p, uint32_t member)
 {
-    uint32_t n = p->cfg.event.members;
-    for (member++; member < n; member++)
+    for (member++; member <= p->cfg.n_others; member++)
         if (!p->without[member])
             return member;
-    return EVENT_GROUP_MAX;
+    return EVENT_SET_MAX;
 }
 
 uint32_t plan_members(const struct plan *p)
 {
     uint32_t n = 1;
-    for (uint32_t member = plan_next_member(p, 0); member < EVENT_GROUP_MAX; member = plan_next_member(p, member))
+    for (uint32_t member = plan_next_member(p, 0); member < EVENT_SET_MAX; member = plan_next_member(p, member))
         n++;
     return n;
 }
 
 const struct perf_event_attr *plan_attr(const struct plan *p, uint32_t member)
 {
-    return member ? &p->sibling_attrs[member - 1] : &p->attr;
+    return member ? &p->other_attrs[member - 1] : &p->attr;
 }
 
 const struct event *plan_event(const struct plan *p, uint32_t member)
 {
-    return member ? &p->cfg.siblings[member - 1] : &p->cfg.event;
+    return member ? &p->cfg.others[member - 1].event : &p->cfg.event;
+}
+
+/* As asked for: whether that one opened or not. */
+static uint32_t asked_leader(const struct plan *p, uint32_t member)
+{
+    uint32_t leader = 0;
+    for (uint32_t n; leader < member; leader += n) {
+        n = plan_event(p, leader)->members > 1 ? plan_event(p, leader)->members : 1;
+        if (leader + n > member)
+            return leader;
+    }
+    return member;
+}
+
+uint32_t plan_leader(const struct plan *p, uint32_t member)
+{
+    uint32_t leader = asked_leader(p, member);
+    return p->without[leader] ? member : leader;
+}
+
+void plan_rate(const struct plan *p, uint32_t member, uint64_t *freq_hz, uint64_t *period)
+{
+    uint32_t leader = asked_leader(p, member);
+    *freq_hz = leader ? p->cfg.others[leader - 1].freq_hz : p->cfg.freq_hz;
+    *period = leader ? p->cfg.others[leader - 1].period : p->cfg.period;
+    if (*freq_hz)
+        *period = 0;
+    else if (!*period)
+        *period = 1;
+}
+
+bool plan_is_frequency(const struct plan *p)
+{
+    uint64_t freq_hz, period;
+    for (uint32_t member = 0; member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
+        plan_rate(p, member, &freq_hz, &period);
+        if (!freq_hz)
+            return false;
+    }
+    return true;
+}
+
+bool plan_leaves_user_out(const struct plan *p)
+{
+    if (p->cfg.scope.no_user)
+        return true;
+    for (uint32_t member = 0; member < EVENT_SET_MAX; member = plan_next_member(p, member))
+        if (!plan_event(p, member)->attr.exclude_user)
+            return false;
+    return true;
+}
+
+bool plan_is_read(const struct plan *p, uint32_t member)
+{
+    uint32_t leader = asked_leader(p, member), next = plan_next_member(p, leader);
+    bool grouped = next < EVENT_SET_MAX && asked_leader(p, next) == leader;
+    return grouped && plan_event(p, leader)->reads;
 }
 
 bool plan_reads(const struct plan *p)
 {
-    return p->cfg.event.reads && plan_members(p) > 1;
-}
-
-static bool wants_payload(const struct plan *p)
-{
-    for (uint32_t member = 0; member < EVENT_GROUP_MAX; member = plan_next_member(p, member)) {
-        const struct event *ev = plan_event(p, member);
-        if (ev->kind == EVENT_TRACEPOINT || ev->attr.type == PERF_TYPE_TRACEPOINT)
+    for (uint32_t member = 0; member < EVENT_SET_MAX; member = plan_next_member(p, member))
+        if (plan_is_read(p, member))
             return true;
-    }
     return false;
 }
 
-static uint64_t sample_type_of(const struct plan *p)
+/* Only to be read. */
+static bool is_silent(const struct plan *p, uint32_t member)
 {
+    return plan_is_read(p, member) && plan_leader(p, member) != member;
+}
+
+static bool has_payload(const struct event *ev)
+{
+    return ev->kind == EVENT_TRACEPOINT || ev->attr.type == PERF_TYPE_TRACEPOINT;
+}
+
+/* What tells whose record it is, and its time, is the same in all. */
+static uint64_t sample_type_of(const struct plan *p, uint32_t member)
+{
+    uint64_t freq_hz, period;
+    plan_rate(p, member, &freq_hz, &period);
     uint64_t t = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
     /* Asked for the period, the kernel samples each occurrence of a software event or tracepoint, whatever
      * sample_period says. A period of 1 is asked for: some tracepoints count by more than one at a time. */
-    if (plan_is_frequency(p) || p->cfg.period == 1)
+    if (freq_hz || period == 1)
         t |= PERF_SAMPLE_PERIOD;
     if (p->cfg.callchain != CALLCHAIN_NONE)
         t |= PERF_SAMPLE_CALLCHAIN;
-    if (wants_payload(p))
+    if (has_payload(plan_event(p, member)))
         t |= PERF_SAMPLE_RAW;
-    if (plan_reads(p))
+    if (plan_is_read(p, member))
         t |= PERF_SAMPLE_READ;
     if (has(p, FEATURE_SAMPLE_CGROUP))
         t |= PERF_SAMPLE_CGROUP;
@@ -206,30 +264,51 @@ static bool inherits(struct plan *p)
     return false;
 }
 
-/* The others of a group have nothing of their own but what they count, and, if all sample, their samples. The kernel
- * starts and stops them with their leader. */
-static void make_sibling(struct plan *p, uint32_t member)
+static uint64_t read_format_of(const struct plan *p, uint32_t member)
 {
-    struct perf_event_attr *a = &p->sibling_attrs[member - 1];
-    const struct perf_event_attr *leader = &p->attr;
-    *a = p->cfg.siblings[member - 1].attr;
+    uint64_t times = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    return plan_is_read(p, member) ? times | PERF_FORMAT_GROUP | PERF_FORMAT_ID : times;
+}
+
+static void set_rate(const struct plan *p, uint32_t member, struct perf_event_attr *a)
+{
+    uint64_t freq_hz, period;
+    plan_rate(p, member, &freq_hz, &period);
+    a->freq = freq_hz != 0;
+    if (a->freq)
+        a->sample_freq = freq_hz;
+    else
+        a->sample_period = period;
+}
+
+/* Records of what happens beside the samples come with the first event. The members of a group are started and stopped
+ * by the kernel, with their leader; of those that it reads nothing else comes. */
+static void make_other(struct plan *p, uint32_t member)
+{
+    struct perf_event_attr *a = &p->other_attrs[member - 1];
+    const struct perf_event_attr *first = &p->attr;
+    *a = p->cfg.others[member - 1].event.attr;
     a->size = sizeof *a;
-    a->sample_type = leader->sample_type;
-    a->read_format = leader->read_format;
+    a->sample_type = sample_type_of(p, member);
+    a->read_format = read_format_of(p, member);
     a->sample_id_all = 1;
-    a->inherit = leader->inherit;
-    a->use_clockid = leader->use_clockid;
-    a->clockid = leader->clockid;
-    a->watermark = leader->watermark;
-    a->wakeup_watermark = leader->wakeup_watermark;
-    a->pinned = a->exclusive = 0;
+    a->inherit = first->inherit;
+    a->use_clockid = first->use_clockid;
+    a->clockid = first->clockid;
+    a->watermark = first->watermark;
+    a->wakeup_watermark = first->wakeup_watermark;
     set_modes(p, a);
-    if (plan_reads(p)) {
+    if (plan_leader(p, member) == member) {
+        a->disabled = 1;
+        a->enable_on_exec = first->enable_on_exec;
+    } else {
+        a->pinned = a->exclusive = 0;
+    }
+    if (is_silent(p, member)) {
         a->sample_type &= PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_READ;
         return;
     }
-    a->freq = leader->freq;
-    a->sample_period = leader->sample_period; /* or frequency */
+    set_rate(p, member, a);
     set_stacks(p, a);
 }
 
@@ -238,12 +317,8 @@ bool plan_make_attr(struct plan *p, struct error *e)
     struct perf_event_attr *a = &p->attr;
     *a = p->cfg.event.attr;
     a->size = sizeof *a;
-    a->sample_type = sample_type_of(p);
-    a->freq = plan_is_frequency(p);
-    if (a->freq)
-        a->sample_freq = p->cfg.freq_hz;
-    else
-        a->sample_period = p->cfg.period;
+    a->sample_type = sample_type_of(p, 0);
+    set_rate(p, 0, a);
     set_sideband(p, a);
     set_modes(p, a);
     set_stacks(p, a);
@@ -251,9 +326,7 @@ bool plan_make_attr(struct plan *p, struct error *e)
         return error_set(e, ERROR_ARGUMENT,
                          "%s: with both kernel and user space left out nothing is measured",
                          p->cfg.event.name);
-    a->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-    if (plan_reads(p))
-        a->read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+    a->read_format = read_format_of(p, 0);
     a->disabled = 1;
     a->watermark = 1;
     a->wakeup_watermark = p->ring_bytes / 4;
@@ -261,8 +334,8 @@ bool plan_make_attr(struct plan *p, struct error *e)
         a->inherit = inherits(p);
         a->enable_on_exec = p->cfg.enable_on_exec;
     }
-    for (uint32_t member = 1; member < p->cfg.event.members; member++)
-        make_sibling(p, member);
+    for (uint32_t member = 1; member <= p->cfg.n_others; member++)
+        make_other(p, member);
     return true;
 }
 

@@ -233,8 +233,7 @@ static void look_at_cost(struct session *s, uint64_t now_ns)
     uint64_t samples = s->stats.samples + s->stats.lost;
     bool same = s->dear.time_ns && samples >= s->dear.samples && now_ns > s->dear.time_ns;
     double per_second = same ? (double)(samples - s->dear.samples) * NS_PER_SEC / (double)(now_ns - s->dear.time_ns) : 0;
-    bool by_period = s->n_events && !s->events[s->live_event].freq_hz;
-    bool dear = by_period && rate_is_dear(per_second, s->running_callchain, s->box.cpus);
+    bool dear = source_by_period(s) && rate_is_dear(per_second, s->running_callchain, s->box.cpus);
     s->dear.per_second = dear ? per_second : 0;
     s->dear.samples = samples;
     s->dear.time_ns = now_ns;

@@ -52,6 +52,7 @@ bool load_open(struct session *s, struct error *e)
     for (uint32_t i = 0; i < n && i < SESSION_EVENTS_MAX; i++) {
         struct session_event *ev = &s->events[s->n_events++];
         ev->leader = events[i].leader < i ? events[i].leader : i;
+        ev->first = i;
         snprintf(ev->event.name, sizeof ev->event.name, "%s", events[i].name);
         ev->event.attr = ev->attr = events[i].attr;
         ev->freq_hz = events[i].attr.freq ? events[i].attr.sample_freq : 0;

@@ -222,19 +222,26 @@ static void write_sample(struct snapshot *sn, const struct sample *sample, uint3
                                  });
 }
 
-/* Those that were sampled, with the others of their groups; of a file all, as what it says of itself counts them. */
+/* One whose leader did not open leads itself. */
+static uint32_t leader_of(const struct snapshot *sn, uint32_t event)
+{
+    uint32_t leader = sn->events[event].leader;
+    return sn->events[leader].left_out ? event : leader;
+}
+
+/* Those that were sampled, with the others of the same time; of a file all, as what it says of itself counts them. */
 static uint32_t choose_events(const struct snapshot *sn, struct perfdata_write_event *events, uint32_t *numbers)
 {
-    bool sampled[SESSION_EVENTS_MAX] = { false }; /* by leader */
+    bool sampled[SESSION_EVENTS_MAX] = { false }; /* by the first of the same time */
     uint32_t n = 0;
     for (size_t i = 0; i < sn->samples.n; i++)
-        sampled[sn->events[sn->samples.list[i].event].leader] = true;
+        sampled[sn->events[sn->samples.list[i].event].first] = true;
     for (uint32_t i = 0; i < sn->n_events; i++) {
         const struct session_event *ev = &sn->events[i];
-        if ((!sampled[ev->leader] || ev->left_out) && !sn->s->file)
+        if ((!sampled[ev->first] || ev->left_out) && !sn->s->file)
             continue;
         numbers[i] = n;
-        events[n++] = (struct perfdata_write_event){ ev->event.name, &ev->attr, numbers[ev->leader] + 1 };
+        events[n++] = (struct perfdata_write_event){ ev->event.name, &ev->attr, numbers[leader_of(sn, i)] + 1 };
     }
     return n;
 }

@@ -10,12 +10,13 @@
 #include "session/state.h"
 #include "unwind/arch.h"
 
-/* What a source is to be opened for: the session's configuration, maybe with a change, and an event. */
+/* What a source is to be opened for: the session's configuration, maybe with a change, and events. */
 struct wish {
     const struct session_config *cfg;
-    const struct event *events; /* one, or those of a group */
+    struct event events[SESSION_EVENTS_MAX];
+    struct session_sampling hows[SESSION_EVENTS_MAX]; /* as asked for with them */
+    uint32_t n;
     bool named; /* by the user */
-    struct session_sampling how; /* as asked for with them */
     uint64_t seen_hz;
 };
 
@@ -45,20 +46,15 @@ uint64_t session_default_freq(const struct session *s)
     return s->cfg.freq_hz;
 }
 
-/* Of an event, or of the group that it leads. */
-static uint32_t count_of(const struct event *leader)
-{
-    return leader->members > 1 ? leader->members : 1;
-}
-
 static void config_of(const struct wish *w, struct live_config *out)
 {
-    struct session_sampling how = sampling_of(w->cfg, &w->events[0], &w->how);
+    struct session_sampling how = sampling_of(w->cfg, &w->events[0], &w->hows[0]);
     *out = (struct live_config){
         .event = w->events[0],
         .scope = w->cfg->scope, /* borrowed */
         .freq_hz = how.freq_hz,
         .period = how.period,
+        .n_others = w->n - 1,
         .callchain = w->cfg->callchain,
         .stack_bytes = w->cfg->callchain == CALLCHAIN_DWARF ? w->cfg->stack_bytes : 0,
         .regs_user_mask = unwind_arch_regs_mask(unwind_arch_native()),
@@ -67,40 +63,59 @@ static void config_of(const struct wish *w, struct live_config *out)
         .inherit = !w->cfg->scope.no_inherit,
         .no_fallback = w->named,
     };
-    memcpy(out->siblings, w->events + 1, (count_of(w->events) - 1) * sizeof *out->siblings);
+    for (uint32_t i = 1; i < w->n; i++) {
+        how = sampling_of(w->cfg, &w->events[i], &w->hows[i]);
+        out->others[i - 1] = (struct live_other){ w->events[i], how.freq_hz, how.period };
+    }
 }
 
-static bool is_slot_of(const struct session *s, uint32_t slot, const struct event *events)
+/* How many are sampled with it, itself included. */
+static uint32_t count_together(const struct session *s, uint32_t first)
 {
-    uint32_t n = count_of(events);
-    const struct session_event *at = &s->events[slot];
-    if (at->leader != slot || count_of(&at->event) != n || at->event.reads != events->reads || slot + n > s->n_events)
+    uint32_t n = 1;
+    while (first + n < s->n_events && s->events[first + n].first == first)
+        n++;
+    return n;
+}
+
+static bool is_same_event(const struct event *a, const struct event *b)
+{
+    return !strcmp(a->name, b->name) && !strcmp(a->filter, b->filter) && a->members == b->members && a->reads == b->reads;
+}
+
+static bool is_slot_of(const struct session *s, uint32_t slot, const struct event *events, uint32_t n)
+{
+    if (s->events[slot].first != slot || count_together(s, slot) != n)
         return false;
     for (uint32_t i = 0; i < n; i++)
-        if (strcmp(at[i].event.name, events[i].name) || strcmp(at[i].event.filter, events[i].filter))
+        if (!is_same_event(&s->events[slot + i].event, &events[i]))
             return false;
     return true;
 }
 
-/* Where an event stands, or the leader of a group; SESSION_EVENTS_MAX: nowhere yet. */
-static uint32_t find_slot(const struct session *s, const struct event *events)
+/* Where the first of events stands that are sampled at the same time; SESSION_EVENTS_MAX: nowhere yet. */
+static uint32_t find_slot(const struct session *s, const struct event *events, uint32_t n)
 {
     for (uint32_t i = 0; i < s->n_events; i++)
-        if (is_slot_of(s, i, events))
+        if (is_slot_of(s, i, events, n))
             return i;
     return SESSION_EVENTS_MAX;
 }
 
-static uint32_t event_slot(struct session *s, const struct event *events)
+static uint32_t event_slot(struct session *s, const struct event *events, uint32_t n)
 {
-    uint32_t n = count_of(events), slot = find_slot(s, events);
+    uint32_t slot = find_slot(s, events, n), leader = 0, members = 0;
     if (slot < SESSION_EVENTS_MAX || s->n_events + n > SESSION_EVENTS_MAX)
         return slot;
     slot = s->n_events;
-    for (uint32_t i = 0; i < n; i++)
-        s->events[s->n_events++] = (struct session_event){
-            .event = events[i], .asked = events[i], .attr = events[i].attr, .leader = slot
-        };
+    for (uint32_t i = 0; i < n; i++) {
+        if (i >= leader + members) {
+            leader = i;
+            members = events[i].members > 1 ? events[i].members : 1;
+        }
+        s->events[s->n_events++] = (struct session_event){ .event = events[i], .asked = events[i], .attr = events[i].attr,
+                                                           .leader = slot + leader, .first = slot };
+    }
     return slot;
 }
 
@@ -114,22 +129,16 @@ static void adopt_notes(struct session *s, const struct live *live)
     }
 }
 
-static void adopt_event(struct session *s, uint32_t slot, uint32_t member, const struct live *live, const struct wish *w)
+static void adopt_event(struct session *s, uint32_t slot, uint32_t i, const struct live *live, const struct wish *w)
 {
-    const struct live_config *running = live_config_of(live);
-    const struct perf_event_attr *attr = member ? live_sibling_attr(live, member) : live_attr(live);
-    struct session_event *ev = &s->events[slot + member];
-    ev->asked = w->events[member];
-    if (count_of(&running->event) == 1) { /* another event in its place, or no group */
-        ev->asked.members = 0;
-        ev->asked.reads = false;
-    }
+    const struct perf_event_attr *attr = i ? live_other_attr(live, i) : live_attr(live);
+    struct session_event *ev = &s->events[slot + i];
+    ev->asked = w->events[i];
     ev->named = w->named;
-    ev->how = w->how;
+    ev->how = w->hows[i];
     ev->attr = attr ? *attr : ev->event.attr;
     ev->left_out = !attr;
-    ev->freq_hz = running->freq_hz;
-    ev->period = running->period;
+    live_rate_of(live, i, &ev->freq_hz, &ev->period);
     ev->seen_hz = w->seen_hz;
 }
 
@@ -137,16 +146,26 @@ static void adopt_event(struct session *s, uint32_t slot, uint32_t member, const
 static void adopt_events(struct session *s, const struct live *live, const struct wish *w)
 {
     const struct live_config *running = live_config_of(live);
-    struct event events[EVENT_GROUP_MAX] = { running->event };
-    memcpy(events + 1, running->siblings, sizeof running->siblings);
-    uint32_t slot = event_slot(s, events);
+    struct event events[SESSION_EVENTS_MAX] = { running->event };
+    uint32_t n = 1 + running->n_others; /* one, if another event runs in their place */
+    for (uint32_t i = 1; i < n; i++)
+        events[i] = running->others[i - 1].event;
+    uint32_t slot = event_slot(s, events, n);
     if (slot == SESSION_EVENTS_MAX) /* the caller made sure of room: only a fallback's event can meet this */
-        slot = s->events[s->current_event].leader;
-    for (uint32_t i = 0; i < count_of(events); i++)
+        slot = s->events[s->current_event].first;
+    for (uint32_t i = 0; i < n && slot + i < s->n_events; i++)
         adopt_event(s, slot, i, live, w);
-    if (s->events[s->current_event].leader != slot)
+    if (s->events[s->current_event].first != slot)
         s->current_event = slot;
     s->live_event = slot;
+}
+
+const struct session_event *source_by_period(const struct session *s)
+{
+    for (uint32_t i = s->live_event; i < s->n_events && s->events[i].first == s->live_event; i++)
+        if (!s->events[i].freq_hz && !s->events[i].left_out)
+            return &s->events[i];
+    return NULL;
 }
 
 /* Under both locks. */
@@ -170,29 +189,26 @@ static void source_adopt(struct session *s, struct live *live, const struct wish
     s->generation++;
 }
 
-/* Those behind the first one, which may be switched to. */
-static void add_events(struct session *s, const struct event *events, const struct session_sampling *hows, uint32_t n)
+static void wish_for(struct wish *w, const struct session_config *cfg, const struct event *events,
+                     const struct session_sampling *hows, uint32_t n)
 {
-    for (uint32_t i = count_of(events); i < n; i += count_of(&events[i])) {
-        uint32_t slot = event_slot(s, &events[i]);
-        if (slot == SESSION_EVENTS_MAX)
-            return;
-        s->events[slot].named = true;
-        s->events[slot].how = hows[i];
-    }
+    *w = (struct wish){ .cfg = cfg, .n = n };
+    memcpy(w->events, events, n * sizeof *events);
+    memcpy(w->hows, hows, n * sizeof *hows);
 }
 
 bool source_open(struct session *s, struct error *e)
 {
-    struct wish w = { &s->cfg, s->cfg.events, s->cfg.event_named, s->cfg.samplings[0], 0 };
+    struct wish w;
     struct live_config cfg;
+    wish_for(&w, &s->cfg, s->cfg.events, s->cfg.samplings, s->cfg.n_events);
+    w.named = s->cfg.event_named;
     config_of(&w, &cfg);
     cfg.enable_on_exec = s->command != NULL;
     struct live *live = live_open(&cfg, e);
     if (!live)
         return false;
     source_adopt(s, live, &w);
-    add_events(s, s->cfg.events, s->cfg.samplings, s->cfg.n_events);
     return true;
 }
 
@@ -225,23 +241,24 @@ static struct live *open_beside(struct session *s, const struct live_config *cfg
     return live_open(cfg, e);
 }
 
-/* What was asked for of an event, or of the group that it leads. */
-static struct wish wish_of(const struct session *s, const struct session_config *cfg, uint32_t slot,
-                           struct event events[EVENT_GROUP_MAX])
+/* What was asked for of events that are sampled at the same time. */
+static void wish_again(const struct session *s, const struct session_config *cfg, uint32_t slot, struct wish *w)
 {
-    const struct session_event *leader = &s->events[slot];
-    for (uint32_t i = 0; i < count_of(&leader->asked); i++)
-        events[i] = leader[i].asked;
-    return (struct wish){ cfg, events, leader->named, leader->how, 0 };
+    const struct session_event *first = &s->events[slot];
+    *w = (struct wish){ .cfg = cfg, .n = count_together(s, slot), .named = first->named };
+    for (uint32_t i = 0; i < w->n; i++) {
+        w->events[i] = first[i].asked;
+        w->hows[i] = first[i].how;
+    }
 }
 
 static void reopen(struct session *s)
 {
-    struct event events[EVENT_GROUP_MAX];
-    struct wish w = wish_of(s, &s->cfg, s->live_event, events);
-    w.seen_hz = s->events[s->live_event].seen_hz;
+    struct wish w;
     struct live_config cfg;
     struct error e = { 0 };
+    wish_again(s, &s->cfg, s->live_event, &w);
+    w.seen_hz = s->events[s->live_event].seen_hz;
     config_of(&w, &cfg);
     struct live *live = live_open(&cfg, &e);
     pthread_mutex_lock(&s->lock);
@@ -276,21 +293,24 @@ static bool source_replace(struct session *s, const struct wish *w, struct error
     return true;
 }
 
-/* The event that runs, under another configuration. */
+/* The events that run, under another configuration. */
 static bool source_change(struct session *s, const struct session_config *cfg, struct error *e)
 {
-    struct event events[EVENT_GROUP_MAX];
-    struct wish w = wish_of(s, cfg, s->live_event, events);
+    struct wish w;
+    wish_again(s, cfg, s->live_event, &w);
     return source_replace(s, &w, e);
 }
 
 void source_keep_budget(struct session *s)
 {
-    struct event events[EVENT_GROUP_MAX];
-    struct wish w = wish_of(s, &s->cfg, s->live_event, events);
-    w.seen_hz = s->live ? live_over_budget(s->live) : 0;
+    uint64_t seen_hz = s->live ? live_over_budget(s->live) : 0;
+    struct wish w;
     struct error e = { 0 };
-    if (w.seen_hz && !source_replace(s, &w, &e))
+    if (!seen_hz)
+        return;
+    wish_again(s, &s->cfg, s->live_event, &w);
+    w.seen_hz = seen_hz;
+    if (!source_replace(s, &w, &e))
         log_add("smaller stacks were not to be had: %s", e.text);
 }
 
@@ -300,21 +320,20 @@ static bool not_over_a_file(const struct session *s, struct error *e)
 }
 
 /* Room for more events is needed before they are opened: their samples need numbers. */
-static bool event_fits(struct session *s, const struct event *events, struct error *e)
+static bool events_fit(struct session *s, const struct wish *w, struct error *e)
 {
-    return find_slot(s, events) < SESSION_EVENTS_MAX || s->n_events + count_of(events) <= SESSION_EVENTS_MAX ||
+    return find_slot(s, w->events, w->n) < SESSION_EVENTS_MAX || s->n_events + w->n <= SESSION_EVENTS_MAX ||
            error_set(e, ERROR_LIMIT, "%u events were sampled already: leave and start anew for more", s->n_events);
 }
 
-/* show: which of a group is to be shown. */
+/* show: which of them is to be shown. */
 static bool source_switch_event(struct session *s, const struct wish *w, uint32_t show, struct error *e)
 {
     pthread_mutex_lock(&s->source_lock);
-    bool ok = event_fits(s, w->events, e) && source_replace(s, w, e);
+    bool ok = events_fit(s, w, e) && source_replace(s, w, e);
     if (ok) {
         pthread_mutex_lock(&s->lock);
-        bool there = s->live_event + show < s->n_events && s->events[s->live_event + show].leader == s->live_event;
-        s->current_event = s->live_event + (there ? show : 0);
+        s->current_event = s->live_event + (show < count_together(s, s->live_event) ? show : 0);
         pthread_mutex_unlock(&s->lock);
     }
     pthread_mutex_unlock(&s->source_lock);
@@ -328,29 +347,23 @@ bool session_set_event(struct session *s, const char *text, struct error *e)
 
 bool session_set_event_as(struct session *s, const char *text, const struct session_sampling *how, struct error *e)
 {
-    struct event events[SESSION_EVENTS_MAX];
-    struct session_sampling hows[SESSION_EVENTS_MAX];
-    uint32_t n = 0;
-    if (!not_over_a_file(s, e) || !event_parse_list(text, events, SESSION_EVENTS_MAX, &n, e) ||
-        !source_switch_event(s, &(struct wish){ &s->cfg, events, true, *how, 0 }, 0, e))
+    struct wish w = { .cfg = &s->cfg, .named = true };
+    if (!not_over_a_file(s, e) || !event_parse_list(text, w.events, SESSION_EVENTS_MAX, &w.n, e))
         return false;
-    for (uint32_t i = 0; i < n; i++)
-        hows[i] = *how;
-    pthread_mutex_lock(&s->lock);
-    add_events(s, events, hows, n);
-    pthread_mutex_unlock(&s->lock);
-    return true;
+    for (uint32_t i = 0; i < w.n; i++)
+        w.hows[i] = *how;
+    return source_switch_event(s, &w, 0, e);
 }
 
 bool session_select_event(struct session *s, int step, struct error *e)
 {
-    struct event events[EVENT_GROUP_MAX];
+    struct wish w;
     pthread_mutex_lock(&s->lock);
     uint32_t n = s->n_events;
     uint32_t next = n ? (s->current_event + n + (uint32_t)(step < 0 ? n - 1 : 1)) % n : 0;
-    uint32_t leader = s->events[next].leader;
-    struct wish w = wish_of(s, &s->cfg, leader, events);
-    bool alone = n < 2, is_sampled = s->file || (leader == s->live_event && !s->fatal[0]);
+    uint32_t first = s->events[next].first;
+    wish_again(s, &s->cfg, first, &w);
+    bool alone = n < 2, is_sampled = s->file || (first == s->live_event && !s->fatal[0]);
     if (!alone && is_sampled) {
         s->current_event = next;
         s->generation++;
@@ -358,7 +371,7 @@ bool session_select_event(struct session *s, int step, struct error *e)
     pthread_mutex_unlock(&s->lock);
     if (alone)
         return error_set(e, ERROR_MISSING, "only one event was chosen: press e to pick another");
-    return is_sampled || source_switch_event(s, &w, next - leader, e);
+    return is_sampled || source_switch_event(s, &w, next - first, e);
 }
 
 bool session_set_scope(struct session *s, const struct scope *scope, struct error *e)
@@ -391,15 +404,14 @@ bool session_set_freq(struct session *s, uint64_t freq_hz, struct error *e)
     cfg.freq_hz = freq_hz;
     cfg.freq_named = true;
     cfg.period = 0;
-    struct session_sampling *own = &s->events[s->live_event].how, before = *own;
-    *own = (struct session_sampling){ 0 };
-    bool ok = source_change(s, &cfg, e);
+    struct wish w;
+    wish_again(s, &cfg, s->live_event, &w);
+    memset(w.hows, 0, sizeof w.hows);
+    bool ok = source_replace(s, &w, e);
     if (ok) {
         s->cfg.freq_hz = freq_hz;
         s->cfg.freq_named = true;
         s->cfg.period = 0;
-    } else {
-        *own = before;
     }
     pthread_mutex_unlock(&s->source_lock);
     return ok;

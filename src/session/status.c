@@ -21,9 +21,9 @@ static void add_note(struct session_status *out, const char *what, const char *m
 static void note_cost(const struct session *s, struct session_status *out)
 {
     char what[160], mend[96], number[32];
-    if (!(s->dear.per_second > 0) || !s->n_events)
+    const struct session_event *ev = source_by_period(s);
+    if (!(s->dear.per_second > 0) || !ev)
         return;
-    const struct session_event *ev = &s->events[s->live_event];
     uint64_t period = ev->period ? ev->period : 1;
     uint64_t better = period * rate_period_for(s->dear.per_second, s->running_callchain, s->box.cpus);
     double share = rate_cost_percent(s->dear.per_second, s->running_callchain) / (s->box.cpus ? s->box.cpus : 1);

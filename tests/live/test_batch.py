@@ -34,13 +34,24 @@ def frames_are_counted():
     assert len(frames(out)) == 1, out
 
 
-def events_that_no_key_chooses():
-    """without a screen only the first of several events is sampled, which is said; in braces all are"""
+def events_that_are_named_together():
+    """several events are sampled at the same time, each by its own rule, and the recording has them all"""
     m.need_events()
-    _, _, why = m.flametop("-b", "-n", "1", "-d", "0.2", "-e", "cpu-clock,page-faults")
-    assert re.fullmatch(r"flametop: only cpu-clock is sampled: .*-e '\{cpu-clock,page-faults\}'\n", why), why
-    _, _, why = m.flametop("-b", "-n", "1", "-d", "0.2", "-e", "{cpu-clock,page-faults}")
-    assert not why, why
+    m.need_perf()
+    forks = "i=0; while [ $i -lt 40 ]; do /bin/true; i=$((i + 1)); done"
+    status, _, why = m.flametop("-e", "{cpu-clock,page-faults},context-switches/period=1/,page-faults/period=3/", "-o",
+                                m.path("set.data"), "--", "sh", "-c", forks)
+    assert status == 0 and "wrote" in why, (status, why)
+    named, _ = m.perf("evlist", "-i", m.path("set.data"))
+    assert [line for line in named.splitlines() if line[:1] not in ("#", "")] == [
+        "cpu-clock", "page-faults", "context-switches/period=1/", "page-faults/period=3/"], named
+    text, _ = m.perf("script", "-i", m.path("set.data"), "-F", "event,period")
+    periods = {}
+    for line in text.splitlines():
+        period, event = line.split()
+        periods.setdefault(event.rstrip(":"), set()).add(int(period))
+    assert periods["context-switches/period=1/"] == {1}, periods
+    assert 3 in periods["page-faults/period=3/"], periods
 
 
 def file_is_one_frame():
@@ -65,4 +76,4 @@ def record_ends_with_its_command():
     assert any(line.startswith("sh;") for line in open(m.path("c.folded"))), open(m.path("c.folded")).read()
 
 
-run(last_frame_has_all, frames_are_counted, events_that_no_key_chooses, file_is_one_frame, record_ends_with_its_command)
+run(last_frame_has_all, frames_are_counted, events_that_are_named_together, file_is_one_frame, record_ends_with_its_command)

@@ -524,11 +524,12 @@ static void several_events_without_privilege_memory_and_files_run_or_say_why_not
     scope_to(pid);
     cfg.event.attr.exclude_kernel = cfg.event.attr.exclude_hv = 1;
     cfg.event.members = 4;
-    cfg.siblings[0] = software("page-faults:u", PERF_COUNT_SW_PAGE_FAULTS);
-    cfg.siblings[1] = software("minor-faults:u", PERF_COUNT_SW_PAGE_FAULTS_MIN);
-    cfg.siblings[2] = software("major-faults:u", PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+    cfg.n_others = 3;
+    cfg.others[0].event = software("page-faults:u", PERF_COUNT_SW_PAGE_FAULTS);
+    cfg.others[1].event = software("minor-faults:u", PERF_COUNT_SW_PAGE_FAULTS_MIN);
+    cfg.others[2].event = software("major-faults:u", PERF_COUNT_SW_PAGE_FAULTS_MAJ);
     for (int i = 0; i < 3; i++)
-        cfg.siblings[i].attr.exclude_kernel = cfg.siblings[i].attr.exclude_hv = 1;
+        cfg.others[i].event.attr.exclude_kernel = cfg.others[i].event.attr.exclude_hv = 1;
     cfg.ring_bytes = 16 << 20;
     struct verdict v = in_poverty(64, true);
     if (!v.opened) {

@@ -78,8 +78,9 @@ static int setup_group(void **state)
     memset(&counted, 0, sizeof counted);
     closer = count;
     cfg.event.members = 2;
+    cfg.n_others = 1;
     cfg.event.reads = true;
-    cfg.siblings[0] = software("page-faults", PERF_COUNT_SW_PAGE_FAULTS);
+    cfg.others[0].event = software("page-faults", PERF_COUNT_SW_PAGE_FAULTS);
     return pipe(go_pipe);
 }
 
@@ -109,8 +110,8 @@ static void the_leader_samples_and_reads_the_others(void **state)
     expect_pages();
     /* of each task: ThreadSanitizer gives the child a second one */
     assert_int_equal(live_fd_count(live) % (2 * live_cpu_count(live)), 0);
-    assert_non_null(live_sibling_attr(live, 1));
-    assert_null(live_sibling_attr(live, 2));
+    assert_non_null(live_other_attr(live, 1));
+    assert_null(live_other_attr(live, 2));
     const struct live_note *notes;
     assert_int_equal(live_notes(live, &notes), 0);
 }
@@ -133,7 +134,8 @@ static void without_reading_each_member_samples(void **state)
     cfg.period = 20; /* few enough for the ring, whoever drains it how late */
     cfg.event = software("page-faults", PERF_COUNT_SW_PAGE_FAULTS);
     cfg.event.members = 2;
-    cfg.siblings[0] = software("minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN);
+    cfg.n_others = 1;
+    cfg.others[0].event = software("minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN);
     scope_to(child(touch_on_go));
     open_or_skip();
     give_go();
@@ -146,16 +148,39 @@ static void a_member_that_does_not_open_is_left_out_and_named(void **state)
     (void)state;
     const struct live_note *notes;
     cfg.event.members = 3;
-    cfg.siblings[1] = cfg.siblings[0];
-    cfg.siblings[0] = software("no-such-counter", 12345);
+    cfg.n_others = 2;
+    cfg.others[1] = cfg.others[0];
+    cfg.others[0].event = software("no-such-counter", 12345);
     scope_to(child(touch_on_go));
     open_or_skip();
     assert_int_equal(live_notes(live, &notes), 1);
     assert_non_null(strstr(notes[0].what, "goes on without no-such-counter"));
-    assert_null(live_sibling_attr(live, 1));
+    assert_null(live_other_attr(live, 1));
     give_go();
     RUN_UNTIL(counted.periods[2] >= PAGES);
     assert_int_equal(counted.samples[1], 0);
+}
+
+static void events_beside_a_group_sample_at_their_own_rate(void **state)
+{
+    (void)state;
+    cfg.others[1] = (struct live_other){ software("minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN), 0, 10 };
+    cfg.others[2] = (struct live_other){ software("no-such-counter", 12345), 99, 0 };
+    cfg.n_others = 3;
+    scope_to(child(touch_on_go));
+    open_or_skip();
+    const struct live_note *notes;
+    assert_int_equal(live_notes(live, &notes), 1);
+    assert_non_null(strstr(notes[0].what, "goes on without no-such-counter"));
+    assert_null(live_other_attr(live, 3));
+    uint64_t freq_hz, period;
+    live_rate_of(live, 2, &freq_hz, &period);
+    assert_int_equal(freq_hz, 0);
+    assert_int_equal(period, 10);
+    give_go();
+    expect_pages();
+    RUN_UNTIL(counted.periods[2] >= PAGES / 2);
+    assert_int_equal(counted.periods[2], counted.samples[2] * 10); /* and what the group reads is not mixed with it */
 }
 
 static void a_leader_that_does_not_open_is_told(void **state)
@@ -178,6 +203,7 @@ int main(void)
         CASE(children_are_read_by_themselves),
         CASE(without_reading_each_member_samples),
         CASE(a_member_that_does_not_open_is_left_out_and_named),
+        CASE(events_beside_a_group_sample_at_their_own_rate),
         CASE(a_leader_that_does_not_open_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
