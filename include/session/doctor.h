@@ -12,6 +12,7 @@ enum doctor_subject {
     DOCTOR_BOX,    /* of the whole profile: no PMU, hidden addresses, lost samples */
     DOCTOR_STACKS, /* stacks that were cut, by module in which and reason for which */
     DOCTOR_NAMES,  /* frames without a name, by module */
+    DOCTOR_LINES,  /* frames whose debug information cannot be read: what is inlined into them is not shown */
 };
 enum doctor_action { /* what a key can do about it */
     DOCTOR_NOTHING,

@@ -39,8 +39,8 @@ struct debuginfo_ranges { /* start with zeros */
     uint64_t base;
 };
 
-/* The descriptor may be closed afterwards. False: no debug information in it. */
-bool debuginfo_open(struct debuginfo *d, int fd);
+/* The descriptor may be closed afterwards. False: no debug information in it, or it cannot be unpacked: then e says why. */
+bool debuginfo_open(struct debuginfo *d, int fd, struct error *e);
 void debuginfo_close(struct debuginfo *d);
 /* .gnu_debugaltlink: the name and build-id of the file that d shares entries with others in; 0 bytes: none. */
 size_t debuginfo_alt(const struct debuginfo *d, const char **name, const void **id);

@@ -35,6 +35,7 @@ struct elffile {
     unsigned build_id_size; /* 0: none */
     char link[ELF_LINK_MAX]; /* .gnu_debuglink, "": none */
     uint32_t link_crc;
+    struct elf_unpacked *unpacked; /* the file's own */
 };
 
 bool elffile_open(struct elffile *f, int fd, struct error *e); /* fd stays the caller's, and open */

@@ -116,6 +116,8 @@ void symbolizer_keep_dated(struct symbolizer *sy, struct module *past, const str
 
 /* Why a module has no names, for the doctor: "stripped, no debug file", "no /tmp/perf-123.map". "" if fine. */
 void symbolizer_trouble(struct symbolizer *sy, const struct module *m, char *dst, size_t cap);
+/* Why neither its source lines nor what is inlined can be read, though it has debug information. "" if fine. */
+void symbolizer_lines_trouble(struct symbolizer *sy, const struct module *m, char *dst, size_t cap);
 /* The Debian package with its debug symbols, "coreutils-dbgsym"; looked up in the background when first asked. */
 enum symbol_state symbolizer_package(struct symbolizer *sy, struct module *m, char *dst, size_t cap);
 /* The module's unwind table, asked for in the background if it is not there. Never blocks. *out is valid until

@@ -28,6 +28,7 @@ struct examination {
     struct complaint *list;
     size_t n, cap;
     struct map index; /* of a complaint, by subject, reason and module */
+    struct map unread; /* modules whose debug information cannot be read */
 };
 
 static struct complaint *complaint_about(struct examination *x, enum doctor_subject subject, uint32_t module,
@@ -77,11 +78,34 @@ static void examine_entry(struct examination *x, uint32_t entry)
             complain(x, complaint_about(x, DOCTOR_NAMES, module, 0), entry);
             unnamed = true;
         }
+        if (x->unread.n && map_get(&x->unread, module, NULL))
+            complain(x, complaint_about(x, DOCTOR_LINES, module, 0), entry);
         above = module;
     }
     x->d->samples += e->count;
     x->d->unnamed += unnamed ? e->count : 0;
     *(cut ? &x->d->cut : &x->d->whole) += e->count;
+}
+
+/* The session's lock is held. Why a file itself cannot be read is said of its names. */
+static void find_unread(struct examination *x, struct session *s)
+{
+    const struct result *r = &x->v->result;
+    struct map seen = { 0 };
+
+    for (uint32_t i = 1; i < r->n_frames; i++) {
+        bool again = map_get(&seen, r->frame_module[i], NULL);
+        const struct module *m = again ? NULL : world_module(s->world, r->frame_module[i]);
+        char names[2] = "", lines[2] = "";
+        if (m && m->kind == MODULE_FILE) {
+            symbolizer_lines_trouble(s->symbolizer, m, lines, sizeof lines);
+            symbolizer_trouble(s->symbolizer, m, names, sizeof names);
+        }
+        map_put(&seen, r->frame_module[i], 0);
+        if (*lines && !*names)
+            map_put(&x->unread, r->frame_module[i], 0);
+    }
+    map_done(&seen);
 }
 
 /* ---- in words ---- */
@@ -153,6 +177,12 @@ static void say_names(struct session *s, struct doctor_row *row, const struct mo
             snprintf(row->mend, sizeof row->mend,
                      "of your own make: do not strip it; of a package: install its debug symbols (Debian: -dbgsym)%s", fetch);
     }
+}
+
+static void say_lines(struct session *s, struct doctor_row *row, const struct module *m)
+{
+    symbolizer_lines_trouble(s->symbolizer, m, row->cause, sizeof row->cause);
+    snprintf(row->mend, sizeof row->mend, "stacks and names do without it; what is inlined there is not shown as frames");
 }
 
 static void say_dump(struct session *s, struct doctor_row *row)
@@ -231,6 +261,8 @@ static void add_row(struct session *s, struct examination *x, const struct compl
         snprintf(row->process, sizeof row->process, "%s", x->v->groups[c->group].label);
     if (c->subject == DOCTOR_STACKS)
         say_stacks(s, row, c->reason, m && m->kind == MODULE_JIT);
+    else if (m && c->subject == DOCTOR_LINES)
+        say_lines(s, row, m);
     else if (m)
         say_names(s, row, m);
 }
@@ -266,6 +298,9 @@ void session_examine(struct session *s, const struct view_query *q, struct docto
     session_query(s, &by_process, &d->view);
     d->n_rows = 0;
     d->samples = d->whole = d->cut = d->unnamed = 0;
+    pthread_mutex_lock(&s->lock);
+    find_unread(&x, s);
+    pthread_mutex_unlock(&s->lock);
     for (uint32_t i = 0; i < d->view.result.n_entries; i++)
         examine_entry(&x, i);
     add_notes(s, d);
@@ -276,6 +311,7 @@ void session_examine(struct session *s, const struct view_query *q, struct docto
     if (d->n_rows)
         qsort(d->rows, d->n_rows, sizeof *d->rows, by_samples);
     map_done(&x.index);
+    map_done(&x.unread);
     mem_free(x.list);
 }
 

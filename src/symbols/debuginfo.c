@@ -24,15 +24,39 @@ void debuginfo_close(struct debuginfo *d)
     *d = (struct debuginfo){ 0 };
 }
 
-bool debuginfo_open(struct debuginfo *d, int fd)
+/* libdw leaves out what it cannot unpack and does not say so. Only what is asked of it here: others may be larger. */
+static bool unpack_sections(const struct elffile *f, struct error *e)
 {
+    static const char *const names[] = {
+        ".debug_info",          ".debug_types",         ".debug_abbrev",       ".debug_addr",
+        ".debug_line",          ".debug_line_str",      ".debug_str",          ".debug_str_offsets",
+        ".debug_ranges",        ".debug_rnglists",      ".debug_info.dwo",     ".debug_types.dwo",
+        ".debug_abbrev.dwo",    ".debug_line.dwo",      ".debug_str.dwo",      ".debug_str_offsets.dwo",
+        ".debug_rnglists.dwo",
+    };
+    struct elf_bytes bytes;
+    size_t i;
+
+    for (i = 0; i < sizeof names / sizeof *names && e->class == ERROR_NONE; i++)
+        elffile_section(f, names[i], &bytes, e);
+    return e->class == ERROR_NONE;
+}
+
+bool debuginfo_open(struct debuginfo *d, int fd, struct error *e)
+{
+    struct error why = { 0 };
+
     *d = (struct debuginfo){ .fd = fcntl(fd, F_DUPFD_CLOEXEC, 0) };
     if (d->fd < 0)
         return false;
     d->opened = elffile_open(&d->file, d->fd, NULL);
     if (!d->opened)
         close(d->fd);
-    else if (!(d->dwarf = dwarf_begin_elf(d->file.elf, DWARF_C_READ, NULL)))
+    else if (!unpack_sections(&d->file, &why))
+        error_set(e, why.class, "%s", why.text);
+    else
+        d->dwarf = dwarf_begin_elf(d->file.elf, DWARF_C_READ, NULL);
+    if (d->opened && !d->dwarf)
         debuginfo_close(d);
     return d->dwarf != NULL;
 }

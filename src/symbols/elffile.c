@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/unpack.h"
 
 #define SEGMENTS_MAX     512
 #define SECTIONS_MAX     65536
@@ -14,6 +15,12 @@
 #define DECOMPRESSED_MAX (UINT64_C(512) << 20)
 #define VERSION_HIDDEN   0x8000 /* of an entry of .gnu.version; see the gABI of GNU and Sun on symbol versioning */
 #define COMPRESSED_ZSTD  2 /* ELFCOMPRESS_ZSTD, which older headers lack */
+
+/* Sections that were unpacked here; they end with the file. */
+struct elf_unpacked {
+    struct elf_unpacked *next;
+    uint8_t bytes[];
+};
 
 static void add_segment(struct elffile *f, const GElf_Phdr *ph)
 {
@@ -135,6 +142,7 @@ static bool look_at_all(struct elffile *f, struct error *e)
     f->wide = ident[EI_CLASS] == ELFCLASS64;
     f->swapped = ident[EI_DATA] != (__BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB);
     f->machine = header.e_machine;
+    f->unpacked = mem_zalloc(sizeof *f->unpacked);
     find_segments(f);
     each_section(f->elf, note_section, f);
     if (!f->build_id_size)
@@ -160,8 +168,14 @@ bool elffile_open_memory(struct elffile *f, const void *bytes, size_t n, struct 
 
 void elffile_close(struct elffile *f)
 {
+    struct elf_unpacked *u = f->unpacked, *next;
+
     mem_free(f->segments);
     elf_end(f->elf);
+    for (; u; u = next) {
+        next = u->next;
+        mem_free(u);
+    }
 }
 
 static bool is_named(void *ctx, Elf_Scn *section, const char *name, const GElf_Shdr *header)
@@ -171,18 +185,55 @@ static bool is_named(void *ctx, Elf_Scn *section, const char *name, const GElf_S
     return name && !strcmp(name, ctx);
 }
 
-/* What claims to become larger than we would hold is left alone. */
-static bool decompress(Elf_Scn *section, const char *name, struct error *e)
+/* Linkers that pack in parallel write several frames. */
+static bool unpack_all(const Elf_Data *packed, size_t skip, uint8_t *bytes, size_t n, struct error *e)
 {
+    struct unpacker *u = unpacker_new(UNPACK_ZSTD, e);
+    const uint8_t *src = (const uint8_t *)packed->d_buf + skip;
+    size_t left = packed->d_size - skip, at = 0, got;
+    enum unpack_state state = u ? UNPACK_ENDED : UNPACK_BROKEN;
+
+    for (; state == UNPACK_ENDED && left && at < n; at += got)
+        state = unpacker_run(u, &src, &left, bytes + at, n - at, &got);
+    unpacker_free(u);
+    return state == UNPACK_ENDED && at == n;
+}
+
+/* Leaves the section as elf_compress() does: with bytes that are not packed, for libdw as well. */
+static bool unpack_section(const struct elffile *f, Elf_Scn *section, size_t n, struct error *e)
+{
+    size_t skip = gelf_fsize(f->elf, ELF_T_CHDR, 1, EV_CURRENT);
+    Elf_Data *data = elf_getdata(section, NULL), *raw = elf_rawdata(section, NULL);
+    struct elf_unpacked *u;
+    GElf_Shdr header;
+
+    if (!data || !raw || !raw->d_buf || raw->d_size <= skip || !gelf_getshdr(section, &header) ||
+        !(u = mem_try_array(sizeof *u + n, 1)))
+        return false;
+    u->next = f->unpacked->next;
+    f->unpacked->next = u;
+    if (!unpack_all(raw, skip, u->bytes, n, e))
+        return false;
+    header.sh_flags &= ~(GElf_Xword)SHF_COMPRESSED;
+    header.sh_size = raw->d_size = data->d_size = n;
+    raw->d_buf = data->d_buf = u->bytes;
+    raw->d_type = data->d_type = ELF_T_BYTE;
+    return gelf_update_shdr(section, &header);
+}
+
+/* What claims to become larger than we would hold is left alone. libelf knows zstd since 0.189, if built with it. */
+static bool decompress(const struct elffile *f, Elf_Scn *section, const char *name, struct error *e)
+{
+    struct error why = { 0 };
     GElf_Chdr header;
 
     if (!gelf_getchdr(section, &header) || header.ch_size > DECOMPRESSED_MAX)
         return error_set(e, ERROR_FORMAT, "its compressed %s is damaged or too large", name);
-    if (elf_compress(section, 0, 0) >= 0)
+    if (elf_compress(section, 0, 0) >= 0 ||
+        (header.ch_type == COMPRESSED_ZSTD && unpack_section(f, section, header.ch_size, &why)))
         return true;
-    return header.ch_type == COMPRESSED_ZSTD
-               ? error_set(e, ERROR_UNSUPPORTED,
-                           "its %s is compressed with zstd, which this libelf cannot read", name)
+    return why.class == ERROR_UNSUPPORTED
+               ? error_set(e, why.class, "its %s is compressed with zstd, and this build is without libzstd", name)
                : error_set(e, ERROR_FORMAT, "its %s cannot be decompressed", name);
 }
 
@@ -195,7 +246,7 @@ bool elffile_section(const struct elffile *f, const char *name, struct elf_bytes
     *out = (struct elf_bytes){ 0 };
     if (!section || !gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
         return false;
-    if (header.sh_flags & SHF_COMPRESSED && !decompress(section, name, e))
+    if (header.sh_flags & SHF_COMPRESSED && !decompress(f, section, name, e))
         return false;
     data = elf_rawdata(section, NULL);
     if (header.sh_flags & SHF_COMPRESSED)

@@ -200,7 +200,7 @@ static enum lines_open_result open_alt(struct lines_module *m, const struct line
         snprintf(want->path, sizeof want->path, "%s", name);
         return LINES_OPEN_WANTS_ALT;
     }
-    if (!debuginfo_open(&m->alt, files->alt_fd) || m->alt.file.build_id_size != n ||
+    if (!debuginfo_open(&m->alt, files->alt_fd, NULL) || m->alt.file.build_id_size != n ||
         memcmp(m->alt.file.build_id, id, n))
         return LINES_OPEN_OTHER_BUILD;
     debuginfo_set_alt(&m->main, &m->alt);
@@ -212,6 +212,7 @@ static enum lines_open_result open_parts(struct lines_module *m, const struct li
 {
     enum lines_open_result result;
     struct elffile file;
+    struct error why = { 0 };
 
     if (!elffile_open(&file, files->fd, e))
         return LINES_OPEN_FAILED;
@@ -221,8 +222,12 @@ static enum lines_open_result open_parts(struct lines_module *m, const struct li
         place_kernel(m, files->reference);
     if (files->debug_fd >= 0 && !elf_belongs(files->fd, files->debug_fd))
         return LINES_OPEN_OTHER_BUILD;
-    if (!debuginfo_open(&m->main, files->debug_fd >= 0 ? files->debug_fd : files->fd))
-        return LINES_OPEN_NO_DWARF;
+    if (!debuginfo_open(&m->main, files->debug_fd >= 0 ? files->debug_fd : files->fd, &why)) {
+        if (why.class == ERROR_NONE)
+            return LINES_OPEN_NO_DWARF;
+        error_set(e, why.class, "%s", why.text);
+        return LINES_OPEN_FAILED;
+    }
     result = open_alt(m, files, want);
     if (result != LINES_OPEN_READY)
         return result;
@@ -504,7 +509,7 @@ void lines_give_split(struct lines_module *m, uint64_t id, int fd)
         if (!u->is_skeleton || u->split_id != id || u->asked_split)
             continue;
         u->asked_split = true;
-        if (fd >= 0 && debuginfo_open(&u->split, fd))
+        if (fd >= 0 && debuginfo_open(&u->split, fd, NULL))
             debuginfo_split(&m->main, &u->top, &u->split, &u->ranges);
     }
 }

@@ -480,8 +480,11 @@ static void tell_trouble(struct symbolizer *sy, const struct module *m, enum tas
 void symbolizer_trouble(struct symbolizer *sy, const struct module *m, char *dst, size_t cap)
 {
     tell_trouble(sy, m, TASK_NAMES, dst, cap);
-    if (cap && !dst[0])
-        tell_trouble(sy, m, TASK_LINES, dst, cap);
+}
+
+void symbolizer_lines_trouble(struct symbolizer *sy, const struct module *m, char *dst, size_t cap)
+{
+    tell_trouble(sy, m, TASK_LINES, dst, cap);
 }
 
 void symbolizer_unwind_trouble(struct symbolizer *sy, const struct module *m, char *dst, size_t cap)

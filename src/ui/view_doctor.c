@@ -50,6 +50,7 @@ static const char *const subject_words[] = {
     [DOCTOR_BOX] = "box",
     [DOCTOR_STACKS] = "stacks",
     [DOCTOR_NAMES] = "names",
+    [DOCTOR_LINES] = "lines",
 };
 
 static void draw_row(const struct doctor_row *row, const struct area area, int y)
@@ -193,8 +194,8 @@ static void doctor_describe(void *v, struct app *a, char *dst, size_t cap)
 const struct view_ops view_doctor_ops = {
     .name = "doctor",
     .title = "Doctor",
-    .intro = "What the other views cannot show: stacks that were cut before their root and frames without a name, by "
-             "module and reason, with the process most concerned and what would mend it. Shares are of the samples "
+    .intro = "What the other views cannot show: stacks that were cut before their root, frames without a name, and debug "
+             "information that cannot be read, by module and reason, with the process most concerned and what would mend it. Shares are of the samples "
              "that are shown. Where flametop can mend it itself, a key does.",
     .number = 8,
     .scope = SCOPE_KEYS_DOCTOR,

@@ -236,6 +236,45 @@ static void without_its_split_file_a_unit_tells_lines_only(void **state)
     close(fd);
 }
 
+/* Where this build cannot unpack it, it says so. */
+static void check_packed(const char *dir, const char *name, const char *debug_name)
+{
+    int fd = lines_open_file(dir, name), debug_fd = debug_name ? lines_open_file(dir, debug_name) : -1;
+#ifdef HAVE_ZSTD
+    struct lines_module *m = open_module(fd, debug_fd, -1);
+
+    check_work(dir, fd, m);
+    lines_close(m);
+#else
+    struct lines_files files = { .fd = fd, .debug_fd = debug_fd, .alt_fd = -1 };
+    struct lines_module *m;
+    struct lines_want want;
+    struct error e = { 0 };
+
+    assert_int_equal(lines_open(&files, clock_now_ns() + LONG_ENOUGH, &m, &want, &e), LINES_OPEN_FAILED);
+    assert_non_null(strstr(e.text, "without libzstd"));
+#endif
+    close(fd);
+    if (debug_fd >= 0)
+        close(debug_fd);
+}
+
+static void sections_that_zstd_packed_are_read(void **state)
+{
+    const char *dir = *state;
+
+    if (!lines_compile(dir, "cc", "", "program") ||
+        !lines_run(dir, "objcopy --compress-debug-sections=zstd program packed && readelf -t packed | grep ZSTD"))
+        skip();
+    check_packed(dir, "packed", NULL);
+    assert_true(lines_run(dir, "objcopy --only-keep-debug packed packed.debug && strip -g packed"));
+    check_packed(dir, "packed", "packed.debug");
+    assert_true(lines_compile(dir, "cc", "-gsplit-dwarf", "program"));
+    assert_true(lines_run(dir, "for f in program program.dwo; do"
+                               " objcopy --compress-debug-sections=zstd $f z && mv z $f || exit; done"));
+    check_packed(dir, "program", NULL);
+}
+
 static void a_file_without_dwarf_says_so(void **state)
 {
     struct lines_files files = { .debug_fd = -1, .alt_fd = -1 };
@@ -291,14 +330,14 @@ static void try_bytes(const char *bytes, size_t n, uint64_t start, uint64_t size
     close(files.fd);
 }
 
-static void a_damaged_file_does_no_harm(void **state)
+static void damage(void **state, const char *command)
 {
     static char bytes[1 << 20], damaged[1 << 20];
     uint64_t start, size, random = 88172645463325252u;
     size_t n, at;
     int fd, i, k;
 
-    if (!lines_compile(*state, "cc", "", "program"))
+    if (!lines_compile(*state, "cc", "", "program") || !lines_run(*state, "%s", command))
         skip();
     fd = lines_open_file(*state, "program");
     assert_true(lines_find_work(fd, &start, &size));
@@ -318,6 +357,16 @@ static void a_damaged_file_does_no_harm(void **state)
     }
 }
 
+static void a_damaged_file_does_no_harm(void **state)
+{
+    damage(state, "true");
+}
+
+static void a_damaged_packed_file_does_no_harm(void **state)
+{
+    damage(state, "objcopy --compress-debug-sections=zstd program packed && mv packed program");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,9 +376,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_debug_file_of_another_build_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_file_shared_by_dwz_is_asked_for_and_used, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_its_split_file_a_unit_tells_lines_only, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sections_that_zstd_packed_are_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_without_dwarf_says_so, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_takes_too_long_is_given_up, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_damaged_file_does_no_harm, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_damaged_packed_file_does_no_harm, set_up, tear_down),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

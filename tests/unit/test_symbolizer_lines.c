@@ -311,6 +311,24 @@ static void a_module_without_debug_information_has_no_lines(void **state)
         skip();
     look_and_settle(s);
     assert_int_equal(look_at_all(s, SYMBOL_NONE), 0);
+    symbolizer_lines_trouble(s->sy, s->module, trouble, sizeof trouble);
+    assert_string_equal(trouble, "");
+}
+
+/* A kind of compression that nobody has: ch_type of .debug_info. */
+static void compressed_debug_information_that_cannot_be_read_says_so(void **state)
+{
+    struct setup *s = *state;
+    char trouble[256];
+
+    if (!make(s, "", "objcopy --compress-debug-sections program && "
+                     "at=$(readelf -SW program | sed -n 's/.* \\.debug_info *PROGBITS *[0-9a-f]* *\\([0-9a-f]*\\).*/\\1/p') && "
+                     "printf '\\111' | dd of=program bs=1 seek=$((0x$at)) conv=notrunc"))
+        skip();
+    look_and_settle(s);
+    assert_int_equal(look_at_all(s, SYMBOL_NONE), 0);
+    symbolizer_lines_trouble(s->sy, s->module, trouble, sizeof trouble);
+    assert_string_equal(trouble, "its .debug_info cannot be decompressed");
     symbolizer_trouble(s->sy, s->module, trouble, sizeof trouble);
     assert_string_equal(trouble, "");
 }
@@ -535,6 +553,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(split_units_are_found_beside_the_module, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_file_shared_by_dwz_is_found, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_module_without_debug_information_has_no_lines, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(compressed_debug_information_that_cannot_be_read_says_so, set_up, tear_down),
         cmocka_unit_test_setup_teardown(memory_is_no_module, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_was_trimmed_is_asked_for_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_worker_that_was_killed_costs_nothing, set_up, tear_down),
