@@ -126,6 +126,25 @@ static bool say_bad_map(struct doctor_row *row)
     return true;
 }
 
+/* How the runtimes that can write a map are told to; others may know one as well. */
+static const char *map_writer(const char *process)
+{
+    static const struct {
+        const char *comm, *mend;
+    } runtimes[] = {
+        { "node", "start it with node --perf-basic-prof" },
+        { "python", "start it with python -X perf (3.12 and later)" },
+        { "beam.smp", "start it with erl +JPperf true" },
+        { "ruby", "start it with ruby --yjit --yjit-perf (3.3 and later)" },
+        { "php", "start it with php -d opcache.jit_debug=0x10" },
+        { "dotnet", "start it with DOTNET_PerfMapEnabled=1 in its environment" },
+    };
+    for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
+        if (!strncmp(process, runtimes[i].comm, strlen(runtimes[i].comm)))
+            return runtimes[i].mend;
+    return "a runtime that can write /tmp/perf-PID.map must be told to";
+}
+
 static void say_jit_names(struct doctor_row *row, const struct module *m)
 {
     bool none = *row->cause;
@@ -141,12 +160,8 @@ static void say_jit_names(struct doctor_row *row, const struct module *m)
         snprintf(row->mend, sizeof row->mend, "ask for its map while it is recorded: jcmd %u Compiler.perfmap", m->pid);
     } else if (!none) {
         snprintf(row->mend, sizeof row->mend, "the map is older than this code, or damaged: its runtime must write it again");
-    } else if (comm_is(row->process, "node")) {
-        snprintf(row->mend, sizeof row->mend, "start it with node --perf-basic-prof");
-    } else if (!strncmp(row->process, "python", 6)) {
-        snprintf(row->mend, sizeof row->mend, "start it with python -X perf (3.12 and later)");
     } else {
-        snprintf(row->mend, sizeof row->mend, "a runtime that can write /tmp/perf-PID.map must be told to");
+        snprintf(row->mend, sizeof row->mend, "%s", map_writer(row->process));
     }
 }
 
