@@ -96,7 +96,8 @@ static void print_rows(const struct view_query *q, const struct view *v, unsigne
         qsort(f.rows, f.n, sizeof *f.rows, by_self);
     if (v->result.besides)
         functions_beside(&f, &v->result, groups ? one : v->frame_func, by_group, &sums, &sums_cap);
-    buf_printf(out, "%7s %7s %9s  ", "SELF%", "TOTAL%", "SAMPLES");
+    /* as perf report -n has them; SAMPLES of the screen, and of the call graph, are those of TOTAL */
+    buf_printf(out, "%7s %7s %12s  ", "SELF%", "TOTAL%", "SELF SAMPLES");
     print_beside_titles(v, out);
     if (groups)
         buf_printf(out, "%s\n", view_group_names[q->group]);
@@ -111,7 +112,7 @@ static void print_rows(const struct view_query *q, const struct view *v, unsigne
     for (uint32_t i = 0; i < f.n && (!lines || i < lines); i++) {
         const struct function_row *r = &f.rows[i];
         char count[32];
-        buf_printf(out, "%7.2f %7.2f %9s  ", 100 * r->self_weight / all, 100 * r->total_weight / all,
+        buf_printf(out, "%7.2f %7.2f %12s  ", 100 * r->self_weight / all, 100 * r->total_weight / all,
                    text_thousands(count, sizeof count, r->self_count));
         if (sums)
             print_beside(v, r, &sums[(size_t)i * v->result.besides], out);

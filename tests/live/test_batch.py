@@ -62,6 +62,9 @@ def file_is_one_frame():
     assert len(frames(out)) == 1, out
     _, report, _ = m.flametop("-i", m.path("b.data"))
     assert samples(report) == samples(out)
+    title = re.search(r"^ *SELF% +TOTAL% +SELF SAMPLES ", report, re.M)  # each sample is in one function itself
+    assert title and sum(int(row.split()[2].replace(",", "")) for row in report[title.end():].splitlines()[1:] if row) == \
+        samples(report), report
     _, text, _ = m.flametop("-i", m.path("b.data"), "-o", "-", "--export", "folded")
     _, all_of_it, _ = m.flametop("-i", m.path("b.data"), "--idle")  # other tools have the idle loop too
     assert sum(int(line.rsplit(" ", 1)[1]) for line in text.splitlines()) == samples(all_of_it)
