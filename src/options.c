@@ -166,7 +166,7 @@ static bool check_combinations(struct options *o, struct error *e)
         o->mode = RUN_REPORT;
     if (o->mode == RUN_SCREEN && o->output) /* as perf record -o: until the command ends or ^C */
         o->mode = RUN_RECORD;
-    o->session.command_to_log = o->mode == RUN_SCREEN;
+    o->session.command_to_log = o->session.leaves_in_time = o->mode == RUN_SCREEN;
     if (o->iterations && o->mode != RUN_BATCH)
         return refuse(e, "-n goes with -b: frames as text");
     return true;

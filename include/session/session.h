@@ -33,6 +33,7 @@ struct session_config {
     uint32_t stack_bytes; /* for CALLCHAIN_DWARF; 0: default */
     uint64_t history_bytes;
     char *const *command; /* argv after "--", or NULL */
+    bool leaves_in_time;  /* somebody waits for the terminal: closing waits half a second at most, and leaves the rest to exit() */
     bool command_to_log;  /* its output would tear a screen: it goes to the log, and its input is empty */
     const char *input;    /* perf.data to open instead of sampling ("-": standard input), or NULL */
     const struct spool_wait *wait; /* told while it comes through a pipe or is unpacked (perfdata/spool.h), or NULL */

@@ -152,18 +152,34 @@ fail:
     return NULL;
 }
 
-/* A process that hangs in the kernel may hold up whoever reads its /proc: that must not keep us from leaving. */
-static bool end_collector(struct session *s)
+static void wake_collector(struct session *s)
 {
     uint64_t one = 1;
-    struct timespec until;
     s->stop = true;
     if (s->wake_fd >= 0 && write(s->wake_fd, &one, sizeof one) < 0)
         s->stop = true; /* the counter is full: the collector is awake anyway */
+}
+
+static bool joined(bool *runs, pthread_t thread, bool in_time, const struct timespec *until)
+{
+    *runs = *runs && (in_time ? pthread_timedjoin_np(thread, NULL, until) : pthread_join(thread, NULL));
+    return !*runs;
+}
+
+/* A process that hangs in the kernel may hold up whoever reads its /proc: that must not keep us from leaving, and before a screen
+ * nothing must. All are told at once, as each may have to wait for a CPU. */
+static bool end_threads(struct session *s)
+{
+    struct timespec until;
+    bool in_time = s->cfg.leaves_in_time;
+    wake_collector(s);
+    if (s->symbolizer)
+        symbolizer_stop(s->symbolizer);
     clock_gettime(CLOCK_REALTIME, &until);
     uint64_t end_ns = (uint64_t)until.tv_sec * NS_PER_SEC + (uint64_t)until.tv_nsec + CLOSE_WAIT_NS;
     until = (struct timespec){ (time_t)(end_ns / NS_PER_SEC), (long)(end_ns % NS_PER_SEC) };
-    return !s->collector_runs || pthread_timedjoin_np(s->collector, NULL, &until) == 0;
+    return joined(&s->collector_runs, s->collector, true, &until) && joined(&s->ask_started, s->ask, in_time, &until) &&
+           joined(&s->resolver_runs, s->resolver, in_time, &until) && joined(&s->fetcher_runs, s->fetcher, in_time, &until);
 }
 
 void session_close(struct session *s)
@@ -173,18 +189,10 @@ void session_close(struct session *s)
     for (int i = 0; i < SESSION_LISTS; i++)
         listing_leave(s->listings[i]);
     session_rates_drop(s);
-    if (!end_collector(s)) { /* it may wake up any time: all of it stays */
-        command_end(s);
-        return;
-    }
-    ask_done(s);
-    if (s->resolver_runs) {
-        symbolizer_stop(s->symbolizer);
-        pthread_join(s->resolver, NULL);
-    }
-    if (s->fetcher_runs)
-        pthread_join(s->fetcher, NULL);
+    bool ended = end_threads(s);
     command_end(s);
+    if (!ended) /* who did not end may wake up any time: all of it stays */
+        return;
     if (s->live)
         live_close(s->live);
     if (s->file)
