@@ -13,6 +13,7 @@
 
 #define COLLECT_INTERVAL_MS 250 /* rings wake us before they are full: this is how old samples get that are few */
 #define PROMPT_INTERVAL_MS  100 /* while somebody waits for the first of them, or for a command to end */
+#define FIRST_LOOK_NS       (250 * NS_PER_MS) /* the header tells how busy the box is; our own cost would say nothing yet */
 #define PROMPT_NS           (3 * NS_PER_SEC)
 #define FLOOD_INTERVAL_MS   4  /* a command that prints all the time */
 #define DRAIN_SLACK_NS      (10 * NS_PER_MS) /* what is older than this when a drain begins comes out of it */
@@ -225,7 +226,18 @@ static uint64_t own_cpu_ns(const struct session *s)
 
 struct pulse {
     uint64_t next_ns, cpu_ns, time_ns;
+    bool looked;
 };
+
+static void look_at_box(struct session *s, uint64_t now_ns)
+{
+    struct box box = s->box;
+    box_look(&box, now_ns);
+    pthread_mutex_lock(&s->lock);
+    s->box = box;
+    pthread_mutex_unlock(&s->lock);
+    s->generation++;
+}
 
 /* What is sampled by a period, and costs more than the budget. Under lock, once a second. */
 static void look_at_cost(struct session *s, uint64_t now_ns)
@@ -242,15 +254,16 @@ static void look_at_cost(struct session *s, uint64_t now_ns)
 /* Once a second: the box, our own cost, CPUs that came or went. */
 static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
 {
+    bool first = p->time_ns && !p->looked && now_ns >= p->time_ns + FIRST_LOOK_NS;
+    if (first || now_ns >= p->next_ns)
+        look_at_box(s, now_ns);
+    p->looked |= first;
     if (now_ns < p->next_ns)
         return;
-    struct box box = s->box;
-    box_look(&box, now_ns);
     uint64_t cpu_ns = own_cpu_ns(s);
     if (s->live)
         live_check_cpus(s->live);
     pthread_mutex_lock(&s->lock);
-    s->box = box;
     s->lost_cpus = s->live ? live_lost_cpus(s->live) : 0;
     s->starved = s->live && live_is_starved(s->live);
     if (p->time_ns && now_ns > p->time_ns && cpu_ns >= p->cpu_ns) {
@@ -262,7 +275,7 @@ static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
     jit_follow(s, false);
     pthread_mutex_unlock(&s->lock);
     s->generation++;
-    *p = (struct pulse){ now_ns + NS_PER_SEC, cpu_ns, now_ns };
+    *p = (struct pulse){ now_ns + NS_PER_SEC, cpu_ns, now_ns, p->looked };
 }
 
 static int wait_ms(const struct session *s)
