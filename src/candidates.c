@@ -168,7 +168,7 @@ static void offer_exports(struct candidates *c)
 
 static void offer_fields(struct candidates *c)
 {
-#define SCRIPT_FIELD(id, name) offer(c, name, NULL);
+#define SCRIPT_FIELD(id, name, recorded) offer(c, name, NULL);
     SCRIPT_FIELD_TABLE
 #undef SCRIPT_FIELD
 }

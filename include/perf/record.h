@@ -32,7 +32,7 @@ struct record_id {
 };
 
 struct record_sample {
-    uint64_t ip, addr, period, cgroup, weight, data_src, transaction, phys_addr, data_page_size, code_page_size;
+    uint64_t ip, addr, period, cgroup, weight, ins_lat, data_src, transaction, phys_addr, data_page_size, code_page_size;
     const void *chain;        /* u64[chain_n]; unaligned and maybe swapped: use record_chain() */
     uint32_t chain_n;
     const void *raw;
@@ -43,6 +43,8 @@ struct record_sample {
     uint32_t branch_n;
     uint64_t user_abi;        /* PERF_SAMPLE_REGS_ABI_* */
     const void *user_regs;    /* u64 per bit of layout->regs_user */
+    uint64_t intr_abi;        /* the same of where it was interrupted, in the kernel as well */
+    const void *intr_regs;
     const void *stack;
     uint64_t stack_size, stack_dyn_size;
 };

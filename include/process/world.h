@@ -38,6 +38,9 @@ void world_free(struct world *w);
  * a mapped memory file is a file like others, and a thread of which nothing was told has no name of its process. */
 void world_set_as_perf(struct world *w);
 
+/* Before the first record: not only code is mapped, but also data, as far as records tell of it. */
+void world_set_with_data(struct world *w);
+
 /* Of a file: what a process has mapped is copied for a child that changes it, and a few records say that many children do. Once
  * the world takes so many bytes, such a child has only what is mapped from then on. */
 void world_set_limit(struct world *w, size_t bytes);

@@ -59,6 +59,7 @@ struct world_scratch {
 struct world {
     bool live;
     bool as_perf; /* world_set_as_perf */
+    bool with_data;
     bool lost; /* records since the last collection */
     uint32_t version, next_image, jit_epochs;
     uint64_t next_serial;

@@ -12,6 +12,7 @@ struct session_event_facts {
     bool has_cpu, has_time; /* its samples tell the CPU and the time … */
     bool has_chain;         /* … and who called */
     bool is_tracepoint;
+    struct perf_event_attr attr;
 };
 struct session_facts {
     const struct perfdata_info *info; /* of a file, what it says of its machine; NULL: live, on this one */

@@ -129,6 +129,8 @@ struct session_event {
     uint64_t lost;               /* of its samples, as far as records tell */
 };
 
+#define WORLD_BYTES   (UINT64_C(64) << 20) /* all mappings of processes that a file tells of, and so often its size */
+#define WORLD_TIMES   16
 #define SESSION_RECORD_TYPES 32 /* of the kernel's; room for what is to come */
 
 struct session {

@@ -96,6 +96,9 @@ const struct module *view_module(const struct view *v, uint32_t frame);
 /* Where the symbol of one of them begins, in the module's offsets: view_function has one place, and several functions of a
  * module may have one name. 0: not known. */
 uint64_t view_symbol_start(struct session *s, const struct view *v, uint32_t frame);
+/* Where one of them is in the source, of an inlined function within that: its file, NULL when that is not known. Asks in the
+ * background; *pending: it may still come. Valid until the next query. */
+const char *view_line(struct session *s, const struct view *v, uint32_t frame, uint32_t *line, bool *pending);
 void view_done(struct view *v);
 
 /* For this folder: an answer seen sample by sample, after session_query and without its group by module. */

@@ -17,51 +17,12 @@
 #include "export/script.h"
 #include "process/module.h"
 #include "session/facts.h"
+#include "session/naming.h"
+#include "session/recorded.h"
 #include "session/trace.h"
 
-static const char *const field_names[SCRIPT_FIELDS] = {
-#define SCRIPT_FIELD(id, name) name,
-    SCRIPT_FIELD_TABLE
-#undef SCRIPT_FIELD
-};
-
-#define BIT(field)     (1u << (field))
-#define DEFAULT_FIELDS (BIT(SCRIPT_COMM) | BIT(SCRIPT_TID) | BIT(SCRIPT_CPU) | BIT(SCRIPT_TIME) | BIT(SCRIPT_EVENT) | \
-                        BIT(SCRIPT_TRACE) | BIT(SCRIPT_IP) | BIT(SCRIPT_SYM) | BIT(SCRIPT_SYMOFF) | BIT(SCRIPT_DSO) | BIT(SCRIPT_PERIOD))
-
-/* ---- --fields ---- */
-
-static bool parse_word(const char *word, unsigned *fields, bool first, struct error *e)
-{
-    char sign = *word == '+' || *word == '-' ? *word : '\0';
-    word += sign != '\0';
-    for (unsigned i = 0; i < SCRIPT_FIELDS; i++) {
-        if (strcmp(word, field_names[i]))
-            continue;
-        if (!sign && first)
-            *fields = 0;
-        *fields = sign == '-' ? *fields & ~BIT(i) : *fields | BIT(i);
-        return true;
-    }
-    int near = text_nearest(word, field_names, SCRIPT_FIELDS);
-    error_set(e, ERROR_ARGUMENT, "--fields %s: no such field", word);
-    return near >= 0 ? error_hint(e, "did you mean %s?", field_names[near])
-                     : error_hint(e, "there are comm, tid, pid, time, cpu, event, trace, ip, sym, symoff, dso, period");
-}
-
-bool script_fields(const char *text, unsigned *fields, struct error *e)
-{
-    char word[32];
-    *fields = DEFAULT_FIELDS;
-    for (bool first = true; text; first = false) {
-        size_t n = strcspn(text, ",");
-        snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), text);
-        if (!parse_word(word, fields, first, e))
-            return false;
-        text = text[n] ? text + n + 1 : NULL;
-    }
-    return true;
-}
+#define BIT(field)   SCRIPT_BIT(field)
+#define LINES_ROUNDS 4 /* lines, then those of files that these wanted */
 
 /* ---- lines of a stack ---- */
 
@@ -71,10 +32,14 @@ struct script {
     struct session_samples samples;
     struct session_facts facts;
     unsigned fields;
+    uint64_t recorded;      /* SCRIPT_RECORD and PERF_SAMPLE_*: what only the file has of a sample */
+    struct session_naming *naming;
+    int data_src_width;
     bool as_perf;           /* callers are where they return to, not kept one byte before */
     bool by_default;        /* nobody named the fields: those of tracepoints are others */
     struct session_trace *trace;
     int event_width;
+    struct export_sink *to;
     struct buf lines;       /* of frames, each ended by a NUL */
     uint32_t *line_of;      /* frame * 2 + exact → place in `lines` + 1; 0: not made yet */
     struct map address_of;  /* image and frame → address */
@@ -103,6 +68,26 @@ static void put_symbol(const struct script *c, uint32_t frame, uint64_t offset, 
         buf_printf(out, "+0x%llx", (unsigned long long)(offset - view_symbol_start(c->s, &c->view, frame)));
 }
 
+/* Without a line perf tells the module and the address. */
+static void put_srcline(const struct script *c, uint32_t frame, uint64_t offset, struct buf *out)
+{
+    bool pending;
+    uint32_t line;
+    const char *file = view_line(c->s, &c->view, frame, &line, &pending);
+    const struct module *m = view_module(&c->view, frame);
+    char path[64];
+    buf_puts(out, "\n  ");
+    if (file) {
+        export_put_path(out, strrchr(file, '/') ? strrchr(file, '/') + 1 : file);
+        buf_printf(out, ":%u", line);
+    } else if (m->kind != MODULE_UNKNOWN && m->kind != MODULE_BROKEN) {
+        export_put_path(out, m->kind == MODULE_FILE ? m->name : export_module_path(m, path, sizeof path));
+        buf_printf(out, "[%llx]", (unsigned long long)offset);
+    } else {
+        out->len -= 3;
+    }
+}
+
 static void put_frame(const struct script *c, uint32_t frame, uint64_t offset, uint64_t address, struct buf *out)
 {
     char path[64];
@@ -114,7 +99,8 @@ static void put_frame(const struct script *c, uint32_t frame, uint64_t offset, u
         export_put_path(out, export_module_path(m, path, sizeof path));
         buf_putc(out, ')');
     }
-    buf_putc(out, '\n');
+    if (c->fields & BIT(SCRIPT_SRCLINE))
+        put_srcline(c, frame, offset, out);
 }
 
 /* exact: the address is where the thread was, not where it returns to. */
@@ -127,7 +113,7 @@ static const char *frame_line(struct script *c, uint32_t frame, bool exact)
         *at = (uint32_t)c->lines.len + 1;
         buf_putc(&c->lines, '\t');
         put_frame(c, frame, offset, offset, &c->lines);
-        buf_putc(&c->lines, '\0');
+        buf_add(&c->lines, "\n", 2);
     }
     return c->lines.data + *at - 1;
 }
@@ -162,24 +148,38 @@ static uint64_t address_of(struct script *c, const struct sample *sample, uint32
 static unsigned fields_of(const struct script *c, const struct session_event_facts *event)
 {
     unsigned left_out = 0;
-    if (c->by_default && event->is_tracepoint)
+    if (!c->by_default)
+        return c->fields;
+    if (event->is_tracepoint)
         left_out = BIT(SCRIPT_PERIOD) | (event->has_chain ? 0 : BIT(SCRIPT_IP));
-    return c->fields & ~left_out;
+    return (c->fields & ~left_out) | (c->recorded ? script_fields_by_default(&event->attr) : 0);
 }
 
-static void put_trace(const struct script *c, const struct sample *sample, struct buf *out)
+/* One sample on its way out. */
+struct line {
+    struct script *c;
+    const struct sample *sample;
+    struct script_data data; /* r NULL: nothing is wanted that only the file has */
+};
+
+static void put_trace(const struct line *l, struct buf *out)
 {
-    uint32_t size;
-    const void *raw = session_sample_raw(&c->samples, sample, &size);
+    const struct script *c = l->c;
+    const struct sample *sample = l->sample;
+    const struct record *r = l->data.r;
+    uint32_t size = r ? r->sample.raw_size : 0;
+    const void *raw = r ? r->sample.raw : session_sample_raw(&c->samples, sample, &size);
     if (raw)
         session_trace_put(c->trace, sample->event, raw, size, sample->cpu, out);
 }
 
-static void put_head(const struct script *c, const struct sample *sample, bool chain, struct buf *out)
+static void put_head(const struct line *l, bool chain, struct buf *out)
 {
+    const struct script *c = l->c;
+    const struct sample *sample = l->sample;
     const struct world_thread *t = &c->samples.threads[sample->thread];
     const struct session_event_facts *event = &c->facts.events[sample->event];
-    unsigned fields = fields_of(c, event);
+    unsigned fields = l->data.fields;
     char text[64];
     if (fields & BIT(SCRIPT_COMM))
         buf_printf(out, chain ? "%s " : "%16s ", t->comm);
@@ -189,6 +189,8 @@ static void put_head(const struct script *c, const struct sample *sample, bool c
         buf_printf(out, "%5d ", (int)(fields & BIT(SCRIPT_PID) ? t->pid : t->tid));
     if (fields & BIT(SCRIPT_CPU) && event->has_cpu)
         buf_printf(out, "[%03u] ", sample->cpu);
+    if (fields & BIT(SCRIPT_MISC))
+        script_put_misc(l->data.r->misc, out);
     if (fields & BIT(SCRIPT_TIME) && event->has_time) {
         snprintf(text, sizeof text, "%llu.%06llu", (unsigned long long)(sample->time_ns / NS_PER_SEC),
                  (unsigned long long)(sample->time_ns % NS_PER_SEC / 1000));
@@ -199,33 +201,70 @@ static void put_head(const struct script *c, const struct sample *sample, bool c
     if (fields & BIT(SCRIPT_EVENT))
         buf_printf(out, "%*s: ", c->event_width, event->name);
     if (fields & BIT(SCRIPT_TRACE))
-        put_trace(c, sample, out);
+        put_trace(l, out);
 }
 
-static void put_sample(struct script *c, const struct sample *sample, struct buf *out)
+static void put_exact(struct script *c, const struct sample *sample, struct buf *out)
 {
-    const struct session_event_facts *event = &c->facts.events[sample->event];
-    bool chain = event->has_chain, ip = fields_of(c, event) & BIT(SCRIPT_IP);
-    put_head(c, sample, chain && ip, out);
+    uint32_t node = sample->stack;
+    while (is_inlined(c, c->view.result.frame[node])) /* perf names the code here, not what is inlined */
+        node = c->view.result.parent[node];
+    uint32_t frame = c->view.result.frame[node];
+    buf_putc(out, ' ');
+    put_frame(c, frame, c->view.result.frame_offset[frame], address_of(c, sample, frame), out);
+}
+
+static void put_sample(struct line *l, struct buf *out)
+{
+    struct script *c = l->c;
+    const struct session_event_facts *event = &c->facts.events[l->sample->event];
+    l->data.fields = fields_of(c, event);
+    bool chain = event->has_chain, ip = l->data.fields & BIT(SCRIPT_IP);
+    put_head(l, chain && ip, out);
+    if (l->data.r)
+        script_put_data(&l->data, out);
     if (ip && chain) {
         buf_putc(out, '\n');
-        put_chain(c, sample->stack, out);
-    } else if (ip && sample->stack) {
-        uint32_t node = sample->stack;
-        while (is_inlined(c, c->view.result.frame[node])) /* perf names the code here, not what is inlined */
-            node = c->view.result.parent[node];
-        uint32_t frame = c->view.result.frame[node];
-        buf_putc(out, ' ');
-        put_frame(c, frame, c->view.result.frame_offset[frame], address_of(c, sample, frame), out);
-        return;
+        put_chain(c, l->sample->stack, out);
+    } else if (ip && l->sample->stack) {
+        put_exact(c, l->sample, out);
     }
+    if (l->data.r)
+        script_put_state(&l->data, out);
     buf_putc(out, '\n');
+}
+
+static bool put_recorded(void *script, const struct sample *sample, const struct record *r, struct session_recorded *at)
+{
+    struct script *c = script;
+    struct line l = { .c = c, .sample = sample };
+    if (sample->event >= c->facts.n_events)
+        return true;
+    l.data = (struct script_data){ .r = r,
+                                   .at = at,
+                                   .attr = &c->facts.events[sample->event].attr,
+                                   .arch = c->facts.info->arch,
+                                   .naming = c->naming,
+                                   .thread = sample->thread,
+                                   .data_src_width = &c->data_src_width };
+    put_sample(&l, &c->to->text);
+    return export_flush(c->to);
+}
+
+static void put_all(struct script *c)
+{
+    for (size_t i = 0; i < c->samples.n && export_flush(c->to); i++) {
+        struct line l = { .c = c, .sample = &c->samples.list[i] };
+        if (l.sample->event < c->facts.n_events)
+            put_sample(&l, &c->to->text);
+    }
 }
 
 static void script_start(struct script *c)
 {
     session_get_facts(c->s, &c->facts);
     c->trace = session_trace_new(c->s);
+    c->naming = session_naming_new(c->s);
     c->line_of = mem_array(2 * (size_t)c->view.result.n_frames, sizeof *c->line_of);
     for (uint32_t i = 0; i < c->facts.n_events; i++) {
         int width = (int)strlen(c->facts.events[i].name);
@@ -237,6 +276,7 @@ static void script_done(struct script *c)
 {
     session_facts_done(&c->facts);
     session_trace_free(c->trace);
+    session_naming_free(c->naming);
     session_samples_done(&c->samples);
     view_done(&c->view);
     buf_done(&c->lines);
@@ -244,18 +284,62 @@ static void script_done(struct script *c)
     mem_free(c->line_of);
 }
 
+/* What only records have, is asked for and is there; a field that no event has is an error. */
+static bool choose_recorded(struct script *c, struct session *s, struct error *e)
+{
+    uint64_t there = SCRIPT_RECORD;
+    session_get_facts(s, &c->facts);
+    const bool file = c->facts.info;
+    for (uint32_t i = 0; i < c->facts.n_events && file; i++) {
+        there |= c->facts.events[i].attr.sample_type;
+        c->recorded |= c->by_default && script_fields_by_default(&c->facts.events[i].attr) ? SCRIPT_RECORD : 0;
+    }
+    for (enum script_field i = 0; i < SCRIPT_FIELDS; i++) {
+        uint64_t needed = c->fields & BIT(i) ? script_field_recorded(i) : 0;
+        if (needed && !file)
+            return error_set(e, ERROR_ARGUMENT, "--fields %s: what is sampled live does not have it; perf record keeps it in a "
+                                                "file, for -i", script_field_name(i));
+        if (needed && !(needed & there))
+            return error_set(e, ERROR_ARGUMENT, "--fields %s: no event of this file recorded that", script_field_name(i));
+        c->recorded |= needed;
+    }
+    session_facts_done(&c->facts);
+    return !(c->fields & BIT(SCRIPT_SRCLINE)) || c->fields & BIT(SCRIPT_IP) ||
+           error_set(e, ERROR_ARGUMENT, "--fields srcline is the line of an address: ask for ip as well");
+}
+
+static void wait_for_lines(struct script *c)
+{
+    bool more = c->fields & BIT(SCRIPT_SRCLINE), pending;
+    for (int round = 0; more && round < LINES_ROUNDS; round++) {
+        more = false;
+        for (uint32_t i = 1; i < c->view.result.n_frames; i++) {
+            (void)view_line(c->s, &c->view, i, &(uint32_t){ 0 }, &pending);
+            more |= pending;
+        }
+        if (more)
+            session_settle(c->s, session_patience_ns(c->s));
+    }
+}
+
 static bool script_write(struct session *s, const struct view_query *q, const struct export_options *o,
                          struct export_sink *to, struct error *e)
 {
-    struct script c = { .s = s, .samples.with_raw = true, .by_default = !o->fields, .as_perf = o->as_perf };
+    struct script c = { .s = s, .to = to, .by_default = !o->fields, .as_perf = o->as_perf };
     struct view_query asked = *q;
     asked.group = VIEW_GROUP_SYMBOL;
-    bool ok = script_fields(o->fields, &c.fields, e) && export_samples(s, &asked, &c.view, &c.samples, e);
-    if (ok)
+    bool ok = script_fields(o->fields, &c.fields, e) && choose_recorded(&c, s, e);
+    c.samples.numbered = c.recorded != 0;
+    c.samples.with_raw = !c.samples.numbered;
+    ok = ok && export_samples(s, &asked, &c.view, &c.samples, e);
+    if (ok) {
         script_start(&c);
-    for (size_t i = 0; ok && i < c.samples.n && export_flush(to); i++)
-        if (c.samples.list[i].event < c.facts.n_events)
-            put_sample(&c, &c.samples.list[i], &to->text);
+        wait_for_lines(&c);
+    }
+    if (ok && c.recorded)
+        ok = session_each_recorded(s, &c.samples, put_recorded, &c, e);
+    else if (ok)
+        put_all(&c);
     script_done(&c);
     return ok;
 }

@@ -187,7 +187,7 @@ static void parse_stack(struct cursor *c, struct record_sample *s)
 /* The order is that of perf_output_sample() in the kernel; perf_event.h leaves out where CGROUP stands. */
 static void parse_sample_tail(struct cursor *c, const struct record_layout *l, struct record_sample *s)
 {
-    uint64_t t = l->sample_type, abi;
+    uint64_t t = l->sample_type;
     if (t & PERF_SAMPLE_BRANCH_STACK)
         parse_branches(c, l, s);
     if (t & PERF_SAMPLE_REGS_USER)
@@ -196,14 +196,16 @@ static void parse_sample_tail(struct cursor *c, const struct record_layout *l, s
         parse_stack(c, s);
     if (t & PERF_SAMPLE_WEIGHT_TYPE)
         s->weight = cursor_u64(c);
-    if (t & PERF_SAMPLE_WEIGHT_STRUCT)
+    if (t & PERF_SAMPLE_WEIGHT_STRUCT) {
+        s->ins_lat = s->weight >> 32 & UINT16_MAX;
         s->weight &= UINT32_MAX;
+    }
     if (t & PERF_SAMPLE_DATA_SRC)
         s->data_src = cursor_u64(c);
     if (t & PERF_SAMPLE_TRANSACTION)
         s->transaction = cursor_u64(c);
     if (t & PERF_SAMPLE_REGS_INTR)
-        parse_regs(c, l->regs_intr, &abi);
+        s->intr_regs = parse_regs(c, l->regs_intr, &s->intr_abi);
     if (t & PERF_SAMPLE_PHYS_ADDR)
         s->phys_addr = cursor_u64(c);
     if (t & PERF_SAMPLE_CGROUP)

@@ -45,6 +45,11 @@ void world_resync(struct world *w)
         free_tasks(w);
 }
 
+void world_set_with_data(struct world *w)
+{
+    w->with_data = true;
+}
+
 void world_set_as_perf(struct world *w)
 {
     w->as_perf = true;

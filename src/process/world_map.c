@@ -162,7 +162,7 @@ static bool is_code(const struct world *w, const struct record *r)
 {
     uint32_t prot = r->mmap.prot;
 
-    return prot & PROT_EXEC || (!prot && !(r->misc & PERF_RECORD_MISC_MMAP_DATA)) ||
+    return w->with_data || prot & PROT_EXEC || (!prot && !(r->misc & PERF_RECORD_MISC_MMAP_DATA)) ||
            (!w->live && (prot == PROT_JIT_SYMFILE || holds_bytecode(r->mmap.path)));
 }
 

@@ -16,6 +16,7 @@ static void copy_events(struct session *s, struct session_facts *out)
         struct session_event_facts *to = &out->events[i];
         text_clean(to->name, sizeof to->name, from->event.name, strlen(from->event.name));
         to->lost = from->lost;
+        to->attr = from->attr;
         to->has_cpu = from->attr.sample_type & PERF_SAMPLE_CPU;
         to->has_time = from->attr.sample_type & PERF_SAMPLE_TIME;
         to->has_chain = from->attr.sample_type & (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER);

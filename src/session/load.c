@@ -10,8 +10,6 @@
 #include "perfdata/spool.h"
 #include "session/state.h"
 
-#define WORLD_BYTES   (UINT64_C(64) << 20) /* all mappings of processes that a file tells of, and so often its size */
-#define WORLD_TIMES   16
 #define LOAD_BATCH    4096 /* records for which the lock is held */
 #define LOAD_PAUSE_US 50
 #define TABLE_WAIT_NS (20 * NS_PER_SEC)

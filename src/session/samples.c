@@ -166,5 +166,5 @@ void session_samples_done(struct session_samples *samples)
     mem_free(samples->threads);
     mem_free(samples->events);
     buf_done(&samples->raw);
-    *samples = (struct session_samples){ .with_raw = samples->with_raw };
+    *samples = (struct session_samples){ .with_raw = samples->with_raw, .numbered = samples->numbered };
 }

@@ -7,63 +7,19 @@
 #include "base/mem.h"
 #include "perf/payload.h"
 #include "perf/tracepoint.h"
+#include "session/naming.h"
 #include "session/state.h"
 
-#define NAMES_MAX 65536 /* addresses that are kept; a payload may hold anything */
-
-struct function_name {
-    uint64_t start;
-    const char *text; /* NULL: it has none */
-};
-
 struct session_trace {
-    struct session *s;
     struct tracepoint_format *own[SESSION_EVENTS_MAX]; /* of this kernel … */
     struct payload_format *read[SESSION_EVENTS_MAX];   /* … or of the file; NULL: neither */
-    struct map name_of;                                /* address of the kernel → struct function_name */
-    struct arena names;
-    bool impatient; /* names did not come in time */
+    struct session_naming *naming;                     /* of addresses of the kernel */
 };
-
-static bool look_up(struct session *s, uint64_t address, struct symbol *out, uint64_t *offset)
-{
-    struct place place = { 0 };
-    pthread_mutex_lock(&s->lock);
-    bool there = world_resolve(s->world, 0, address, true, &place);
-    struct module *m = there ? world_module(s->world, place.module) : NULL;
-    if (m)
-        symbolizer_lookup(s->symbolizer, m, place.offset, out);
-    pthread_mutex_unlock(&s->lock);
-    *offset = place.offset;
-    return m != NULL;
-}
 
 static const char *name_of(void *trace, uint64_t address, uint64_t *start)
 {
     struct session_trace *t = trace;
-    const struct function_name *known;
-    struct symbol symbol;
-    uint64_t value, offset;
-    if (map_get(&t->name_of, address, &value)) {
-        known = (const struct function_name *)(uintptr_t)value;
-        *start = known->start;
-        return known->text;
-    }
-    bool there = look_up(t->s, address, &symbol, &offset);
-    if (there && symbol.state == SYMBOL_PENDING && !t->impatient) {
-        session_settle(t->s, session_patience_ns(t->s));
-        look_up(t->s, address, &symbol, &offset);
-        t->impatient = symbol.state == SYMBOL_PENDING;
-    }
-    if (t->name_of.n == NAMES_MAX) {
-        map_clear(&t->name_of);
-        arena_clear(&t->names);
-    }
-    bool found = there && symbol.state == SYMBOL_FOUND;
-    struct function_name *name = arena_alloc(&t->names, sizeof *name);
-    name->start = found ? address - (offset - symbol.start) : 0;
-    name->text = found ? arena_strndup(&t->names, symbol.name, strlen(symbol.name)) : NULL;
-    map_put(&t->name_of, address, (uintptr_t)name);
+    const struct session_name *name = session_name_at(t->naming, 0, address, true);
     *start = name->start;
     return name->text;
 }
@@ -99,7 +55,7 @@ static void open_event(struct session_trace *t, struct session *s, uint32_t i)
 struct session_trace *session_trace_new(struct session *s)
 {
     struct session_trace *t = mem_zalloc(sizeof *t);
-    t->s = s;
+    t->naming = session_naming_new(s);
     pthread_mutex_lock(&s->lock);
     for (uint32_t i = 0; i < s->n_events && i < SESSION_EVENTS_MAX; i++)
         open_event(t, s, i);
@@ -115,8 +71,7 @@ void session_trace_free(struct session_trace *t)
     }
     if (!t)
         return;
-    map_done(&t->name_of);
-    arena_done(&t->names);
+    session_naming_free(t->naming);
     mem_free(t);
 }
 

@@ -274,6 +274,8 @@ static void sample_with_every_field_is_read_in_the_kernels_order(void **state)
         assert_int_equal(s->stack_dyn_size, 8);
         assert_int_equal(record_u64(s->stack, 0, swap), 0x57ac);
         assert_int_equal(s->weight, 55);
+        assert_int_equal(s->intr_abi, PERF_SAMPLE_REGS_ABI_64);
+        assert_int_equal(record_u64(s->intr_regs, 0, swap), 0xbb);
         assert_int_equal(s->data_src, 56);
         assert_int_equal(s->transaction, 57);
         assert_int_equal(s->phys_addr, 58);
@@ -300,6 +302,7 @@ static void sample_without_registers_and_stack_is_short(void **state)
     assert_null(r.sample.user_regs);
     assert_null(r.sample.stack);
     assert_int_equal(r.sample.weight, 7);
+    assert_int_equal(r.sample.ins_lat, 2);
 }
 
 static void mmap_is_executable_unless_it_says_data(void **state)

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "session/recorded.h"
+
+#include "base/mem.h"
+#include "session/state.h"
+
+struct session_recorded {
+    struct session *s;
+    const struct session_samples *samples;
+    session_recorded_fn *fn;
+    void *ctx;
+    uint32_t *sample_of; /* by number in the history: index of the sample + 1; 0: it is not wanted */
+    uint64_t n, next;
+    struct world *world; /* with data: that of the session has code only */
+};
+
+static bool see_record(void *ctx, const struct record *r)
+{
+    struct session_recorded *at = ctx;
+    if (r->type != PERF_RECORD_SAMPLE) {
+        world_apply(at->world, r);
+        return true;
+    }
+    uint64_t number = r->source < at->s->n_events ? at->next++ : UINT64_MAX; /* of others there are none in the history */
+    uint32_t index = number < at->n ? at->sample_of[number] : 0;
+    return !index || at->fn(at->ctx, &at->samples->list[index - 1], r, at);
+}
+
+bool session_each_recorded(struct session *s, const struct session_samples *samples, session_recorded_fn *fn, void *ctx,
+                           struct error *e)
+{
+    struct session_recorded at = { .s = s, .samples = samples, .fn = fn, .ctx = ctx };
+    if (!s->file || !s->loaded)
+        return error_set(e, ERROR_MISSING, s->file ? "the file is still being read" : "nothing is recorded in a file");
+    at.n = history_dropped(s->history) + history_count(s->history);
+    at.sample_of = mem_array((size_t)at.n + 1, sizeof *at.sample_of);
+    for (size_t i = 0; i < samples->n; i++)
+        at.sample_of[samples->list[i].raw] = (uint32_t)i + 1;
+    at.world = world_new(false);
+    world_set_with_data(at.world);
+    world_set_limit(at.world, WORLD_BYTES + WORLD_TIMES * perfdata_bytes(s->file));
+    bool ok = perfdata_each(s->file, see_record, &at, NULL, e);
+    world_free(at.world);
+    mem_free(at.sample_of);
+    return ok;
+}
+
+const char *session_recorded_path(struct session_recorded *at, const struct record *r, uint64_t address)
+{
+    struct place place;
+    uint32_t thread = world_thread_of(at->world, r->id.pid, r->id.tid, r->id.time_ns, 0);
+    struct module *m = world_resolve(at->world, thread, address, false, &place) ? world_module(at->world, place.module) : NULL;
+    return m ? m->path : NULL;
+}

@@ -1,0 +1,157 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Fields of the script that only the records of a file have, held against what perf script prints of it."""
+import itertools
+import re
+import subprocess
+
+import machine as m
+import perfdata_maker as maker
+from ptyscreen import Skip, run
+
+ALL = ("comm,tid,pid,time,misc,event,addr,data_src,weight,ins_lat,ip,sym,symoff,dso,iregs,uregs,brstack,phys_addr,"
+       "data_page_size,code_page_size")
+PAGES = (0, 1, 4096, 65536, 2 << 20, 3 << 20, 1 << 30, 1 << 40)
+
+
+def script(file, fields, *more, check=True):
+    done = m.flametop("-i", file, "--export", "script", "-o", "-", "--no-inline", *(["--fields", fields] if fields else []), *more,
+                      check=check)
+    return done[1] if check else done
+
+
+def perf_script(file, fields):
+    return m.perf("script", "--no-inline", "-i", file, *(["-F", fields] if fields else []))[0]
+
+
+def same(mine, theirs, what):
+    for number, (ours, perfs) in enumerate(itertools.zip_longest(mine.split("\n"), theirs.split("\n"))):
+        assert ours == perfs, "%s, line %d:\n%s\n%s" % (what, number + 1, ours, perfs)
+
+
+def sources():
+    """what data_src can hold: each value of each of its fields, without hops that no machine tells"""
+    for shift, values in ((0, [1 << n for n in range(5)]), (5, [1 << n for n in range(14)] + [3, 0xa, 0x46, 0x1003]),
+                          (19, range(32)), (24, range(4)), (26, [1 << n for n in range(7)] + [0xa, 0x16, 0x1c]), (33, range(16)),
+                          (37, range(2)), (38, range(4)), (40, range(8)), (43, range(5))):
+        yield from (value << shift for value in values)
+    yield from (0x68100142, 0x1e05080021, 1 << 37 | 3 << 33 | 1 << 43, 1 << 37 | 0x2 << 5 | 0x8 << 5 | 1 << 33)
+
+
+def branch_flags(order, missed, predicted, in_tx, aborted, cycles, kind, other=0):
+    """bit fields fill from the other end in the other byte order"""
+    value = at = 0
+    for bits, width in ((missed, 1), (predicted, 1), (in_tx, 1), (aborted, 1), (cycles, 16), (kind, 4), (0, 2), (other, 4)):
+        value |= bits << (at if order == "<" else 64 - at - width)
+        at += width
+    return value
+
+
+def write_made(name, order="<"):
+    """samples with everything that perf records, though nothing here could have counted it"""
+    f = maker.Maker(order, attr_size=128)
+    tail = (maker.BRANCH_STACK | maker.REGS_USER | maker.WEIGHT_STRUCT | maker.DATA_SRC | maker.REGS_INTR | maker.PHYS_ADDR |
+            maker.DATA_PAGE_SIZE | maker.CODE_PAGE_SIZE)
+    f.attr([1], sample_type=maker.BASIC | maker.ADDR | tail, regs=0xff0fff, branch=8)
+    f.comm(100, 100, "made", 1000, 1)
+    for i, source in enumerate(sources()):
+        body = f.pack("QIIQQQIIQ", 0x400000 + i, 100, 100, 2000 + 1000 * i, 0x7f0000500000 + 8 * i, 1, i % 3, 0, 1000)
+        body += f.pack("Q", i % 3)
+        for k in range(i % 3):
+            flags = branch_flags(order, i & 1, i >> 1 & 1, i >> 2 & 1, i >> 3 & 1, 37 * i, (i + k) % 16, i % 3)
+            body += f.pack("QQQ", 0x400010 + k, 0xffffffff81000000 if k else 0x400020, flags)
+        body += f.pack("Q", 2) + f.pack("20Q", *range(i, i + 20))
+        body += f.pack("Q", i * 3 | (7 * i & 0xffff) << 32 | 5 << 48) + f.pack("Q", source)
+        body += f.pack("Q", 2) + f.pack("20Q", *range(20)) if i % 7 else f.pack("Q", 0)
+        body += f.pack("QQQ", 4096 * i + 8, PAGES[i % len(PAGES)], PAGES[-1 - i % len(PAGES)])
+        f.record(maker.SAMPLE, body, misc=1 + i % 2)
+    with open(m.path(name), "wb") as out:
+        out.write(f.file())
+    return m.path(name)
+
+
+def made_as_perf():
+    """addresses of data, where they came from, latencies, registers, branches and pages are printed as by perf"""
+    m.need_perf()
+    file = write_made("made.data")
+    for fields in (ALL, ALL.replace("brstack", "brstacksym"), "comm,brstack,addr", "ip,brstacksym,weight", "time,data_src,period"):
+        same(script(file, fields), perf_script(file, fields), fields)
+
+
+def of_the_other_byte_order():
+    """a file of the other byte order says the same"""
+    for fields in (ALL, "time,brstacksym,data_src"):
+        same(script(write_made("big.data", ">"), fields), script(write_made("little.data"), fields), fields)
+
+
+def record(name, *options):
+    file = m.path(name)
+    done = subprocess.run(["perf", "record", "-q", "-o", file, *options], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Skip("perf cannot record %s: %s" % (options[0], done.stderr.strip().split("\n")[-1]))
+    return file
+
+
+def recorded_as_perf():
+    """what perf records here with its events is printed as by perf; of data there are no names, but where it lies"""
+    m.need_perf()
+    file = record("data.data", "-d", "-W", "--phys-data", "--data-page-size", "--code-page-size", "--user-regs", "--intr-regs",
+                  "-e", "cpu-clock,page-faults", "sh", "-c", "ls /usr/bin >/dev/null; sort /etc/services >/dev/null")
+    fields = ALL.replace(",brstack", "")
+    faulted = re.compile(r"(page-faults: +[0-9a-f]+) (\S+) \(")
+    pairs = itertools.zip_longest(script(file, fields, "--as-perf").split("\n"), perf_script(file, fields).split("\n"))
+    for mine, theirs in pairs:
+        assert faulted.sub(r"\1 NAME (", mine) == faulted.sub(r"\1 NAME (", theirs), "\n%s\n%s" % (mine, theirs)
+
+
+def lines_as_perf():
+    """srcline is the line of each address, as by perf, and of inlined functions where they were called"""
+    m.need_perf()
+    source = m.path("lines.c")
+    with open(source, "w") as out:
+        out.write("static inline __attribute__((always_inline)) unsigned inner(unsigned x)\n{\n"
+                  "    for (int i = 0; i < 1000; i++)\n        x = x * 1664525 + 1013904223;\n    return x;\n}\n"
+                  "__attribute__((noinline)) unsigned outer(unsigned x)\n{\n"
+                  "    for (int i = 0; i < 100000; i++)\n        x ^= inner(x);\n    return x;\n}\n"
+                  "int main(void) { return outer(1) == 7; }\n")
+    subprocess.run(["cc", "-O1", "-g", "-o", m.path("lines"), source], check=True)
+    file = record("lines.data", "-e", "cpu-clock:u", "-F", "500", m.path("lines"))
+    fields = "comm,ip,sym,symoff,dso,srcline"
+
+    def of_it(text):
+        return re.findall(r"(\S+/lines\))\n  (\S+)", text), re.findall(r"\S+ (\w+)\+\S+ \(\S+/lines\)", text)
+    mine, theirs = of_it(script(file, fields, "--as-perf")), of_it(perf_script(file, fields))
+    assert mine == theirs and {line for _, line in mine[0]} & {"lines.c:3", "lines.c:4"}, (mine, theirs)
+    stacks = record("stacks.data", "-e", "cpu-clock:u", "-F", "500", "--call-graph", "dwarf", m.path("lines"))
+    text = m.flametop("-i", stacks, "--export", "script", "-o", "-", "--fields", "comm,ip,sym,srcline")[1]
+    assert re.search(r" inner \(inlined\)\n  lines\.c:[34]\n\t +\w+ outer\n  lines\.c:10\n\t +\w+ main\n  lines\.c:13\n", text), \
+        text[:3000]
+
+
+def raw_events_as_perf():
+    """of events by their number, such as those of memory, perf prints what was recorded without being asked"""
+    m.need_perf()
+    file = write_made("raw.data")
+    with open(file, "r+b") as f:
+        f.seek(104)
+        f.write(b"\4")  # PERF_TYPE_RAW
+    mine, theirs = script(file, None), perf_script(file, None)
+    assert "|OP LOAD|" in mine
+    same(mine, theirs, "defaults")
+
+
+def what_is_not_there():
+    """a field that was not recorded is refused with a sentence, as perf does"""
+    m.need_perf()
+    file = record("plain.data", "-e", "cpu-clock", "true")
+    for fields, said in (("comm,addr", "--fields addr: no event of this file recorded that"),
+                         ("+brstacksym", "--fields brstacksym: no event of this file recorded that"),
+                         ("comm,srcline", "--fields srcline is the line of an address: ask for ip"),
+                         ("comm,adr", "did you mean addr"), ("zzzzzzzz", "there are comm, tid, pid")):
+        status, text, errors = script(file, fields, check=False)
+        assert status and not text and said in errors, (fields, status, text, errors)
+    status, text, errors = m.flametop("--export", "script", "-o", "-", "--fields", "+weight", "--", "true", check=False)
+    assert status and not text and "--fields weight: what is sampled live does not have it" in errors, (status, text, errors)
+
+
+run(made_as_perf, of_the_other_byte_order, recorded_as_perf, lines_as_perf, raw_events_as_perf, what_is_not_there)
