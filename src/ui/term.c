@@ -197,7 +197,7 @@ bool term_start(const struct term_config *cfg, const struct theme *theme, struct
     char leave[200];
     size_t leave_n = leave_string(leave, sizeof leave);
     (void)del_curterm(cur_term); /* newterm makes its own */
-    if (!term_signal_start(fileno(term.tty.in), fileno(term.tty.out), leave, leave_n, e))
+    if (!term_signal_start(fileno(term.tty.in), term.tty.terminal, leave, leave_n, e))
         goto fail;
     term.screen = newterm(NULL, term.tty.out, term.tty.in);
     if (!term.screen) {
@@ -301,11 +301,13 @@ void term_frame_begin(void)
 void term_frame_end(void)
 {
     term_signal_output(true);
+    term_tty_collect(&term.tty);
     (void)curs_set(term.cursor_y >= 0);
     if (term.cursor_y >= 0)
         (void)move(term.cursor_y, term.cursor_x);
     (void)wnoutrefresh(stdscr);
     (void)doupdate();
+    term_tty_deliver(&term.tty);
     term_signal_output(false);
 }
 

@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include "base/text.h"
+#include "ui/term_signal.h"
 
 static bool asks_for_utf8(void)
 {
@@ -61,9 +63,12 @@ bool term_tty_open(struct term_tty *t, bool no_unicode, struct error *e)
     t->in = fdopen(in, "r");
     int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     t->out = out >= 0 ? fdopen(out, "w") : NULL;
-    if (t->in && t->out)
-        return true;
+    t->terminal = t->out ? fcntl(out, F_DUPFD_CLOEXEC, 3) : 0;
     int why = errno;
+    if (t->in && t->out && t->terminal > 0) {
+        t->frame = memfd_create("flametop-frame", MFD_CLOEXEC);
+        return true;
+    }
     term_tty_close(t);
     return error_sys(e, why, "cannot open the terminal");
 }
@@ -74,7 +79,45 @@ void term_tty_close(struct term_tty *t)
         (void)fclose(t->in);
     if (t->out)
         (void)fclose(t->out);
-    t->in = t->out = NULL;
+    if (t->terminal > 0)
+        (void)close(t->terminal);
+    if (t->frame > 0)
+        (void)close(t->frame);
+    *t = (struct term_tty){ 0 };
+}
+
+void term_tty_collect(struct term_tty *t)
+{
+    if (t->frame > 0 && lseek(t->frame, 0, SEEK_SET) == 0)
+        (void)dup3(t->frame, fileno(t->out), O_CLOEXEC);
+}
+
+static bool write_all(int fd, const char *bytes, size_t n)
+{
+    while (n) {
+        ssize_t wrote = write(fd, bytes, n);
+        if (wrote < 0 && errno == EINTR && !term_signal_quit())
+            continue;
+        if (wrote <= 0)
+            return false; /* whoever waits for keys finds out */
+        bytes += wrote;
+        n -= (size_t)wrote;
+    }
+    return true;
+}
+
+void term_tty_deliver(struct term_tty *t)
+{
+    char bytes[16384];
+    off_t at = 0, end = t->frame > 0 ? lseek(t->frame, 0, SEEK_CUR) : 0;
+    (void)dup3(t->terminal, fileno(t->out), O_CLOEXEC);
+    while (at < end) {
+        size_t left = (size_t)(end - at);
+        ssize_t n = pread(t->frame, bytes, left < sizeof bytes ? left : sizeof bytes, at);
+        if (n <= 0 || !write_all(t->terminal, bytes, (size_t)n))
+            return;
+        at += n;
+    }
 }
 
 static bool fixed(const char *variable, int *value)
