@@ -43,7 +43,7 @@ uint32_t callgraph_hot_child(const struct callgraph *g, uint32_t node, uint32_t 
 void callgraph_match(struct callgraph *g, const char *needle);
 bool callgraph_matches(const struct callgraph *g, uint32_t node, const char *needle);
 /* The next (step >= 0) or previous match seen from a node, in the order of the tree with everything open, around
- * its end. The node itself when it is the only one; 0: none. */
-uint32_t callgraph_next_match(const struct callgraph *g, uint32_t node, int step, const char *needle);
+ * its end, which *round tells. The node itself when it is the only one; 0: none. */
+uint32_t callgraph_next_match(const struct callgraph *g, uint32_t node, int step, const char *needle, bool *round);
 
 #endif

@@ -33,5 +33,7 @@ void list_scroll(struct list *l, int rows, list_key_fn *key, const void *ctx); /
  * row counts. -1: none. */
 int64_t list_search(const struct list *l, int step, bool (*match)(const void *ctx, uint32_t row),
                     const void *ctx);
+/* Whether such a step to `row` went around the end; before list_go(). */
+bool list_went_round(const struct list *l, int step, int64_t row);
 
 #endif

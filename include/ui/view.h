@@ -10,6 +10,9 @@
 
 #define VIEW_WITHOUT 8
 
+/* Went round: the match lies before the cursor when the next one was wanted, or behind it (or is the only one). */
+enum search_found { SEARCH_NONE, SEARCH_FOUND, SEARCH_WENT_ROUND };
+
 struct view_ops {
     const char *name;  /* --view NAME: "functions" */
     const char *title; /* on its tab: "Functions" */
@@ -34,8 +37,8 @@ struct view_ops {
     void (*selection)(void *v, struct app *a, struct ui_selection *out);
     unsigned (*select)(void *v, struct app *a, const struct ui_selection *sel, bool drill); /* after update */
     /* app->search changed (step 0: from the cursor on, while it is typed), or the next (1) or previous (-1) match
-     * is wanted. False: nothing matches. */
-    bool (*search)(void *v, struct app *a, int step);
+     * is wanted. */
+    enum search_found (*search)(void *v, struct app *a, int step);
     /* For the line of tabs: "by symbol, sorted by self". Short. */
     void (*describe)(void *v, struct app *a, char *dst, size_t cap);
 };

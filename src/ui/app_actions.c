@@ -20,8 +20,11 @@ unsigned app_search(struct app *a, int step)
     if (!a->search[0])
         return app_message(a, "nothing to search for yet: %s asks",
                            keymap_first(a->keymap, ACTION_SEARCH, key));
-    if (!ops->search(a->states[a->view], a, step))
+    enum search_found found = ops->search(a->states[a->view], a, step);
+    if (found == SEARCH_NONE)
         return app_message(a, "nothing matches \"%s\"", a->search);
+    if (found == SEARCH_WENT_ROUND)
+        return app_message(a, "no more \"%s\" %s: on from the %s", a->search, step > 0 ? "below" : "above", step > 0 ? "top" : "end");
     return APP_REDRAW;
 }
 

@@ -210,7 +210,7 @@ static uint32_t next_in_order(const struct callgraph *g, uint32_t node)
     return node ? nodes[node].next_sibling : 0;
 }
 
-uint32_t callgraph_next_match(const struct callgraph *g, uint32_t node, int step, const char *needle)
+uint32_t callgraph_next_match(const struct callgraph *g, uint32_t node, int step, const char *needle, bool *round)
 {
     uint32_t first = 0, last = 0, before = 0, after = 0;
     bool behind = false;
@@ -225,7 +225,7 @@ uint32_t callgraph_next_match(const struct callgraph *g, uint32_t node, int step
         else if (at != node && !after)
             after = at;
     }
-    if (step < 0)
-        return before ? before : last;
-    return after ? after : first;
+    uint32_t found = step < 0 ? before : after;
+    *round = !found;
+    return found ? found : step < 0 ? last : first;
 }

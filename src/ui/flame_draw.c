@@ -280,8 +280,8 @@ static void draw_below(const struct flame_model *m, const struct app *a, struct 
         draw_node(m, a, area, first);
     int col = draw_belonging(m, a, area, last, rest);
     if (*a->search)
-        col += draw_printf(area, last, col, STYLE_LABEL, "/%s: %u frames, %.1f%%  ", a->search,
-                           m->matched_frames, m->matched_percent);
+        col += draw_printf(area, last, col, STYLE_LABEL, "/%s: %u frame%s, %.1f%%  ", a->search,
+                           m->matched_frames, m->matched_frames == 1 ? "" : "s", m->matched_percent);
     char text[64];
     (void)snprintf(text, sizeof text, "%s too narrow alone: %.1f%%", glyph_text(GLYPH_ELLIPSIS, term_glyphs()), alone);
     if (m->flame.rest_weight)

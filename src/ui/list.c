@@ -119,3 +119,8 @@ int64_t list_search(const struct list *l, int step, bool (*match)(const void *ct
     }
     return -1;
 }
+
+bool list_went_round(const struct list *l, int step, int64_t row)
+{
+    return (step > 0 && row <= l->cursor) || (step < 0 && row >= l->cursor);
+}

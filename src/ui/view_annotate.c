@@ -307,15 +307,16 @@ static bool row_matches(const void *ctx, uint32_t row)
     return text_find_nocase(text, s->a->search);
 }
 
-static bool search(void *view, struct app *a, int step)
+static enum search_found search(void *view, struct app *a, int step)
 {
     struct annotate_view *v = view;
     int64_t row = list_search(&v->list, step, row_matches, &(struct searching){ v, a });
+    bool round = list_went_round(&v->list, step, row);
     if (row < 0)
-        return false;
+        return SEARCH_NONE;
     list_go(&v->list, (uint32_t)row, row_key, v);
     v->list.moved = true;
-    return true;
+    return round ? SEARCH_WENT_ROUND : SEARCH_FOUND;
 }
 
 static void describe(void *view, struct app *a, char *dst, size_t cap)

@@ -324,21 +324,23 @@ static bool row_matches(const void *ctx, uint32_t row)
 }
 
 /* While it is typed, what is visible goes first: half a word should not open branches all over. */
-static bool search(void *view, struct app *a, int step)
+static enum search_found search(void *view, struct app *a, int step)
 {
     struct callgraph_view *c = view;
     struct tree *t = tree_of(c);
     const struct tree_row *row = tree_cursor(t);
     struct row_search s = { c, t, a->search };
+    bool round = false;
     if (!row)
-        return false;
+        return SEARCH_NONE;
     callgraph_match(&c->graph, a->search);
     int64_t visible = step == 0 ? list_search(&t->list, 0, row_matches, &s) : -1;
     uint32_t node =
-        visible >= 0 ? t->rows[visible].node : callgraph_next_match(&c->graph, row->node, step, a->search);
-    if (node)
-        reveal(c, node);
-    return node != 0;
+        visible >= 0 ? t->rows[visible].node : callgraph_next_match(&c->graph, row->node, step, a->search, &round);
+    if (!node)
+        return SEARCH_NONE;
+    reveal(c, node);
+    return round && step ? SEARCH_WENT_ROUND : SEARCH_FOUND;
 }
 
 /* --- keys --- */

@@ -263,22 +263,22 @@ static unsigned flame_select(void *v, struct app *a, const struct ui_selection *
     return node ? flame_go(f, node) : APP_HANDLED;
 }
 
-static bool flame_search(void *v, struct app *a, int step)
+static enum search_found flame_search(void *v, struct app *a, int step)
 {
     struct flame_view *f = v;
     struct flame_model *m = &f->model;
     flame_model_count_matches(m, a->search);
     int n = (int)m->flame.n, at = flame_model_box_of(m, m->selected);
     if (step == 0 && at >= 0 && flame_model_matches(m, m->selected, a->search))
-        return true;
+        return SEARCH_FOUND;
     for (int i = 1; i <= n; i++) {
-        int box = ((at < 0 ? 0 : at) + (step < 0 ? n * 2 - i : i)) % n;
+        int from = at < 0 ? 0 : at, box = (from + (step < 0 ? n * 2 - i : i)) % n;
         if (flame_model_box_matches(m, &m->flame.boxes[box], a->search)) {
             flame_go(f, m->flame.boxes[box].node);
-            return true;
+            return (step > 0 && box <= from) || (step < 0 && box >= from) ? SEARCH_WENT_ROUND : SEARCH_FOUND;
         }
     }
-    return m->matched_frames > 0;
+    return m->matched_frames ? SEARCH_FOUND : SEARCH_NONE;
 }
 
 static void flame_describe(void *v, struct app *a, char *dst, size_t cap)

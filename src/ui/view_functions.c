@@ -296,14 +296,16 @@ static bool row_matches(const void *ctx, uint32_t row)
            text_find_nocase(table_row_group(&t->rows, r), t->needle);
 }
 
-static bool search(void *view, struct app *a, int step)
+static enum search_found search(void *view, struct app *a, int step)
 {
     struct table *t = view;
     t->needle = a->search;
     int64_t row = list_search(&t->list, step, row_matches, t);
-    if (row >= 0)
-        list_go(&t->list, (uint32_t)row, row_key, t);
-    return row >= 0;
+    bool round = list_went_round(&t->list, step, row);
+    if (row < 0)
+        return SEARCH_NONE;
+    list_go(&t->list, (uint32_t)row, row_key, t);
+    return round ? SEARCH_WENT_ROUND : SEARCH_FOUND;
 }
 
 const struct view_ops view_functions_ops = {

@@ -112,6 +112,21 @@ def search_and_filter():
         s.wait(r"hot_a")
 
 
+def search_goes_round():
+    """n and N go round the end, and say so"""
+    with started() as s:
+        whole_stacks(s)
+        for view, shown in (("1", r"SELF%.*FUNCTION"), ("2", r"CALLEES:(.*\n)+.*\d\.\d .*shape"), ("3", r"all 100\.0%")):
+            s.send(view)
+            s.wait(shown)
+            s.send("/", "hot_a", "enter")
+            s.wait(r"^ *\d+\.\d .*hot_a|hot_a \d")
+            s.send("n")
+            s.wait(r'^no more "hot_a" below: on from the top')
+            s.send("N")
+            s.wait(r'^no more "hot_a" above: on from the end')
+
+
 def freeze():
     """z freezes the numbers while sampling goes on, and thaws"""
     with started() as s:
@@ -279,6 +294,6 @@ def themes():
     assert status == 2 and "default" in why, why
 
 
-run(first_data, all_views, expansion_stays, groups, search_and_filter, freeze, zooms, pickers, switches, clears,
+run(first_data, all_views, expansion_stays, groups, search_and_filter, search_goes_round, freeze, zooms, pickers, switches, clears,
     arrows_of_both_modes, help_lists_keys, sizes, fits_80x24, terminals, strangers, plain,
     themes)

@@ -255,44 +255,50 @@ static void test_the_hot_path_of_a_cold_row_goes_on_by_its_own_measure(void **st
 static void test_matches_follow_one_another_around_the_end_in_the_order_of_the_tree(void **state)
 {
     struct world *w = *state;
+    bool round;
     fixture_stack(&w->f, "12", 9, 1);
     fixture_stack(&w->f, "134", 5, 1);
     fixture_stack(&w->f, "15", 2, 1);
     build(w, CALLGRAPH_CALLEES, 0, false);
     callgraph_match(&w->graph, "M");
     uint32_t top = node_of(w, "1"), malloc_node = node_of(w, "134"), memcpy_node = node_of(w, "15");
-    assert_int_equal(callgraph_next_match(&w->graph, top, 1, "M"), malloc_node);
-    assert_int_equal(callgraph_next_match(&w->graph, malloc_node, 1, "M"), memcpy_node);
-    assert_int_equal(callgraph_next_match(&w->graph, memcpy_node, 1, "M"), top);
-    assert_int_equal(callgraph_next_match(&w->graph, top, -1, "M"), memcpy_node);
-    assert_int_equal(callgraph_next_match(&w->graph, node_of(w, "12"), -1, "M"), top);
-    assert_int_equal(callgraph_next_match(&w->graph, node_of(w, "12"), 0, "M"), malloc_node);
+    assert_int_equal(callgraph_next_match(&w->graph, top, 1, "M", &round), malloc_node);
+    assert_false(round);
+    assert_int_equal(callgraph_next_match(&w->graph, malloc_node, 1, "M", &round), memcpy_node);
+    assert_int_equal(callgraph_next_match(&w->graph, memcpy_node, 1, "M", &round), top);
+    assert_true(round);
+    assert_int_equal(callgraph_next_match(&w->graph, top, -1, "M", &round), memcpy_node);
+    assert_true(round);
+    assert_int_equal(callgraph_next_match(&w->graph, node_of(w, "12"), -1, "M", &round), top);
+    assert_int_equal(callgraph_next_match(&w->graph, node_of(w, "12"), 0, "M", &round), malloc_node);
 }
 
 static void test_a_search_without_a_match_finds_nothing_and_an_only_match_itself(void **state)
 {
     struct world *w = *state;
+    bool round;
     fixture_stack(&w->f, "12", 9, 1);
     build(w, CALLGRAPH_CALLEES, 0, true);
     callgraph_match(&w->graph, "nowhere");
-    assert_int_equal(callgraph_next_match(&w->graph, 1, 1, "nowhere"), 0);
+    assert_int_equal(callgraph_next_match(&w->graph, 1, 1, "nowhere", &round), 0);
     callgraph_match(&w->graph, "parse");
     uint32_t only = callgraph_find(&w->graph, KEY(2), 0);
-    assert_int_equal(callgraph_next_match(&w->graph, only, 1, "parse"), only);
-    assert_int_equal(callgraph_next_match(&w->graph, only, -1, "parse"), only);
+    assert_int_equal(callgraph_next_match(&w->graph, only, 1, "parse", &round), only);
+    assert_int_equal(callgraph_next_match(&w->graph, only, -1, "parse", &round), only);
     callgraph_match(&w->graph, "WEB");
     uint32_t group = callgraph_model.first_child(&w->graph, 0);
-    assert_int_equal(callgraph_next_match(&w->graph, only, 1, "WEB"), group);
+    assert_int_equal(callgraph_next_match(&w->graph, only, 1, "WEB", &round), group);
 }
 
 static void test_nothing_built_or_sampled_is_an_empty_tree(void **state)
 {
     struct world *w = *state;
+    bool round;
     assert_int_equal(callgraph_model.first_child(&w->graph, 0), 0);
     build(w, CALLGRAPH_CALLEES, 0, true);
     assert_int_equal(callgraph_model.first_child(&w->graph, 0), 0);
     callgraph_match(&w->graph, "x");
-    assert_int_equal(callgraph_next_match(&w->graph, 0, 1, "x"), 0);
+    assert_int_equal(callgraph_next_match(&w->graph, 0, 1, "x", &round), 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

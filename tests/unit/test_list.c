@@ -108,7 +108,11 @@ static void search_goes_round_the_end(void **state)
     assert_int_equal(list_search(&l, 0, is_even, rows), 0);
     assert_int_equal(list_search(&l, 1, is_even, rows), 2);
     assert_int_equal(list_search(&l, -1, is_even, rows), 2);
+    assert_true(list_went_round(&l, -1, 2) && list_went_round(&l, 1, 0));
+    assert_false(list_went_round(&l, 1, 2) || list_went_round(&l, 0, 0));
     list_go(&l, 2, key_of, rows);
+    assert_true(list_went_round(&l, 1, 0));
+    assert_false(list_went_round(&l, -1, 0));
     assert_int_equal(list_search(&l, 1, is_even, rows), 0);
 }
 
