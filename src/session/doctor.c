@@ -158,6 +158,9 @@ static void say_jit_names(struct doctor_row *row, const struct module *m)
         row->pid = m->pid;
     } else if (comm_is(row->process, "java")) {
         snprintf(row->mend, sizeof row->mend, "ask for its map while it is recorded: jcmd %u Compiler.perfmap", m->pid);
+    } else if (!none && comm_is(row->process, "node")) {
+        snprintf(row->mend, sizeof row->mend,
+                 "V8 holds back the newest of what --perf-prof dumps; with --perf-basic-prof it names code as it makes it");
     } else if (!none) {
         snprintf(row->mend, sizeof row->mend, "the map is older than this code, or damaged: its runtime must write it again");
     } else {
