@@ -27,7 +27,8 @@ struct dialog { /* first member of each kind */
 void dialog_push(struct app *a, struct dialog *d);
 void dialog_close(struct app *a, struct dialog *d); /* and all above it; freed when the key is done */
 
-/* A line to type at the bottom. done gets NULL when it was cancelled; changed may be NULL. ctx is not owned. */
+/* A line to type at the bottom. done gets NULL when it was cancelled; where it leaves an error (app_error) the line stays.
+ * changed may be NULL. ctx is not owned. */
 struct dialog_prompt {
     const char *label; /* "search: " */
     const char *initial;

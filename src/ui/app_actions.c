@@ -176,6 +176,8 @@ static unsigned range_next(struct app *a)
 static unsigned mode(struct app *a)
 {
     static const char *const names[] = { "kernel and user", "kernel only", "user only" };
+    if (a->query.mode == VIEW_MODE_ALL && (a->status.no_kernel || a->status.no_user))
+        return app_message(a, "%s only is sampled: there is nothing else to show", a->status.no_kernel ? "user space" : "the kernel");
     a->query.mode = (enum view_mode)((a->query.mode + 1) % 3);
     return APP_QUERY | app_message(a, "showing %s", names[a->query.mode]);
 }

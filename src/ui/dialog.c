@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "ui/bar.h"
 #include "ui/prompt.h"
 
 void dialog_push(struct app *a, struct dialog *d)
@@ -34,13 +35,28 @@ struct ask {
     struct prompt prompt;
 };
 
+/* What is refused is asked once more, as it was typed, below what was wrong with it. */
+static unsigned accept(struct ask *ask, struct app *a)
+{
+    const struct dialog *below = ask->dialog.below;
+    dialog_close(a, &ask->dialog);
+    unsigned flags = ask->how.done(ask->how.ctx, a, ask->prompt.text);
+    if (a->message[0] && a->message_is_error && a->dialog == below) {
+        struct dialog_prompt again = ask->how;
+        again.label = ask->label;
+        again.initial = "";
+        (void)dialog_ask(a, &again);
+        prompt_set(&((struct ask *)a->dialog)->prompt, ask->prompt.text);
+    }
+    return APP_REDRAW | flags;
+}
+
 static unsigned ask_key(struct dialog *d, struct app *a, uint32_t key)
 {
     struct ask *ask = (struct ask *)d;
     switch (prompt_key(&ask->prompt, key)) {
     case PROMPT_ACCEPT:
-        dialog_close(a, d);
-        return APP_REDRAW | ask->how.done(ask->how.ctx, a, ask->prompt.text);
+        return accept(ask, a);
     case PROMPT_CANCEL:
         dialog_close(a, d);
         return APP_REDRAW | ask->how.done(ask->how.ctx, a, NULL);
@@ -57,7 +73,6 @@ static unsigned ask_key(struct dialog *d, struct app *a, uint32_t key)
 static void ask_draw_bar(struct dialog *d, struct app *a, struct area bar)
 {
     const struct ask *ask = (struct ask *)d;
-    (void)a;
     char before[sizeof ask->prompt.text];
     memcpy(before, ask->prompt.text, ask->prompt.at);
     before[ask->prompt.at] = '\0';
@@ -73,7 +88,9 @@ static void ask_draw_bar(struct dialog *d, struct app *a, struct area bar)
     draw_text(bar, 0, label, ask->prompt.selected ? STYLE_CURSOR : STYLE_PROMPT, text);
     int hidden = text_width(ask->prompt.text) - text_width(text);
     int end = label + text_width(text);
-    if (a->message[0])
+    if (a->message[0] && a->message_is_error && bar.y > 0)
+        footer_draw(a, (struct area){ bar.y - 1, bar.x, bar.rows, bar.cols });
+    else if (a->message[0])
         draw_elided(bar, 0, end + 2, bar.cols - end - 2, STYLE_DEGRADED, a->message, false);
     term_cursor(bar.y, bar.x + label + text_width(before) - hidden);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -108,7 +109,12 @@ static unsigned pid_done(void *ctx, struct app *a, const char *text)
         error_set(&e, ERROR_ARGUMENT, "\"%s\" is no process id: give a number", text);
         return app_error(a, &e);
     }
-    char title[64];
+    char title[64], path[32];
+    (void)snprintf(path, sizeof path, "/proc/%llu", (unsigned long long)pid);
+    if (access(path, F_OK)) {
+        error_set(&e, ERROR_MISSING, "there is no process %llu", (unsigned long long)pid);
+        return app_error(a, &e);
+    }
     struct threads *t = mem_zalloc(sizeof *t);
     (void)snprintf(t->pid, sizeof t->pid, "%llu", (unsigned long long)pid);
     (void)snprintf(title, sizeof title, "Threads of %s to sample", t->pid);

@@ -355,6 +355,13 @@ static int draw_filter(const struct picker *p, struct area area, int row)
     return used + draw_text(area, row, used, STYLE_DEGRADED, p->filter.text + n);
 }
 
+static const char *hint_of(const struct picker *p)
+{
+    return p->cfg.hint       ? p->cfg.hint
+           : p->cfg.multiple ? "type to filter, Space tags, Enter takes"
+                             : "type to filter, Enter takes";
+}
+
 static void draw_bottom(const struct picker *p, struct area area, int row)
 {
     if (p->filter.len) {
@@ -364,10 +371,7 @@ static void draw_bottom(const struct picker *p, struct area area, int row)
                       may_take_typed(p) ? "no such row: Enter takes it as it stands" : "nothing matches");
         return;
     }
-    const char *hint = p->cfg.hint       ? p->cfg.hint
-                       : p->cfg.multiple ? "type to filter, Space tags, Enter takes"
-                                         : "type to filter, Enter takes";
-    draw_text(area, row, 0, STYLE_DIM, hint);
+    draw_text(area, row, 0, STYLE_DIM, hint_of(p));
     if (p->tagged.n)
         draw_printf(area, row, area.cols - 12, STYLE_TAGGED, "%zu tagged", p->tagged.n);
 }
@@ -378,9 +382,10 @@ static void picker_draw(struct dialog *d, struct app *a, struct area area)
     (void)a;
     int head = p->cfg.head ? 1 : 0;
     int wanted = p->cfg.cols ? p->cfg.cols : p->widest + (p->cfg.multiple ? 2 : 0) + (p->cfg.tree ? 4 : 0);
-    int title = text_width(p->cfg.title) + 4;
+    int title = text_width(p->cfg.title) + 4, hint = text_width(hint_of(p)) + (p->cfg.multiple ? 12 : 0);
     wanted = wanted < 36 ? 36 : wanted;
     wanted = wanted < title ? title : wanted;
+    wanted = wanted < hint ? hint : wanted;
     struct area box = area_center(area, (int)(p->n < 200 ? p->n : 200) + head + 3, wanted + 4);
     struct area in = draw_box(box, p->cfg.title);
     if (head)

@@ -249,8 +249,11 @@ def scopes():
         s.wait(r"filter: CPUs")
         s.send("enter")
         s.wait(r"^CPUs \(0-3")
-        typed(s, "0")
+        typed(s, "0,zz")
         s.send("enter")
+        s.wait(r"\"zz\" is no list of CPUs")
+        s.wait(r"^CPUs \(0-3.*: 0,zz$")
+        s.send("backspace", "backspace", "backspace", "enter")
         s.wait(r"scope: only thread %d on cpu 0 .*LIVE" % load.pid)
         s.send("S")
         s.wait(r"Whom to sample")
@@ -260,4 +263,36 @@ def scopes():
         s.wait(r"all CPUs are measured, whoever runs there")
 
 
-run(scopes, rates, typed_events, dear, dear_on_the_command_line, presets, own_presets, cgroups)
+def no_such_process():
+    """what a prompt does not take stays to be mended, with what is wrong; Esc leaves it"""
+    m.need_events()
+    gone = m.start("true")
+    gone.wait()
+    with Screen(["-p", str(os.getpid())], size=(80, 24)) as s:
+        s.wait(r"LIVE")
+        s.send("S")
+        s.wait(r"Whom to sample")
+        typed(s, "threads")
+        s.wait(r"filter: threads")
+        s.send("enter")
+        s.wait(r"^threads of process: ")
+        typed(s, str(gone.pid))
+        s.send("enter")
+        s.wait(r"there is no process %d" % gone.pid)
+        s.wait(r"^threads of process: %d$" % gone.pid)
+        s.send("esc")
+        s.wait_not(r"^threads of process")
+
+
+def one_half():
+    """where only user space is sampled, K does not offer to show the kernel only"""
+    m.need_events()
+    load = m.start("sh", "-c", "while :; do :; done")
+    with Screen(["-K", "-p", str(load.pid)], size=(120, 30)) as s:
+        s.wait(r"LIVE")
+        s.send("K")
+        s.wait(r"user space only is sampled: there is nothing else to show")
+        assert not s.find(r"only: *kernel"), s.text()
+
+
+run(scopes, no_such_process, one_half, rates, typed_events, dear, dear_on_the_command_line, presets, own_presets, cgroups)
