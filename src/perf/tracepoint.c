@@ -103,7 +103,10 @@ static bool plain_name(const char *name)
 static bool no_such_system(const char *system, const struct namelist *systems, struct error *e)
 {
     const char *near = namelist_nearest(systems, system);
-    if (near)
+    if (!strncmp(system, "sdt_", 4))
+        error_set(e, ERROR_MISSING, "'%s': marks in a program's file (SDT) are events once they are probes: perf probe '%s:…'", system,
+                  system);
+    else if (near)
         error_set(e, ERROR_MISSING, "no event '%s', and no tracepoints of that system; did you mean '%s:…'?", system, near);
     else
         error_set(e, ERROR_MISSING, "no event '%s', and no tracepoints of that system; --list-events shows all", system);

@@ -16,6 +16,7 @@
 #define COLS        100
 #define EDGE_COLS   8 /* of the frame, and of what shows whether a branch is open */
 #define NAME_COLS   30
+#define TRACE_COLS  44 /* the same of tracepoints, which have long names and no help */
 #define RATE_COLS   11
 #define COUNTED_MAX 64
 #define EVENTS_MAX  100000
@@ -186,7 +187,7 @@ static void add_event(const struct event_picker *p, struct picker *to, const str
     bool dim = c->support == TRIAL_UNSUPPORTED || c->support == TRIAL_COUNTS_ONLY;
     if (c->rate.counted && parse_choice(c, &ev, NULL))
         offer_rate_text(rate, sizeof rate, &ev, c->rate.per_second);
-    (void)snprintf(line, sizeof line, "%-*s %*s%s%s%s", NAME_COLS - 2 * depth, c->name,
+    (void)snprintf(line, sizeof line, "%-*s %*s%s%s%s", (depth > 1 ? TRACE_COLS : NAME_COLS) - 2 * depth, c->name,
                    p->rates_known ? RATE_COLS : 0, rate, p->rates_known ? "  " : "", marks[c->support],
                    c->help ? c->help : "");
     text_elide(text, sizeof text, line, cols - EDGE_COLS - 2 * depth, false);

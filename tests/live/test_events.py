@@ -203,7 +203,8 @@ def compare(program, events, exactly):
 
 def what_is_wrong_has_its_place():
     """a wrong event has a caret below its place and the nearest right name"""
-    for text, at, says in (("cs,page-fualts:u", 3, "'page-faults'"), ("{cs,faults}:q", 12, "'q' is unknown"),
+    for text, at, says in (("cs,page-fualts:u", 3, "'page-faults'"), ("cs,sdt_nosuch:mark", 3, "perf probe 'sdt_nosuch:"),
+                           ("{cs,faults}:q", 12, "'q' is unknown"),
                            ("mem:0x10/3:w", 9, "length"), ("cs, fualts", 4, "'faults'"), ("faults/perod=1/", 7, "'period='")):
         for mode in (("--stat", "-e", text, "--", "true"), ("-e", text, "-b", "-n", "1")):
             status, _, why = m.flametop(*mode, check=False)
