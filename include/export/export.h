@@ -93,7 +93,9 @@ bool export_samples(struct session *s, const struct view_query *q, struct view *
                     struct error *e);
 /* Is there a name for one of the result's frames? If not, perf says "[unknown]", for chains that lead nowhere, too. */
 bool export_is_named(const struct view *v, uint32_t frame);
-/* A module's path as perf writes it; in dst, if it has to be made. As it was recorded: anything may be in it. */
+#define EXPORT_PATH_MAX (4096 + 16)
+/* A module's path as perf writes it, " (deleted)" behind it; in dst, if it has to be made. As it was recorded: anything may
+ * be in it. */
 const char *export_module_path(const struct module *m, char *dst, size_t cap);
 void export_put_path(struct buf *out, const char *path); /* cleaned */
 /* The lines above a table: machine, event, scope, samples, what is degraded. */

@@ -82,7 +82,10 @@ const char *export_module_path(const struct module *m, char *dst, size_t cap)
         snprintf(dst, cap, "/tmp/perf-%u.map", m->pid);
         return dst;
     default:
-        return m->path;
+        if (!m->deleted || m->live) /* as it was recorded */
+            return m->path;
+        snprintf(dst, cap, "%s (deleted)", m->path);
+        return dst;
     }
 }
 

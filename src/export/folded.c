@@ -119,7 +119,7 @@ static void put_module(struct buf *out, const char *path)
 
 static void put_function(const struct folding *f, uint32_t func, bool java, struct buf *out)
 {
-    char made[64];
+    char made[EXPORT_PATH_MAX];
     const struct view_function *fn = &f->v->funcs[func];
     const struct module *m = view_module(f->v, f->frame_of[func]);
     const char *path = export_module_path(m, made, sizeof made);

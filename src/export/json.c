@@ -73,7 +73,7 @@ static const char *path_of(struct counting *c, uint32_t node)
     bool created;
     uint64_t *at = map_at(&c->path_of, c->v->result.frame_module[frame], 0, &created);
     if (created) {
-        char made[64];
+        char made[EXPORT_PATH_MAX];
         const char *path = export_module_path(view_module(c->v, frame), made, sizeof made);
         *at = (uint64_t)(uintptr_t)arena_strndup(&c->strings, path, strlen(path));
     }

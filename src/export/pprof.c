@@ -56,7 +56,7 @@ static uint64_t mapping_of(struct profile *p, uint32_t frame)
     const struct module *m = view_module(p->v, frame);
     bool created;
     uint64_t id = *map_at(&p->mappings, m->id, p->mappings.n + 1, &created);
-    char made[64], build_id[2 * sizeof m->build_id + 1] = "";
+    char made[EXPORT_PATH_MAX], build_id[2 * sizeof m->build_id + 1] = "";
     if (!created)
         return id;
     struct buf path = { 0 };

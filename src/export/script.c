@@ -75,7 +75,7 @@ static void put_srcline(const struct script *c, uint32_t frame, uint64_t offset,
     uint32_t line;
     const char *file = view_line(c->s, &c->view, frame, &line, &pending);
     const struct module *m = view_module(&c->view, frame);
-    char path[64];
+    char path[EXPORT_PATH_MAX];
     buf_puts(out, "\n  ");
     if (file) {
         export_put_path(out, strrchr(file, '/') ? strrchr(file, '/') + 1 : file);
@@ -90,7 +90,7 @@ static void put_srcline(const struct script *c, uint32_t frame, uint64_t offset,
 
 static void put_frame(const struct script *c, uint32_t frame, uint64_t offset, uint64_t address, struct buf *out)
 {
-    char path[64];
+    char path[EXPORT_PATH_MAX];
     const struct module *m = view_module(&c->view, frame);
     buf_printf(out, "%16llx", (unsigned long long)address);
     put_symbol(c, frame, offset, out);

@@ -24,7 +24,7 @@ static void put_address_module(const void *data, uint64_t address, struct buf *o
     const struct script_data *d = data;
     const struct session_name *name = session_name_at(d->naming, d->thread, address, is_kernel_address(address));
     const char *mapped = name->module ? NULL : session_recorded_path(d->at, d->r, address);
-    char path[64];
+    char path[EXPORT_PATH_MAX];
     buf_putc(out, '(');
     export_put_path(out, name->module ? export_module_path(name->module, path, sizeof path) : mapped ? mapped : "[unknown]");
     buf_putc(out, ')');

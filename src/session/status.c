@@ -57,6 +57,21 @@ static void note_starved(const struct session *s, struct session_status *out)
                              : "end the other profiler, sysctl kernel.nmi_watchdog=0, or another event: e");
 }
 
+/* An empty table would leave open whether something was lost. */
+static void note_empty(struct session *s, struct session_status *out)
+{
+    const struct perfdata_count *counts;
+    bool of_stat = false;
+    if (!s->file || !s->loaded || s->load_stopped || history_count(s->history))
+        return;
+    for (uint32_t i = perfdata_counts(s->file, &counts); i-- > 0;)
+        of_stat |= counts[i].name && !strcmp(counts[i].name, "STAT");
+    if (of_stat)
+        add_note(out, "perf stat wrote this file: it has counts, and no samples", "perf stat report -i shows them");
+    else
+        add_note(out, "there are no samples in this file", "--export json tells what is");
+}
+
 static void status_notes(struct session *s, struct session_status *out)
 {
     char what[160];
@@ -88,6 +103,7 @@ static void status_notes(struct session *s, struct session_status *out)
                  (unsigned long long)s->file_left_out, SESSION_EVENTS_MAX);
         add_note(out, what, "record fewer events at a time");
     }
+    note_empty(s, out);
     struct symbolizer_stats names;
     symbolizer_stats(s->symbolizer, &names);
     out->pending_modules = names.pending;

@@ -140,6 +140,45 @@ def raw_events_as_perf():
     same(mine, theirs, "defaults")
 
 
+def deleted_files():
+    """a file that was deleted before it was mapped is called so, as by perf and in what perf's text is folded to"""
+    m.need_perf()
+    f = maker.Maker(attr_size=128)
+    f.attr([1])
+    f.comm(100, 100, "made", 1000, 1)
+    f.mmap(100, 0x400000, 0x10000, "/opt/gone (deleted)", 1000, 1)
+    f.mmap(100, 0x500000, 0x10000, "/memfd:sealed (deleted)", 1000, 1)
+    f.mmap(100, 0x600000, 0x10000, "/opt/here", 1000, 1)
+    for i in range(30):
+        f.sample(100, 100, 2000 + i, 1, 0x400000 + 0x100000 * (i % 3) + i)
+    with open(m.path("deleted.data"), "wb") as out:
+        out.write(f.file())
+    fields = "comm,tid,ip,sym,dso"
+    mine = script(m.path("deleted.data"), fields, "--as-perf")
+    assert mine.count("(/opt/gone (deleted))") == 10, mine
+    same(mine, perf_script(m.path("deleted.data"), fields), fields)
+    folded = m.flametop("-i", m.path("deleted.data"), "--export", "folded", "-o", "-")[1]
+    assert "made;[gone (deleted)] 10\n" in folded, folded
+
+
+def without_samples():
+    """a file in which there are no samples says so, and what it is if perf stat wrote it"""
+    m.need_perf()
+    file = m.path("stat.data")
+    done = subprocess.run(["perf", "stat", "record", "-e", "task-clock", "-o", file, "true"], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Skip("perf stat cannot record: " + done.stderr.strip())
+    text = m.flametop("-i", file, "--export", "report", "-o", "-")[1]
+    assert "DEGRADED perf stat wrote this file: it has counts, and no samples" in text, text
+    f = maker.Maker(attr_size=128)
+    f.attr([1])
+    f.comm(100, 100, "made", 1000, 1)
+    with open(m.path("empty.data"), "wb") as out:
+        out.write(f.file())
+    text = m.flametop("-i", m.path("empty.data"), "--export", "report", "-o", "-")[1]
+    assert "DEGRADED there are no samples in this file" in text, text
+
+
 def what_is_not_there():
     """a field that was not recorded is refused with a sentence, as perf does"""
     m.need_perf()
@@ -154,4 +193,4 @@ def what_is_not_there():
     assert status and not text and "--fields weight: what is sampled live does not have it" in errors, (status, text, errors)
 
 
-run(made_as_perf, of_the_other_byte_order, recorded_as_perf, lines_as_perf, raw_events_as_perf, what_is_not_there)
+run(made_as_perf, of_the_other_byte_order, recorded_as_perf, lines_as_perf, raw_events_as_perf, deleted_files, without_samples, what_is_not_there)
