@@ -32,6 +32,8 @@ void rowbuild_add(struct rowbuild *b, uint64_t offset, const struct unwind_entry
 /* The number of an entry, for the same at once; false: no room. */
 bool rowbuild_number(struct rowbuild *b, const struct unwind_entry *entry, uint32_t *number);
 void rowbuild_add_number(struct rowbuild *b, uint64_t offset, uint32_t number, bool function);
+/* What the last row says; there must be one. */
+const struct unwind_entry *rowbuild_last(const struct rowbuild *b);
 /* Nothing more is taken, and of what comes behind the last row nothing is known. */
 void rowbuild_stop(struct rowbuild *b);
 /* Keeps general rules (once each); false: no room. */

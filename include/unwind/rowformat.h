@@ -11,7 +11,7 @@
 #include "unwind/rows.h"
 
 #define UNWIND_ROWS_MAGIC   0x57525446u /* FTRW */
-#define UNWIND_ROWS_VERSION 1           /* of the layout and of what the entries mean */
+#define UNWIND_ROWS_VERSION 2           /* of the layout and of what the entries mean */
 #define UNWIND_ROWS_MAX     (16u << 20)
 #define UNWIND_ENTRIES_MAX  32768u
 #define UNWIND_GENERAL_MAX  (4u << 20)
@@ -32,6 +32,7 @@ struct unwind_rows_header {
 
 #define UNWIND_ENTRY_FP_SAVED       1
 #define UNWIND_ENTRY_RA_IN_REGISTER 2
+#define UNWIND_ENTRY_CLONE          4 /* where the system call returned 0, a new thread begins: nobody called it */
 #define UNWIND_NOT_SAVED            INT16_MIN
 
 struct unwind_entry {

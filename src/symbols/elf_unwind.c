@@ -102,7 +102,7 @@ static bool compile(const struct elffile *f, const struct elffile *debug, void *
     if (elffile_section(debug ? debug : f, ".debug_frame", &frame, &why))
         in.debug_frame = section_of(&frame);
     if (elffile_section(f, ".text", &text, NULL))
-        in.text_addr = text.addr;
+        in.text_addr = text.addr, in.code = section_of(&text);
     if (elffile_section(f, ".got", &got, NULL))
         in.data_addr = got.addr;
     if (debug && !in.debug_frame.bytes)

@@ -10,6 +10,7 @@
 
 #define FUNCTIONS_MAX (8u << 20)
 #define FROM_DEBUG    0x80000000u
+#define CLONE_MAX     64 /* bytes between the system call of clone() and what its child does */
 
 struct function {
     uint64_t start; /* offset in the module */
@@ -29,6 +30,7 @@ struct compiler {
     const struct function *now;
     struct cfi_states *states;
     uint64_t covered; /* everything below has its rows */
+    uint64_t code, code_end; /* offsets of in->code */
     bool signal, begun;
 };
 
@@ -158,6 +160,43 @@ static void run_function(struct compiler *k, const struct function *now)
         add_row(k, run.at < now->size ? run.at : 0, k->none);
 }
 
+static bool is_system_call(const struct compiler *k, uint64_t offset)
+{
+    static const uint8_t syscall[] = { 0x0f, 0x05 }, svc[] = { 0x01, 0x00, 0x00, 0xd4 };
+    const uint8_t *call = k->in->arch == UNWIND_ARCH_ARM64 ? svc : syscall;
+    size_t n = k->in->arch == UNWIND_ARCH_ARM64 ? sizeof svc : sizeof syscall;
+
+    return offset >= k->code && offset < k->code_end && k->code_end - offset >= n &&
+           !memcmp((const uint8_t *)k->in->code.bytes + (offset - k->code), call, n);
+}
+
+/* glibc's clone() and clone3() have their tables end at the system call, as it returns in the child on another stack.
+ * For the caller all is as it was before, and it may be there for long: creating threads, or waiting in vfork(). */
+static uint32_t gap_entry(struct compiler *k, uint64_t end)
+{
+    struct unwind_entry entry;
+    uint32_t number;
+
+    if (!k->rows.n || end - k->covered > CLONE_MAX || !is_system_call(k, k->covered))
+        return k->none;
+    entry = *rowbuild_last(&k->rows);
+    if (entry.kind != UNWIND_ROW_SP || entry.flags & UNWIND_ENTRY_FP_SAVED)
+        return k->none;
+    entry.flags |= UNWIND_ENTRY_CLONE;
+    if (rowbuild_number(&k->rows, &entry, &number))
+        return number;
+    rowbuild_stop(&k->rows);
+    return k->none;
+}
+
+static void find_code(struct compiler *k)
+{
+    uint64_t size = k->in->code.size;
+
+    if (k->in->code.bytes && place(k->in, k->in->code.addr, &size, &k->code))
+        k->code_end = k->code + size;
+}
+
 static void make_rows(struct compiler *k)
 {
     struct unwind_entry none;
@@ -170,7 +209,7 @@ static void make_rows(struct compiler *k)
         if (f->start + f->size <= k->covered)
             continue;
         if (k->covered && f->start > k->covered)
-            rowbuild_add_number(&k->rows, k->covered, k->none, false);
+            rowbuild_add_number(&k->rows, k->covered, gap_entry(k, f->start), false);
         run_function(k, f);
         k->covered = f->start + f->size;
     }
@@ -191,6 +230,7 @@ bool cfi_compile(const struct cfi_input *in, void **blob, size_t *size, struct e
     find_functions(k, false);
     find_functions(k, true);
     sort_functions(k);
+    find_code(k);
     make_rows(k);
     ok = rowbuild_finish(&k->rows, in->arch, in->build_id, in->build_id_size, blob, size, e);
     rowbuild_done(&k->rows);

@@ -122,6 +122,11 @@ void rowbuild_add_number(struct rowbuild *b, uint64_t offset, uint32_t number, b
     b->rows[b->n++] = (uint16_t)(number | flag);
 }
 
+const struct unwind_entry *rowbuild_last(const struct rowbuild *b)
+{
+    return &b->entries[b->rows[b->n - 1] & UNWIND_ROW_ENTRY];
+}
+
 void rowbuild_add(struct rowbuild *b, uint64_t offset, const struct unwind_entry *entry, bool function)
 {
     uint32_t number;

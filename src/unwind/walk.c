@@ -9,6 +9,7 @@
 #define FAR         (UINT64_C(16) << 20) /* beyond the dump: no frame is that large */
 #define DUMP_MOST   65536 /* that the kernel takes of a stack */
 #define FIRST_PAGE  4096
+#define RESULT      0 /* DWARF's number of the register that has a system call's result: rax, x0 */
 
 struct walk {
     enum unwind_arch arch;
@@ -179,8 +180,10 @@ static bool step_by_entry(struct walk *w, const struct unwind_entry *entry)
 {
     struct unwind_regs *r = &w->regs;
     bool leaf = w->exact && entry->flags & UNWIND_ENTRY_RA_IN_REGISTER;
-    uint64_t cfa, ra, fp = r->fp, base, fp_at;
+    uint64_t cfa, ra, fp = r->fp, base, fp_at, result;
 
+    if (entry->flags & UNWIND_ENTRY_CLONE && unwind_regs_value(r, RESULT, &result) && !result)
+        return stop(w, UNWIND_ROOT);
     if (!find_cfa(w, entry, &cfa))
         return false;
     if (cfa < r->sp || (cfa == r->sp && !leaf))

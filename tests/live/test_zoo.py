@@ -314,6 +314,14 @@ def many_threads():
     check(zoo.Truth(source("threads.c")), [compiled("threads.c", "-pthread")])
 
 
+def births():
+    """threads are made: sampled where the kernel does it"""
+    m.need_root()
+    # without the threads that are made: with a clock of each, little is left of the maker's. perf ends in clone3
+    check(zoo.Truth(source("births.c")), [compiled("births.c", "-pthread")], options=("--no-inherit",), perf_options=None,
+          whole=0.9)
+
+
 def coroutines():
     """coroutines (ucontext)"""
     check(zoo.Truth(source("coroutine.c")), [compiled("coroutine.c")])
@@ -380,6 +388,6 @@ def namespaces_node():
 ZOO = (with_frame_pointers, without_frame_pointers, frame_pointers_do_not_do, static, static_pie, by_clang, stripped,
        split_debug, mini_debug, library, plugins, cplusplus, inlines, rust_legacy, rust_v0, go, node, java,
        java_without_frame_pointers, python, python_functions, signal_handler, alternate_stack, alternate_stack_elsewhere, many_threads,
-       coroutines, recursion, kernel_side, replaced_file, from_memory, namespaces, namespaces_node)
+       births, coroutines, recursion, kernel_side, replaced_file, from_memory, namespaces, namespaces_node)
 wanted = os.environ.get("ZOO")
 run(*[animal for animal in ZOO if not wanted or animal.__name__ in wanted.split(",")])

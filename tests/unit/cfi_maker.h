@@ -22,6 +22,7 @@ struct cfi_maker {
     bool debug, sized;
     enum unwind_arch arch;
     uint8_t encoding;
+    const void *code; /* all of CODE_SIZE; NULL: not known */
     void *blob;
     size_t size;
     struct unwind_rows rows;
@@ -121,6 +122,8 @@ static inline bool cfi_make(struct cfi_maker *m)
         .text_addr = CODE, .data_addr = FRAME_AT,
     };
 
+    if (m->code)
+        in.code = (struct cfi_section){ m->code, CODE_SIZE, CODE };
     *(m->debug ? &in.debug_frame : &in.eh_frame) = section;
     return cfi_compile(&in, &m->blob, &m->size, &m->error) &&
            unwind_rows_view(&m->rows, m->blob, m->size, &m->error);

@@ -30,6 +30,8 @@ enum { /* functions in TABLED, 0x100 bytes each */
        STUCK = 0x700,   /* CFA = rsp + 0 */
        BARE = 0x800,    /* nothing is known */
        BASE = 0x900,    /* like PLAIN, with a gap before it */
+       CLONE = 0xa00,   /* like PLAIN up to its system call, which lies in a gap */
+       CHILD = 0xa18,   /* … and what its child does, the outermost of a thread */
        ROOM = 16 };
 
 struct fixture {
@@ -84,6 +86,11 @@ static void put_functions(struct cfi_maker *m)
     cfi_close(m);
     cfi_fde(m, CODE + BASE, 0x100);
     cfi_close(m);
+    cfi_fde(m, CODE + CLONE, 0x10);
+    cfi_close(m);
+    cfi_fde(m, CODE + CHILD, 0x10);
+    CFI(m, DW_CFA_UNDEFINED, 16);
+    cfi_close(m);
     cfi_cie(m, 1, "zRS");
     CFI(m, DW_CFA_DEF_CFA_EXPRESSION, 4, DW_OP_BREG0 + 7, 0xa0, 0x01, DW_OP_DEREF);
     cfi_close(m);
@@ -99,9 +106,11 @@ static void set_reg(struct fixture *f, unsigned reg, uint64_t value)
 
 static int set_up(void **state)
 {
+    static const uint8_t code[CODE_SIZE] = { [CLONE + 0x10] = 0x0f, [CLONE + 0x11] = 0x05 }; /* syscall */
     struct fixture *f = mem_zalloc(sizeof *f);
 
     put_functions(&f->m);
+    f->m.code = code;
     if (!cfi_make(&f->m))
         return -1;
     f->in = (struct unwind_input){
@@ -306,6 +315,23 @@ static void a_frame_pointer_that_cannot_be_one_is_not_followed(void **state)
     EXPECT(f, UNWIND_NO_TABLE, JIT);
 }
 
+/* glibc's clone() says nothing of where its system call returns to: twice, once on a new stack. */
+static void the_caller_of_clone_is_found_and_its_child_has_none(void **state)
+{
+    struct fixture *f = *state;
+
+    f->stack[0] = CODE + SAVES + 5;
+    f->stack[4] = CODE + OUTER + 1;
+    set_reg(f, 0, 1234);
+    walk(f, CODE + CLONE + 0x12);
+    EXPECT(f, UNWIND_ROOT, CODE + CLONE + 0x12, CODE + SAVES + 5, CODE + OUTER + 1);
+    set_reg(f, 0, 0);
+    walk(f, CODE + CLONE + 0x12);
+    EXPECT(f, UNWIND_ROOT, CODE + CLONE + 0x12);
+    walk(f, CODE + CHILD + 2);
+    EXPECT(f, UNWIND_ROOT, CODE + CHILD + 2);
+}
+
 static void addresses_in_no_mapping_are_told(void **state)
 {
     struct fixture *f = *state;
@@ -450,6 +476,8 @@ static void dumps_of_the_other_byte_order_are_swapped(void **state)
 /* PLAIN: a leaf; SAVES: CFA = sp + 32, x29 and x30 at its bottom; OUTER: x30 is undefined. */
 static void set_up_arm64(struct fixture *f)
 {
+    static const uint8_t code[CODE_SIZE] = { [CLONE + 0x10] = 0x01, [CLONE + 0x13] = 0xd4 }; /* svc #0 */
+
     cfi_done(&f->m);
     memset(&f->m, 0, sizeof f->m);
     f->m.arch = f->in.arch = UNWIND_ARCH_ARM64;
@@ -464,6 +492,12 @@ static void set_up_arm64(struct fixture *f)
     cfi_fde(&f->m, CODE + OUTER, 0x100);
     CFI(&f->m, DW_CFA_UNDEFINED, 30);
     cfi_close(&f->m);
+    cfi_fde(&f->m, CODE + CLONE, 0x10);
+    cfi_close(&f->m);
+    cfi_fde(&f->m, CODE + CHILD, 0x10);
+    CFI(&f->m, DW_CFA_UNDEFINED, 30);
+    cfi_close(&f->m);
+    f->m.code = code;
     assert_true(cfi_make(&f->m));
     set_reg(f, 31, STACK);
 }
@@ -483,6 +517,21 @@ static void an_arm64_leaf_returns_by_its_link_register(void **state)
     f->stack[1] = (CODE + OUTER + 4) | UINT64_C(0x0027) << 48;
     walk(f, CODE + PLAIN + 4);
     EXPECT(f, UNWIND_ROOT, CODE + PLAIN + 4, CODE + SAVES + 8, CODE + OUTER + 4);
+}
+
+static void the_caller_of_clone_is_in_an_arm64_link_register(void **state)
+{
+    struct fixture *f = *state;
+
+    set_up_arm64(f);
+    set_reg(f, 30, CODE + SAVES + 8);
+    set_reg(f, 0, 1234);
+    f->stack[1] = CODE + OUTER + 4;
+    walk(f, CODE + CLONE + 0x14);
+    EXPECT(f, UNWIND_ROOT, CODE + CLONE + 0x14, CODE + SAVES + 8, CODE + OUTER + 4);
+    set_reg(f, 0, 0);
+    walk(f, CODE + CLONE + 0x14);
+    EXPECT(f, UNWIND_ROOT, CODE + CLONE + 0x14);
 }
 
 /* A frame record tells nothing of where the frame ends; but the caller's frame pointer points to its own record. */
@@ -545,6 +594,7 @@ int main(void)
         WALK_TEST(a_register_that_the_epilogue_has_popped_is_taken_as_it_is),
         WALK_TEST(code_without_a_table_is_left_by_frame_pointer_and_tables_hold_again),
         WALK_TEST(a_frame_pointer_that_cannot_be_one_is_not_followed),
+        WALK_TEST(the_caller_of_clone_is_found_and_its_child_has_none),
         WALK_TEST(addresses_in_no_mapping_are_told),
         WALK_TEST(a_table_that_is_still_to_come_is_told),
         WALK_TEST(more_frames_than_there_is_room_for_are_told),
@@ -556,6 +606,7 @@ int main(void)
         WALK_TEST(a_general_row_finds_the_registers_that_others_saved),
         WALK_TEST(dumps_of_the_other_byte_order_are_swapped),
         WALK_TEST(an_arm64_leaf_returns_by_its_link_register),
+        WALK_TEST(the_caller_of_clone_is_in_an_arm64_link_register),
         WALK_TEST(arm64_tables_hold_again_behind_a_frame_record),
         WALK_TEST(an_arm64_signal_frame_is_known_by_its_layout),
         WALK_TEST(an_unknown_machine_has_no_frames),
