@@ -80,6 +80,8 @@ static const char man_head[] =
     ".Pp\nA stack that could not be followed to its root says why in the place of the root:\n"
     ".Bl -tag -width Ds\n"
     ".It Em [cut: stack dump too small]\nIt is deeper than what was taken of it.\n"
+    ".It Em [cut: stack not in memory]\nThe kernel could not read it: an exec has just given it up, or it has "
+    "just begun to grow.\n"
     ".It Em [cut: interrupted on another stack]\nA signal handler runs on a stack of its own; of the one that it "
     "interrupted the kernel takes nothing.\n"
     ".It Em [cut: no unwind table]\nCode without a table, and no frame pointer that leads on.\n"

@@ -32,6 +32,7 @@ enum broken_reason {
     BROKEN_STEP,     /* a step that the table does not allow */
     BROKEN_DEEP,     /* more frames than are kept */
     BROKEN_ELSEWHERE, /* a signal handler on a stack of its own: what it interrupted is in no dump */
+    BROKEN_UNREAD,    /* the kernel could not read the stack: an exec has given it up, or it is not in memory yet */
     BROKEN_REASONS    /* files have these numbers: new ones come last */
 };
 

@@ -257,6 +257,11 @@ static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reaso
         snprintf(row->mend, sizeof row->mend, "%s go on there, in code that keeps them",
                  s->file ? "frame pointers (--call-graph fp)" : "frame pointers (m)");
         return;
+    case BROKEN_UNREAD:
+        snprintf(row->cause, sizeof row->cause,
+                 "the kernel could not read the stack: an exec has given it up, or it is not in memory yet");
+        snprintf(row->mend, sizeof row->mend, "nothing to do: where a program begins, or memory is short, it is so for a moment");
+        return;
     default:
         snprintf(row->cause, sizeof row->cause, "the stack does not look as the unwind table says it should");
         snprintf(row->mend, sizeof row->mend, "hand-written assembly or a stack of the program's own making; please report it");

@@ -163,13 +163,15 @@ bool userstack_link(struct session *s, const struct frame_owner *owner, const st
     return true;
 }
 
-static enum broken_reason reason_of(enum unwind_end end)
+static enum broken_reason reason_of(enum unwind_end end, const struct record *r)
 {
     static const enum broken_reason reasons[] = {
         [UNWIND_DUMP] = BROKEN_DUMP,       [UNWIND_NO_TABLE] = BROKEN_NO_TABLE, [UNWIND_PENDING] = BROKEN_PENDING,
         [UNWIND_NO_MAP] = BROKEN_NO_MAP,   [UNWIND_BAD_STEP] = BROKEN_STEP,     [UNWIND_DEEP] = BROKEN_DEEP,
         [UNWIND_ELSEWHERE] = BROKEN_ELSEWHERE,
     };
+    if (end == UNWIND_DUMP && r->sample.stack_dyn_size < r->sample.stack_size)
+        return BROKEN_UNREAD; /* more would have been taken */
     return reasons[end];
 }
 
@@ -229,7 +231,7 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
     if (!n)
         frames[n++] = samplestack_unmapped(s, owner, in.regs.pc, false);
     else if (end != UNWIND_ROOT)
-        frames[n++] = stacks_frame(s->stacks, MODULE_ID_BROKEN, reason_of(end));
+        frames[n++] = stacks_frame(s->stacks, MODULE_ID_BROKEN, reason_of(end, r));
     if (end == UNWIND_PENDING)
         *awaits = w.awaits;
     return n;

@@ -76,6 +76,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         in.eh_frame = (struct cfi_section){ data + 1, size - 1, FRAME };
     if (data[0] & 4)
         segment.addr = 0;
+    if (data[0] & 16)
+        in.code = (struct cfi_section){ data + 1, size - 1, segment.addr };
     if (!cfi_compile(&in, &blob, &n, NULL))
         return 0;
     use(blob, n, in.arch);

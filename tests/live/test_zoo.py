@@ -331,7 +331,8 @@ def recursion():
     """1000 frames: cut by the dump and marked, never with a false root"""
     live = check(zoo.Truth(source("recursion.c")), [compiled("recursion.c"), "1000"], cut=True)
     deep = [(frames, count) for frames, count in live.stacks if "bottom" in frames]
-    assert sum(count for _, count in deep) > SHARE * live.samples, live
+    # the others are on their way there or back: how many is the machine's affair
+    assert sum(count for _, count in deep) > 0.9 * live.samples, live
     for frames, _ in deep:
         assert zoo.MARK.fullmatch(frames[0]) and 100 < frames.count("down") < 1000, frames[:3]
 

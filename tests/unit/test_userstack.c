@@ -40,7 +40,8 @@ static int end(void **state)
 
 static uint64_t regs[64], stack[16];
 
-static void do_dump(uint64_t pc, uint64_t bp, size_t stack_bytes, const uint64_t *chain, uint32_t n)
+/* lacking: bytes that were asked for as well and could not be read. */
+static void do_dump_without(size_t lacking, uint64_t pc, uint64_t bp, size_t stack_bytes, const uint64_t *chain, uint32_t n)
 {
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     uint64_t mask = unwind_arch_regs_mask(UNWIND_ARCH_X86_64);
@@ -58,8 +59,14 @@ static void do_dump(uint64_t pc, uint64_t bp, size_t stack_bytes, const uint64_t
     r.sample.user_regs = regs;
     r.sample.stack = stack;
     r.id.has = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-    r.sample.stack_size = r.sample.stack_dyn_size = stack_bytes;
+    r.sample.stack_size = stack_bytes + lacking;
+    r.sample.stack_dyn_size = stack_bytes;
     feed(&r);
+}
+
+static void do_dump(uint64_t pc, uint64_t bp, size_t stack_bytes, const uint64_t *chain, uint32_t n)
+{
+    do_dump_without(0, pc, bp, stack_bytes, chain, n);
 }
 
 static struct sample last;
@@ -129,6 +136,19 @@ static void a_dump_that_is_too_small_is_said_so(void **state)
     make_jit_frames(STACK + 4096);
     do_dump(JIT + 0x100, STACK + 16, 32, NULL, 0);
     snprintf(want, sizeof want, "jit:7f0000000100 jit:7f00000001ff cut:%x", BROKEN_DUMP);
+    assert_string_equal(stack_text(), want);
+    assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
+}
+
+/* As in the middle of an exec: to take more would not help. */
+static void a_stack_that_could_not_be_read_is_said_so(void **state)
+{
+    char want[128];
+
+    (void)state;
+    make_jit_frames(STACK + 4096);
+    do_dump_without(4096, JIT + 0x100, STACK + 16, 0, NULL, 0);
+    snprintf(want, sizeof want, "jit:7f0000000100 cut:%x", BROKEN_UNREAD);
     assert_string_equal(stack_text(), want);
     assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
 }
@@ -442,6 +462,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(code_of_a_jit_is_walked_by_frame_pointers, start, end),
         cmocka_unit_test_setup_teardown(the_kernels_part_comes_from_its_chain_and_its_user_part_is_ours, start, end),
         cmocka_unit_test_setup_teardown(a_dump_that_is_too_small_is_said_so, start, end),
+        cmocka_unit_test_setup_teardown(a_stack_that_could_not_be_read_is_said_so, start, end),
         cmocka_unit_test_setup_teardown(an_address_in_no_mapping_stands_alone, start, end),
         cmocka_unit_test_setup_teardown(a_missing_table_keeps_the_sample_aside_but_in_the_history, start, end),
         cmocka_unit_test_setup_teardown(what_was_aside_is_walked_from_its_copy_in_the_end, start, end),
