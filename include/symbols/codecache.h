@@ -41,7 +41,7 @@ struct source *source_read(int fd, struct error *e);
 /* resolve_kernel.c: a vmlinux of the profile's kernel; -1: there is none. */
 int resolve_vmlinux(const struct symbolizer *sy);
 /* resolve_jit.c: the dump of the module's process, if it may be read; -1: there is none. */
-int resolve_jit_dump(const struct symbolizer *sy, struct mod *mod);
+int resolve_jit_dump(struct symbolizer *sy, struct mod *mod);
 
 /* kcore.c: n bytes of the running kernel's memory; false with e set. path NULL: /proc/kcore */
 bool kcore_read(const char *path, uint64_t addr, void *bytes, size_t n, struct error *e);

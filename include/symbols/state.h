@@ -112,6 +112,12 @@ struct symbolizer {
     struct map unwinds;    /* hash of build-id → struct unwind_table * */
     struct names names;
     uint64_t recorded_ns;
+    struct left_dump { /* of a process of a file */
+        char *path;
+        uint64_t ino;
+        uint32_t pid;
+    } *dumps;
+    size_t n_dumps, dumps_cap;
     const struct jit_epoch *epochs;
     uint32_t n_epochs;
     const struct given *given; /* NULL: none */

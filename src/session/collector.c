@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "session/state.h"
+#include "symbols/jitdump.h"
 
 #define COLLECT_INTERVAL_MS 250 /* rings wake us before they are full: this is how old samples get that are few */
 #define PROMPT_INTERVAL_MS  100 /* while somebody waits for the first of them, or for a command to end */
@@ -154,11 +155,14 @@ static void note_lost_of_event(struct session *s, const struct record *r)
 
 bool collector_record(struct session *s, const struct record *r)
 {
+    uint32_t number;
     switch (r->type) {
     case PERF_RECORD_SAMPLE:
         return collect_sample(s, r);
     case PERF_RECORD_MMAP:
     case PERF_RECORD_MMAP2:
+        if (s->file && jitdump_is_name(r->mmap.path, &number))
+            symbolizer_jit_dump(s->symbolizer, r->mmap.pid, r->mmap.path, r->mmap.ino);
         if ((r->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL)
             break; /* images have versions, the kernel has none */
         /* fall through */

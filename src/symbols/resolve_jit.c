@@ -6,11 +6,15 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "symbols/codecache.h"
 #include "symbols/jitdump.h"
 #include "symbols/perfmap.h"
+#include "symbols/safeopen.h"
 #include "symbols/state.h"
 #include "symbols/target.h"
+
+#define LEFT_DUMPS_MAX 4096
 
 struct sources {
     int fds[2];
@@ -64,9 +68,53 @@ static void open_of_process(struct mod *mod, bool left, struct sources *s, struc
         error_clear(e);
 }
 
-/* A profile that was recorded here since the last boot: its processes may still run, or their maps still
+void symbolizer_jit_dump(struct symbolizer *sy, uint32_t pid, const char *path, uint64_t ino)
+{
+    pthread_mutex_lock(&sy->lock);
+    if (sy->recorded_ns && sy->n_dumps < LEFT_DUMPS_MAX) {
+        MEM_GROW(sy->dumps, sy->dumps_cap, sy->n_dumps + 1);
+        sy->dumps[sy->n_dumps++] = (struct left_dump){ .path = mem_strdup(path), .ino = ino, .pid = pid };
+    }
+    pthread_mutex_unlock(&sy->lock);
+}
+
+/* What a process that ended has left: the file that was mapped, by its inode, which is nobody's but ours or root's. */
+static int open_left_dump(struct symbolizer *sy, uint32_t pid)
+{
+    char *path = NULL;
+    uint64_t ino = 0;
+    struct stat st;
+    int fd = -1;
+
+    pthread_mutex_lock(&sy->lock);
+    for (size_t i = 0; i < sy->n_dumps; i++)
+        if (sy->dumps[i].pid == pid) {
+            mem_free(path);
+            path = mem_strdup(sy->dumps[i].path);
+            ino = sy->dumps[i].ino;
+        }
+    pthread_mutex_unlock(&sy->lock);
+    if (path)
+        fd = safeopen_regular("/", path, true, &st);
+    if (fd >= 0 && ((st.st_uid != 0 && st.st_uid != geteuid()) || (ino && ino != st.st_ino))) {
+        close(fd);
+        fd = -1;
+    }
+    mem_free(path);
+    return fd;
+}
+
+static void open_left(struct symbolizer *sy, uint32_t pid, struct sources *s, struct error *e)
+{
+    add(s, perfmap_open_left(pid, e));
+    add(s, open_left_dump(sy, pid));
+    if (s->n && e->class == ERROR_MISSING)
+        error_clear(e);
+}
+
+/* A profile that was recorded here since the last boot: its processes may still run, or their maps and dumps still
  * lie there. The process of a pid may be another one by now. */
-static void open_recorded(const struct symbolizer *sy, struct mod *mod, struct sources *s, struct error *e)
+static void open_recorded(struct symbolizer *sy, struct mod *mod, struct sources *s, struct error *e)
 {
     uint32_t pid = mod->module->pid;
     struct target t;
@@ -74,7 +122,7 @@ static void open_recorded(const struct symbolizer *sy, struct mod *mod, struct s
     if (!sy->recorded_ns)
         error_set(e, ERROR_MISSING, "names of a JIT's code are known while its process runs");
     else if (!is_running(pid))
-        add(s, perfmap_open_left(pid, e));
+        open_left(sy, pid, s, e);
     else if (target_read(pid, &t, e) && t.start_ns > sy->recorded_ns)
         error_set(e, ERROR_MISSING,
                   "process %u is another one by now: names of its code are not known any more", pid);
@@ -85,7 +133,7 @@ static void open_recorded(const struct symbolizer *sy, struct mod *mod, struct s
         open_of_process(mod, false, s, e);
 }
 
-int resolve_jit_dump(const struct symbolizer *sy, struct mod *mod)
+int resolve_jit_dump(struct symbolizer *sy, struct mod *mod)
 {
     const struct module *m = mod->module;
     struct error ignored = { 0 };
@@ -95,6 +143,8 @@ int resolve_jit_dump(const struct symbolizer *sy, struct mod *mod)
     if (m->live || (sy->recorded_ns && is_running(m->pid) && target_read(m->pid, &t, &ignored) &&
                     t.start_ns <= sy->recorded_ns && (t.uid == 0 || t.uid == geteuid())))
         add_dump(mod, &s, &ignored);
+    else if (sy->recorded_ns)
+        add(&s, open_left_dump(sy, m->pid));
     return s.n ? s.fds[0] : -1;
 }
 

@@ -41,6 +41,42 @@ def code_has_the_name_of_its_time():
     assert set(found) == set(NAMES.items()), found
 
 
+def recorded(milliseconds):
+    """A recording of perf's own of tests/live/jitdump.c, which has ended; and its dump."""
+    done, file = m.path("done"), m.path("phases.data")
+    if os.path.exists(done):
+        os.unlink(done)
+    load = m.start(m.build("jitdump"), str(milliseconds), done, cwd=m.WORK)
+    perf = m.start("perf", "record", "-q", "-k", "1", "-e", "cpu-clock:u", "-F", "999", "-o", file, "-p", str(load.pid))
+    m.until(lambda: m.has_events(perf.pid), "it did not begin")
+    load.send_signal(signal.SIGUSR1)
+    m.until(lambda: os.path.exists(done), "the phases did not end", 300)
+    perf.send_signal(signal.SIGINT)
+    perf.wait(120)
+    m.stop(load)
+    return file, os.path.join(m.WORK, "jit-%d.dump" % load.pid)
+
+
+def names_in(file):
+    m.flametop("-i", file, "-o", m.path("phases.folded"))
+    return {frame for frames, _ in m.folded(m.path("phases.folded")) for frame in frames} & set(NAMES.values())
+
+
+def a_dump_names_what_perf_recorded():
+    """of a recording of perf whose process has ended the dump is read that it had mapped, and no other in its place"""
+    m.need_events()
+    m.need_perf()
+    for milliseconds in (500, 2000, 8000):
+        file, dump = recorded(milliseconds)
+        names = names_in(file)
+        if names:
+            break
+    assert "third" in names, names
+    shutil.copy(dump, dump + ".copy")
+    os.replace(dump + ".copy", dump)
+    assert not names_in(file), "another file was read"
+
+
 SCRIPT = """
 function hot(x, n) { for (let i = 0; i < n; i++) { x ^= x << 13; x ^= x >>> 17; x ^= x << 5; } return x; }
 const fs = require('fs');
@@ -77,4 +113,4 @@ def node_tells_by_its_dump():
     assert hot > 0.3 * sum(count for _, count in stacks), stacks
 
 
-run(code_has_the_name_of_its_time, node_tells_by_its_dump)
+run(code_has_the_name_of_its_time, a_dump_names_what_perf_recorded, node_tells_by_its_dump)
