@@ -25,7 +25,7 @@ RATE = "-F 9 --call-graph fp"
 
 def machine(layout, memory="1G"):
     """A guest with such CPUs. That their clocks agree is known: to find it out takes so many emulated ones long."""
-    return guest.Guest("amd64", ["-accel", "tcg,thread=multi", *layout], kernel="nowatchdog tsc=reliable", memory=memory,
+    return guest.Guest("amd64", ["-accel", "tcg,thread=single", *layout], kernel="nowatchdog tsc=reliable", memory=memory,
                        files={"/bin/spread": guest.compile_for("amd64", "spread")})
 
 
