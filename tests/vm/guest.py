@@ -15,6 +15,7 @@ import re
 import shutil
 import socket
 import stat
+import struct
 import subprocess
 import time
 
@@ -208,6 +209,20 @@ def compile_for(arch, name, *flags):
     return out
 
 
+def instructions_plugin():
+    """Arguments of qemu with which it tells instructions_of() how many instructions each of the guest's CPUs has run."""
+    out = m.path("instructions.so")
+    subprocess.run([_tool("gcc", "gcc"), "-shared", "-fPIC", "-O2", "-o", out,
+                    os.path.join(m.SOURCE, "tests", "vm", "instructions.c")], check=True)
+    return ["-plugin", "%s,into=%s" % (out, m.path("instructions"))]
+
+
+def instructions_of(cpu):
+    with open(m.path("instructions"), "rb") as f:
+        f.seek(8 * cpu)
+        return struct.unpack("=Q", f.read(8))[0]
+
+
 def flametop_for(arch):
     """flametop as one file for a guest: that of make static, or one that is cross-compiled."""
     if arch == "amd64":
@@ -321,14 +336,22 @@ class Seat:
         self.number = 0
         self.screen.wait(r"=== waits 0, 0 ===", BOOT_LIMIT)
 
-    def run(self, command, check=True):
+    def answers(self):
+        """Whether the guest still does what it is told, within two minutes."""
+        try:
+            self.run("true", limit=120)
+            return True
+        except AssertionError:
+            return False
+
+    def run(self, command, check=True, limit=BOOT_LIMIT):
         """Runs a line of shell beside the screen; gives what it said."""
         self.number += 1
         said, end = b"", re.compile(rb"<<%d\n(.*)>>%d (\d+)\n" % (self.number, self.number), re.S)
         self.line.sendall(b"echo '<<'%d; { %s; } 2>&1; echo '>>'%d $?\n" % (self.number, command.encode(), self.number))
-        limit = time.monotonic() + BOOT_LIMIT
+        end_at = time.monotonic() + limit
         while not end.search(said):
-            assert time.monotonic() < limit, "the guest's shell does not answer: %s: %r" % (command, said[-2000:])
+            assert time.monotonic() < end_at, "the guest's shell does not answer: %s: %r" % (command, said[-2000:])
             self.screen.pump(0.01)
             self.line.settimeout(0.05)
             try:

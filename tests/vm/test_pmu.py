@@ -47,6 +47,11 @@ flametop -e '{cycles:u,r8:u}:S' -F 1000 --duration 600 --no-inherit --call-graph
 until [ "$(ls -l /proc/[0-9]*/fd 2>/dev/null | grep -c perf_event)" -ge 10 ]; do usleep 100000; done
 kill -USR1 $p
 wait
+echo "## together"
+flametop -e cycles:u,instructions:u,r8:u -c 100000 --duration 600 --call-graph none -o /tmp/three.data -- work ROUNDS
+perf script -i /tmp/three.data -F event 2>/dev/null | sort | uniq -c
+echo "## unsupported"
+flametop -e cycles:u,instructions:u,branch-misses:u -c 100000 --duration 600 --call-graph none -o - --export report -- work 100 2>&1
 echo "## kprobe"
 echo 'p:kprobes/opened do_sys_openat2' >/sys/kernel/tracing/kprobe_events
 flametop -e kprobes:opened -c 1 --duration 600 -o - --export folded -- cat /no/1 /no/2 /no/3 2>/dev/null
@@ -183,6 +188,34 @@ def shared():
     near(float(row.group(1)) * {"M": 1e6, "G": 1e9}[row.group(2)], 6 * of_perf(sections()["perf"])["instructions"], 0.05)
 
 
+def together():
+    """events without braces are sampled at the same time, each as often as it counts, and a recording has all of them"""
+    truth = of_perf(sections()["perf"])
+    found = {name: int(n) for n, name in re.findall(r"^ *(\d+) +([\w-]+):u:", sections()["together"], re.M)}
+    near(found["cycles"] * 100000, truth["cycles"], 0.002)
+    for name in ("instructions", "r8"):
+        near(found[name] * 100000, truth["instructions"], 0.002)
+
+
+def unsupported():
+    """an event that this CPU does not have is said, and the others beside it are sampled"""
+    text = sections()["unsupported"]
+    assert re.search(r"branch-misses.*", text) and re.search(r"^samples [1-9]", text, re.M), text
+
+
+def switches():
+    """each of several events has its samples as soon as one turns to it"""
+    with guest_of(1).screen("kinds 100000000 & exec flametop -e cycles,instructions,r8 --call-graph none") as s:
+        for key, number, name in (("", 1, "cycles"), ("]", 2, "instructions"), ("]", 3, "r8"), ("[", 2, "instructions")):
+            s.send(*key)
+            s.wait(r"^flametop .*  %s .*\[%d/3\]" % (name, number), guest.BOOT_LIMIT)
+            s.until(lambda: (s.number(r" samples ([\d,]+)") or 0) > 100, name + " has no samples", guest.BOOT_LIMIT)
+            for kind in KINDS:
+                s.wait(r"kinds +%s" % kind, guest.BOOT_LIMIT)
+        s.send("q")
+        assert s.wait_end(guest.BOOT_LIMIT) == 0
+
+
 def colour_of(screen, name):
     """The background of a box of the flame view."""
     for y, line in enumerate(screen.screen.display):
@@ -210,4 +243,4 @@ def screens():
 
 
 run(starts, counts_as_perf, says_what_is_not_counted, multiplexed, samples_by_cycles, unwinds, frame_pointers, kprobes,
-    per_function, shared, screens)
+    per_function, shared, together, unsupported, screens, switches)
