@@ -165,12 +165,25 @@ def scope(s, answer, cpus):
 
 
 def switches_of_scope():
-    """a core and a node are measured one after the other without losing what was sampled"""
+    """a core, a node, a cgroup and a process are measured one after the other without losing what was sampled"""
     s = flametop(RATE)
     before = s.until(s.samples, "no samples")
     scope(s, "core:2", 3)  # of both sockets; 5 is offline
     scope(s, "core:1.2", 2)
     scope(s, "node:1", CPUS // 2 - 1)
+    s.send("c")
+    s.wait(r" load  .* \d+ ")
+    s.typed("load")
+    s.wait(r"filter: load")
+    s.send("enter")
+    s.wait(r"^flametop .*scope: cgroup /load on %d cpus .*LIVE" % (CPUS // 2 - 1))
+    assert events_open() == CPUS // 2 - 1, events_open()
+    s.send("p")
+    s.wait(r"^│ +\d+ root .* spread ")
+    s.typed("spread")
+    s.wait(r"filter: spread")
+    s.send("enter")
+    s.wait(r"^flametop .*scope: pid \d+ on %d cpus .*LIVE" % (CPUS // 2 - 1))
     s.until(lambda: (s.samples() or 0) > before, "samples of before are gone")
     s.wait(r" lost 0 ")
     s.ends()
