@@ -3,7 +3,6 @@
 """flametop on 64 CPUs: two sockets, two NUMA nodes, cores of two threads, two CPUs offline; and Debian's kernel (6.1)."""
 import functools
 import re
-import statistics
 import time
 
 import guest
@@ -278,25 +277,24 @@ def cost(layout, cpus, memory="1G"):
     s.run(loads[1][0])  # what is found once: names, tables
     screen.wait(r"^ *\d+\.\d+ .*spread +fault")
     screen.until(lambda: (screen.samples() or 0) >= loads[1][1], "samples are missing")
-    found = []
+    sums = [[0, 0, 0], [0, 0, 0]]  # samples, seconds, instructions
     for _ in range(ROUNDS):
-        parts = []
-        for (load, samples), rate in zip(loads, idle):
+        for (load, samples), rate, total in zip(loads, idle, sums):
             shown = screen.until(screen.samples, "no samples")
             before, begun = spent(load)
             screen.until(lambda: (screen.samples() or 0) >= shown + samples, "samples are missing")
-            took, busy = time.monotonic() - begun, guest.instructions_of(0) - before
-            parts.append((screen.samples() - shown, took, busy - rate * took))
-        (n, t, own), (many, long, all_own) = parts
-        each = (all_own * t - own * long) / (many * t - n * long)
-        found.append((each, (own - each * n) / t))
-        print("# %d CPUs: %d samples in %.0f s: %.1f M instructions; %d in %.0f s: %.1f M: %.0f a sample and %.2f M a second" % (
-            cpus, n, t, own / 1e6, many, long, all_own / 1e6, found[-1][0], found[-1][1] / 1e6), flush=True)
+            took, own = time.monotonic() - begun, guest.instructions_of(0) - before
+            part = screen.samples() - shown, took, own - rate * took
+            total[:] = [a + b for a, b in zip(total, part)]
+            print("# %d CPUs: %d samples in %.0f s: %.1f M instructions" % (cpus, part[0], took, part[2] / 1e6), flush=True)
     screen.wait(r" lost 0 ")
     screen.send("q")
     assert s.ended() == 0
     s.screen.close()
-    return [statistics.median(column) for column in zip(*found)]
+    (n, t, own), (many, long, all_own) = sums
+    each = (all_own * t - own * long) / (many * t - n * long)
+    print("# %d CPUs: %.0f instructions a sample, and %.2f M a second" % (cpus, each, (own - each * n) / t / 1e6), flush=True)
+    return each, (own - each * n) / t
 
 
 def costs():

@@ -91,8 +91,9 @@ def of_counters(text):
     return sums, least
 
 
-def near(value, truth, share):
-    assert abs(value - truth) <= share * truth, "%d, and not %d" % (value, truth)
+def near(what, value, truth, share):
+    print("# %s: %d beside %d: %+.3f %%" % (what, value, truth, 100 * (value - truth) / truth))
+    assert abs(value - truth) <= share * truth, what
 
 
 def starts():
@@ -104,9 +105,9 @@ def counts_as_perf():
     """cycles and instructions that view 4 counts are those of perf stat within 0.1 %, and IPC is 1/2"""
     text = sections()["counted"]
     perf, (own, _) = of_perf(text), of_counters(text)
-    near(own["cycles"], perf["cycles"], 0.001)
-    near(own["instructions"], perf["instructions"], 0.001)
-    near(2 * own["instructions"], own["cycles"], 0.001)
+    near("cycles of view 4", own["cycles"], perf["cycles"], 0.001)
+    near("instructions of view 4", own["instructions"], perf["instructions"], 0.001)
+    assert abs(2 * own["instructions"] / own["cycles"] - 1) <= 0.001, own
     assert re.search(r"^instructions .* 0\.50 IPC", text, re.M), text
 
 
@@ -121,15 +122,15 @@ def multiplexed():
     own, least = of_counters(text)
     truth = of_perf(sections()["counted"])
     assert least < 80, "nothing took turns: " + text
-    near(own["cycles"], truth["cycles"], 0.05)
-    near(own["instructions"], truth["instructions"], 0.05)
+    near("cycles, of twelve events that take turns", own["cycles"], truth["cycles"], 0.05)
+    near("instructions, of twelve", own["instructions"], truth["instructions"], 0.05)
 
 
 def samples_by_cycles():
     """a sample per so many cycles comes to the cycles that perf stat counts, within 0.1 %"""
     found = re.search(r"^samples ([\d,]+) .*lost 0", sections()["sampled"], re.M)
     assert found, sections()["sampled"]
-    near(int(found.group(1).replace(",", "")) * 100000, of_perf(sections()["perf"])["cycles"], 0.001)
+    near("cycles by samples", int(found.group(1).replace(",", "")) * 100000, of_perf(sections()["perf"])["cycles"], 0.001)
 
 
 def folded(name):
@@ -146,8 +147,8 @@ def has_shares(name):
         if found:
             below[found.group(1)] = count
     assert total > 1000, stacks
-    near(below["heavy"], 0.75 * total, 0.02)
-    near(below["light"], 0.25 * total, 0.06)
+    near("samples below heavy()", below["heavy"], 0.75 * total, 0.02)
+    near("samples below light()", below["light"], 0.25 * total, 0.06)
 
 
 def unwinds():
@@ -178,6 +179,7 @@ def per_function():
             samples, ipc = rows[name]
             assert samples > 1000, text
             assert abs(ipc * 2 ** shift - 1) < 0.03, text
+        print("# IPC with %d cycles per instruction: %s" % (2 ** shift, {name: rows[name][1] for name in KINDS}))
 
 
 def shared():
@@ -185,16 +187,17 @@ def shared():
     text = sections()["shared"]
     row = re.search(r"^ *[\d.]+ +[\d.]+ +[\d,]+ +([\d.]+) ([MG])~ +work +spin$", text, re.M)
     assert row, text
-    near(float(row.group(1)) * {"M": 1e6, "G": 1e9}[row.group(2)], 6 * of_perf(sections()["perf"])["instructions"], 0.05)
+    near("instructions of spin() in a group that takes turns", float(row.group(1)) * {"M": 1e6, "G": 1e9}[row.group(2)],
+         6 * of_perf(sections()["perf"])["instructions"], 0.05)
 
 
 def together():
     """events without braces are sampled at the same time, each as often as it counts, and a recording has all of them"""
     truth = of_perf(sections()["perf"])
     found = {name: int(n) for n, name in re.findall(r"^ *(\d+) +([\w-]+):u:", sections()["together"], re.M)}
-    near(found["cycles"] * 100000, truth["cycles"], 0.002)
+    near("cycles, of three events at once", found["cycles"] * 100000, truth["cycles"], 0.002)
     for name in ("instructions", "r8"):
-        near(found[name] * 100000, truth["instructions"], 0.002)
+        near(name + ", of three events at once", found[name] * 100000, truth["instructions"], 0.002)
 
 
 def unsupported():
