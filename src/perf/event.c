@@ -227,10 +227,11 @@ static size_t raw_fault(const char *name)
 static bool unknown_event(const char *name, enum event_match match, struct error *e)
 {
     struct namelist all = { 0 };
+    size_t apart = strcspn(name, " \t;|&");
     event_table_names(&all);
     pmu_each(add_aliases, &all);
     vendor_each(add_vendor, &all);
-    const char *near = name[1] ? namelist_nearest(&all, name) : NULL; /* any name is near a single letter */
+    const char *near = name[1] && !name[apart] ? namelist_nearest(&all, name) : NULL; /* any is near a single letter */
     const char *what = match == EVENT_MATCH_ILLEGAL ? "no CPU counts" : "unknown event";
     if (near)
         error_set(e, ERROR_MISSING, "%s '%s'; did you mean '%s'?", what, name, near);
@@ -239,7 +240,9 @@ static bool unknown_event(const char *name, enum event_match match, struct error
     if (!near && *name == 'r')
         error_hint(e, "; a raw event is r and 1 to %d hexadecimal digits, as in r01c2", EVENT_RAW_DIGITS);
     namelist_done(&all);
-    return error_at(e, near ? 0 : raw_fault(name));
+    if (name[apart])
+        error_hint(e, "; several events are separated by commas");
+    return error_at(e, name[apart] ? apart : near ? 0 : raw_fault(name));
 }
 
 static bool parse_pmu(struct parts *p, struct event *out, struct error *e)

@@ -304,6 +304,8 @@ static void what_is_wrong_is_named_with_what_is_near(void **state)
         { "cycles,instructions", "more than one", "'cycles'" },
         { "{cycles,instructions}", "more than one", "'cycles'" },
         { "rfffffffffffffffff", "unknown event", NULL },
+        { "cs;faults", "'cs;faults'", "separated by commas" },
+        { "cs cs", "'cs cs'", "separated by commas" },
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
