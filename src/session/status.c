@@ -111,8 +111,8 @@ static void status_notes(struct session *s, struct session_status *out)
     if (names.kernel_hidden && !s->running_scope.no_kernel)
         add_note(out, "kernel addresses are hidden: no kernel names", names.kernel_note);
     if (names.kernel_foreign)
-        add_note(out, "recorded on another kernel: its functions have no names here",
-                 "give its names: --kallsyms FILE (of /proc/kallsyms there) or --vmlinux FILE");
+        add_note(out, "the kernel has no names: recorded on another one, or it is not told on which",
+                 "--kallsyms FILE (its /proc/kallsyms) or --vmlinux FILE gives them");
     if (names.jit_of_now)
         add_note(out, "names of code made at run time are those of its processes now, or that they left",
                  "what changed its place since is called wrongly");
