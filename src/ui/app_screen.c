@@ -35,12 +35,13 @@ static bool too_small(void)
     return s.rows < TERM_MIN_ROWS || s.cols < TERM_MIN_COLS;
 }
 
-static void draw_too_small(void)
+static void draw_too_small(const struct app *a)
 {
+    char key[16];
     struct area s = area_screen();
     char text[96];
-    (void)snprintf(text, sizeof text, "terminal too small: %dx%d (need %dx%d)", s.cols, s.rows, TERM_MIN_COLS,
-                   TERM_MIN_ROWS);
+    (void)snprintf(text, sizeof text, "terminal too small: %dx%d (need %dx%d), %s leaves", s.cols, s.rows, TERM_MIN_COLS,
+                   TERM_MIN_ROWS, keymap_first(a->keymap, ACTION_QUIT, key));
     (void)draw_wrapped(s, 0, STYLE_NORMAL, text);
 }
 
@@ -78,7 +79,7 @@ void app_screen_draw(struct app *a)
 {
     term_frame_begin();
     if (too_small())
-        draw_too_small();
+        draw_too_small(a);
     else
         draw_all(a);
     term_frame_end();

@@ -53,7 +53,7 @@ static int draw_chip(struct area area, int col, enum style label_style, const ch
     if (col >= area.cols)
         return 0;
     int used = draw_text(area, 0, col + 1, label_style, label);
-    used += draw_elided(area, 0, col + 1 + used, 40, STYLE_NAME, text, true);
+    used += draw_elided(area, 0, col + 1 + used, 40, STYLE_NAME, text, *label); /* names end in what tells them apart */
     return used + 2;
 }
 

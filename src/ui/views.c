@@ -46,6 +46,9 @@ static void why_nothing(const struct app *a, char *dst, size_t cap)
                        a->status.event, keymap_first(a->keymap, ACTION_EVENT_NEXT, key));
     else if (file)
         (void)snprintf(dst, cap, "no samples of %.100s in the file", a->status.event);
+    else if (a->status.frozen)
+        (void)snprintf(dst, cap, "no samples of %.100s in this frozen moment: %s goes on with what comes", a->status.event,
+                       keymap_first(a->keymap, ACTION_FREEZE, key));
     else if (a->status.targets_gone)
         (void)snprintf(dst, cap, "%.100s has ended, and no sample was taken of it: %s picks something else",
                        a->status.scope, keymap_first(a->keymap, ACTION_PROCESSES, key));

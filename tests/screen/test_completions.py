@@ -11,7 +11,8 @@ from ptyscreen import PROGRAM, Screen, Skip, run
 FOLDER = path("completions")
 os.makedirs(os.path.join(FOLDER, "bin"), exist_ok=True)
 os.symlink(os.path.abspath(PROGRAM), os.path.join(FOLDER, "bin", "flametop"))
-ENVIRON = {"PATH": os.path.join(FOLDER, "bin") + ":" + os.environ["PATH"], "HOME": FOLDER, "ZDOTDIR": FOLDER, "PS1": "READY> "}
+ENVIRON = dict.fromkeys(("HOME", "ZDOTDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"), FOLDER)
+ENVIRON.update(PATH=os.path.join(FOLDER, "bin") + ":" + os.environ["PATH"], PS1="READY> ")
 MINE = str(os.getpid())
 
 # What is typed, and what it can only become.

@@ -186,6 +186,22 @@ def switches():
         s.wait(r"hot_a")
 
 
+def frozen_without_the_event():
+    """an event that a frozen moment has no samples of does not promise any: it says how one goes on"""
+    with started() as s:
+        s.wait(r"hot_a")
+        s.send("z")
+        s.wait(r"FROZEN")
+        s.send("e")
+        s.wait(r"context-switches|cpu-clock")
+        for letter in "task-clock":
+            s.send(letter)
+        s.send("enter")
+        s.wait(r"no samples of task-clock in this frozen moment: z goes on")
+        s.send("z")
+        s.wait(r"hot_a")
+
+
 def clears():
     """x forgets what was sampled so far"""
     with started() as s:
@@ -230,7 +246,7 @@ def sizes():
             s.send(view)
             s.wait(r"^flametop ")
         s.resize(20, 5)
-        s.wait(r"(?i)small|20x5")
+        s.wait(r"too small: *\n20x5 \(need 40x8\), q\s+leaves")
         s.resize(80, 24)
         s.send("1")
         s.wait(r"hot_a")
@@ -294,6 +310,6 @@ def themes():
     assert status == 2 and "default" in why, why
 
 
-run(first_data, all_views, expansion_stays, groups, search_and_filter, search_goes_round, freeze, zooms, pickers, switches, clears,
+run(first_data, all_views, expansion_stays, groups, search_and_filter, search_goes_round, freeze, zooms, pickers, switches, frozen_without_the_event, clears,
     arrows_of_both_modes, help_lists_keys, sizes, fits_80x24, terminals, strangers, plain,
     themes)
