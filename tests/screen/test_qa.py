@@ -258,6 +258,17 @@ def nothing_to_act_on():
         assert "range" not in s.text()
 
 
+def events_of_one_list():
+    """an event that did not happen says that others did, and a key shows them at once"""
+    m.need_events()
+    spins = m.start(m.build("shape"), "36000")
+    with Screen(["-F", "199", "-p", str(spins.pid), "-e", "alignment-faults,cpu-clock"], size=(120, 40)) as s:
+        s.wait(r"no samples of alignment-faults in this window so far; the other events have some: \] shows")
+        s.send("]")
+        s.wait(r"cpu-clock 199Hz \[2/2\]")
+        s.wait(r"^ *\d+\.\d+ .*hot_a")
+
+
 def bar_offers_what_works():
     """the bottom bar has what the view can do, its own keys among it, and nothing that it cannot"""
     with started(size=(120, 40)) as s:
@@ -289,5 +300,5 @@ def cheap():
 
 
 run(header_keeps_what_matters, ended_is_held, nothing_sampled, prompts, writing, exports, dead_keys, foreign_sequences,
-    counters_frozen, ways_out, flame, pickers, help_is_true, narrow_bar, nothing_to_act_on, bar_offers_what_works,
-    cheap)
+    counters_frozen, ways_out, flame, pickers, help_is_true, narrow_bar, nothing_to_act_on, events_of_one_list,
+    bar_offers_what_works, cheap)
