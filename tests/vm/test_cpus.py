@@ -275,7 +275,6 @@ def cost(layout, cpus, memory="1G"):
     screen = Patient(s.start("taskset 1 flametop -e page-faults -c 1 --call-graph fp"))
     screen.wait(r" samples [1-9]")
     s.run(loads[1][0])  # what is found once: names, tables
-    screen.wait(r"^ *\d+\.\d+ .*spread +fault")
     screen.until(lambda: (screen.samples() or 0) >= loads[1][1], "samples are missing")
     sums = [[0, 0, 0], [0, 0, 0]]  # samples, seconds, instructions
     for _ in range(ROUNDS):
