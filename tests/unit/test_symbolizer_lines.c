@@ -321,7 +321,7 @@ static void compressed_debug_information_that_cannot_be_read_says_so(void **stat
     struct setup *s = *state;
     char trouble[256];
 
-    if (!make(s, "", "objcopy --compress-debug-sections program && "
+    if (!make(s, "", "objcopy --compress-debug-sections program && readelf -SW program | grep '\\.debug_info .* C ' && "
                      "at=$(readelf -SW program | sed -n 's/.* \\.debug_info *PROGBITS *[0-9a-f]* *\\([0-9a-f]*\\).*/\\1/p') && "
                      "printf '\\111' | dd of=program bs=1 seek=$((0x$at)) conv=notrunc"))
         skip();
