@@ -37,7 +37,8 @@ MACHINES = {
               "x86_64-linux-gnu"),
 }
 
-# The script itself is /command: it has the console as its terminal.
+# The script itself is /command: it has the console as its terminal. Until some controller is handed on, the kernel has no perf events
+# in cgroups either.
 INIT = """#!/bin/busybox sh
 /bin/busybox mkdir -p /proc /sys /dev /tmp /root /usr/bin /usr/sbin /sbin
 /bin/busybox --install -s /bin
@@ -47,6 +48,7 @@ mount -t devtmpfs dev /dev 2>/dev/null
 mount -t tracefs tracefs /sys/kernel/tracing
 mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
+echo +pids >/sys/fs/cgroup/cgroup.subtree_control
 echo 0 >/proc/sys/kernel/kptr_restrict
 echo -1 >/proc/sys/kernel/perf_event_paranoid
 echo 1 >/proc/sys/kernel/printk
