@@ -178,7 +178,7 @@ def switches_of_scope():
     s.wait(r"^flametop .*scope: cgroup /load on %d cpus .*LIVE" % (CPUS // 2 - 1))
     assert events_open() == CPUS // 2 - 1, events_open()
     s.send("p")
-    s.wait(r"^│ +\d+ root .* spread ")
+    s.wait(r"[│|] +\d+ \S+ .* spread ")
     s.typed("spread")
     s.wait(r"filter: spread")
     s.send("enter")
