@@ -230,6 +230,8 @@ int batch_run(struct session *s, const struct options *o, struct error *e)
         ok = error_set(e, ERROR_SYSTEM, "%s", st.fatal);
     if (!ok)
         return 1;
+    if (o->mode != RUN_RECORD)
+        return 0;
     int command = session_command_status(s);
-    return command > 0 && o->mode == RUN_RECORD ? command : 0;
+    return command > 0 ? command : batch_signal ? 128 + batch_signal : 0; /* as perf record, which wrote its file as well */
 }

@@ -92,7 +92,7 @@ def record(target, cpu_seconds, *commands):
                 raise
     for process, why in zip(running, said):
         # perf ends with the signal that it was sent
-        assert process.returncode in (0, -signal.SIGINT), "%s ended with %s: %s" % (process.args, process.returncode, why)
+        assert process.returncode in (0, -signal.SIGINT, 128 + signal.SIGINT), "%s ended with %s: %s" % (process.args, process.returncode, why)
     return said
 
 

@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What runs without a screen: frames, recordings that end with their command, files."""
+import os
 import re
+import signal
 
 import machine as m
-from ptyscreen import LIMIT, run
+from ptyscreen import LIMIT, PROGRAM, run
 
 BURN = ("sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo printed; exit 5")
 
@@ -79,4 +81,17 @@ def record_ends_with_its_command():
     assert any(line.startswith("sh;") for line in open(m.path("c.folded"))), open(m.path("c.folded")).read()
 
 
-run(last_frame_has_all, frames_are_counted, events_that_are_named_together, file_is_one_frame, record_ends_with_its_command)
+def record_ended_by_a_signal():
+    """a recording that a signal ends is written, and its status tells which"""
+    m.need_events()
+    for sig in (signal.SIGINT, signal.SIGTERM):
+        out = m.path("%d.folded" % sig)
+        live = m.start(PROGRAM, "-C", "0", "--idle", "-o", out)
+        m.until(lambda: m.has_events(live.pid), "it did not begin")
+        live.send_signal(sig)
+        assert live.wait(LIMIT) == 128 + sig, live.returncode
+        assert os.path.exists(out)
+
+
+run(last_frame_has_all, frames_are_counted, events_that_are_named_together, file_is_one_frame, record_ends_with_its_command,
+    record_ended_by_a_signal)
