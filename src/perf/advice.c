@@ -114,6 +114,14 @@ static bool refused_branches(const struct plan *p, struct error *e)
                          "seldom pass on; choose auto, dwarf or fp");
 }
 
+/* Software events are everywhere: then it is the cgroup that has none. */
+static bool refused_cgroup(const struct plan *p, struct error *e)
+{
+    error_set(e, ERROR_UNSUPPORTED, "the kernel has no perf events in the cgroup %s", p->cfg.scope.cgroup);
+    return error_hint(e, "it has them once its parent hands a controller on: echo +pids > cgroup.subtree_control there; "
+                         "or choose another cgroup, or all CPUs");
+}
+
 static bool refused_event(const struct plan *p, const struct open_failure *f, struct error *e)
 {
     switch (f->sys) {
@@ -131,6 +139,8 @@ static bool refused_event(const struct plan *p, const struct open_failure *f, st
     case EOPNOTSUPP:
         if (p->cfg.callchain == CALLCHAIN_LBR)
             return refused_branches(p, e);
+        if (p->where == PLAN_CGROUP && f->sys == ENOENT && p->cfg.event.attr.type == PERF_TYPE_SOFTWARE)
+            return refused_cgroup(p, e);
         if (event_supported(&p->cfg.event, NULL))
             return error_set(e, ERROR_UNSUPPORTED,
                              "%s can be counted (--stat -e %s), but not sampled: its PMU has no interrupt",

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is said when nothing opens. The kernel's answers are made up: this machine may give none of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "perf/open.h"
+
+static struct plan plan;
+static struct error error;
+
+static void refuse(enum plan_where where, int sys)
+{
+    struct live_config cfg = { .freq_hz = 99 };
+    scope_init(&cfg.scope);
+    assert_true(event_parse("cpu-clock", &cfg.event, &error));
+    plan_init(&plan, &cfg);
+    plan.where = where;
+    strcpy(plan.cfg.scope.cgroup, "/build");
+    struct open_failure f = { .stage = OPEN_EVENT, .sys = sys };
+    assert_false(advice_refused(&plan, &f, &error));
+    plan_done(&plan);
+}
+
+static void a_cgroup_without_perf_events_is_told_from_an_event_that_cannot_sample(void **state)
+{
+    (void)state;
+    refuse(PLAN_CGROUP, ENOENT);
+    assert_non_null(strstr(error.text, "no perf events in the cgroup /build"));
+    assert_non_null(strstr(error.text, "subtree_control"));
+    refuse(PLAN_CPUS, ENOENT);
+    assert_null(strstr(error.text, "cgroup"));
+    assert_non_null(strstr(error.text, "cpu-clock"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cgroup_without_perf_events_is_told_from_an_event_that_cannot_sample),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
