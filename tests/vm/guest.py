@@ -240,7 +240,6 @@ def flametop_for(arch):
     if not os.path.exists(os.path.join(m.SOURCE, "configure")):
         raise Skip("there is no configure: autoreconf -fi")
     root = _unpacked(arch)
-    os.makedirs(build, exist_ok=True)
     libraries = "%s/usr/lib/%s" % (root, triplet)
     environment = dict(os.environ, PKG_CONFIG="pkg-config", PKG_CONFIG_LIBDIR=libraries + "/pkgconfig",
                        PKG_CONFIG_SYSROOT_DIR=root)
@@ -251,6 +250,8 @@ def flametop_for(arch):
                  "--without-cmocka", "--without-libunwind"]
     stamp = os.path.join(build, "configured")
     if not os.path.exists(stamp) or open(stamp).read() != repr(configure):
+        shutil.rmtree(build, ignore_errors=True)  # its rules name the files of another source folder
+        os.makedirs(build)
         subprocess.run(configure, cwd=build, env=environment, check=True, stdout=subprocess.DEVNULL)
         with open(stamp, "w") as f:
             f.write(repr(configure))
