@@ -109,7 +109,7 @@ void tabs_draw(struct app *a, struct area area)
     if (ops->describe && a->states[a->view])
         ops->describe(a->states[a->view], a, text, sizeof text);
     if (left.cols - col > DESCRIBE_LEAST || text_width(text) < left.cols - col)
-        (void)draw_chip(left, col, STYLE_LABEL, "", text);
+        (void)draw_elided(left, 0, col + 1, left.cols - col - 1, STYLE_NAME, text, false);
 }
 
 bool tabs_find(const struct app *a, struct area area, int col, uint32_t *view)

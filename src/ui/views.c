@@ -28,7 +28,7 @@ static void why_nothing(const struct app *a, char *dst, size_t cap)
     bool others = a->status.n_events > 1 && a->status.history_samples && !v->all_samples && !q->to_ns;
     if (a->status.fatal[0])
         (void)snprintf(dst, cap, "sampling has stopped: %s", a->status.fatal);
-    else if (others && !file)
+    else if (others && !file && !a->status.frozen)
         (void)snprintf(dst, cap, "no samples of %.100s in this window so far; the other events have some: %s shows the next one",
                        a->status.event, keymap_first(a->keymap, ACTION_EVENT_NEXT, key));
     else if (narrowed)
