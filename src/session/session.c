@@ -166,20 +166,32 @@ static bool joined(bool *runs, pthread_t thread, bool in_time, const struct time
     return !*runs;
 }
 
+static struct timespec end_of_wait(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t end_ns = (uint64_t)now.tv_sec * NS_PER_SEC + (uint64_t)now.tv_nsec + CLOSE_WAIT_NS;
+    return (struct timespec){ (time_t)(end_ns / NS_PER_SEC), (long)(end_ns % NS_PER_SEC) };
+}
+
 /* A process that hangs in the kernel may hold up whoever reads its /proc: that must not keep us from leaving, and before a screen
  * nothing must. All are told at once, as each may have to wait for a CPU. */
 static bool end_threads(struct session *s)
 {
-    struct timespec until;
     bool in_time = s->cfg.leaves_in_time;
+    struct timespec until = end_of_wait();
     wake_collector(s);
     if (s->symbolizer)
         symbolizer_stop(s->symbolizer);
-    clock_gettime(CLOCK_REALTIME, &until);
-    uint64_t end_ns = (uint64_t)until.tv_sec * NS_PER_SEC + (uint64_t)until.tv_nsec + CLOSE_WAIT_NS;
-    until = (struct timespec){ (time_t)(end_ns / NS_PER_SEC), (long)(end_ns % NS_PER_SEC) };
-    return joined(&s->collector_runs, s->collector, true, &until) && joined(&s->ask_started, s->ask, in_time, &until) &&
-           joined(&s->resolver_runs, s->resolver, in_time, &until) && joined(&s->fetcher_runs, s->fetcher, in_time, &until);
+    bool ended = joined(&s->collector_runs, s->collector, true, &until);
+    if (!ended) { /* the others end all the same */
+        in_time = true;
+        until = end_of_wait();
+    }
+    ended &= joined(&s->ask_started, s->ask, in_time, &until);
+    ended &= joined(&s->resolver_runs, s->resolver, in_time, &until);
+    ended &= joined(&s->fetcher_runs, s->fetcher, in_time, &until);
+    return ended;
 }
 
 void session_close(struct session *s)
