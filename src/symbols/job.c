@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "symbols/codeformat.h"
 #include "symbols/demangle.h"
@@ -60,25 +61,11 @@ static char *read_whole(int fd, size_t max, size_t *n, struct error *e)
     return NULL;
 }
 
-static bool write_all(int fd, const char *bytes, size_t n)
-{
-    while (n) {
-        ssize_t done = write(fd, bytes, n);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        bytes += done;
-        n -= (size_t)done;
-    }
-    return true;
-}
-
 static int sealed_memory(const void *bytes, size_t n, struct error *e)
 {
     int fd = memfd_create("flametop-symbols", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-    if (fd >= 0 && write_all(fd, bytes, n) &&
+    if (fd >= 0 && file_write_all(fd, bytes, n, NULL) &&
         !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
         return fd;
     error_sys(e, errno, "cannot make memory for the symbols");
