@@ -10,19 +10,28 @@ static bool is_kernel_address(uint64_t address)
     return address >> 63;
 }
 
+static const struct session_name *name_of(const struct script_data *d, uint64_t address)
+{
+    return session_name_at(d->naming, d->thread, address, is_kernel_address(address));
+}
+
+static void put_name(const struct script_data *d, uint64_t address, bool with_offset, struct buf *out)
+{
+    const struct session_name *name = name_of(d, address);
+    buf_puts(out, name->text ? name->text : "[unknown]");
+    if (name->text && with_offset)
+        buf_printf(out, "+0x%llx", (unsigned long long)(address - name->start));
+}
+
 static void put_address_name(const void *data, uint64_t address, struct buf *out)
 {
-    const struct script_data *d = data;
-    const struct session_name *name = session_name_at(d->naming, d->thread, address, is_kernel_address(address));
-    buf_puts(out, name->text ? name->text : "[unknown]");
-    if (name->text)
-        buf_printf(out, "+0x%llx", (unsigned long long)(address - name->start));
+    put_name(data, address, true, out);
 }
 
 static void put_address_module(const void *data, uint64_t address, struct buf *out)
 {
     const struct script_data *d = data;
-    const struct session_name *name = session_name_at(d->naming, d->thread, address, is_kernel_address(address));
+    const struct session_name *name = name_of(d, address);
     const char *mapped = name->module ? NULL : session_recorded_path(d->at, d->r, address);
     char path[EXPORT_PATH_MAX];
     buf_putc(out, '(');
@@ -44,12 +53,8 @@ static void put_addr(const struct script_data *d, struct buf *out)
     if (!names_addresses(d->attr))
         return;
     if (d->fields & BIT(SCRIPT_SYM)) {
-        const struct session_name *name = session_name_at(d->naming, d->thread, address, is_kernel_address(address));
         buf_putc(out, ' ');
-        if (d->fields & BIT(SCRIPT_SYMOFF))
-            put_address_name(d, address, out);
-        else
-            buf_puts(out, name->text ? name->text : "[unknown]");
+        put_name(d, address, d->fields & BIT(SCRIPT_SYMOFF), out);
     }
     if (d->fields & BIT(SCRIPT_DSO)) {
         buf_putc(out, ' ');
