@@ -47,6 +47,8 @@ struct event {
     bool reads;      /* of a leader: it alone samples, and reads the others' counters with each sample (":S") */
 };
 #define EVENT_GROUP_MAX 8
+/* How many stand in its place of a list: the members of the group that it leads, or itself. */
+uint32_t event_span(const struct event *ev);
 /* Events that are sampled at the same time, each on its own or in groups. */
 #define EVENT_SET_MAX 32
 

@@ -61,6 +61,8 @@ void plan_rate(const struct plan *p, uint32_t member, uint64_t *freq_hz, uint64_
 /* Is it of a group whose leader alone samples, and reads the others' counters? Is there one? */
 bool plan_is_read(const struct plan *p, uint32_t member);
 bool plan_reads(const struct plan *p);
+/* Is it one of those others, which take no samples? */
+bool plan_is_silent(const struct plan *p, uint32_t member);
 /* All of its events leave user space out. */
 bool plan_leaves_user_out(const struct plan *p);
 void plan_note(struct plan *p, const char *what, const char *mend, ...)

@@ -50,8 +50,7 @@ static uint64_t rate_of(const struct plan *p)
         plan_rate(p, member, &freq_hz, &period);
         if (!freq_hz)
             return p->cfg.seen_hz;
-        bool is_silent = plan_is_read(p, member) && plan_leader(p, member) != member;
-        sum += is_silent ? 0 : freq_hz;
+        sum += plan_is_silent(p, member) ? 0 : freq_hz;
     }
     return sum;
 }

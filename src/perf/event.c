@@ -29,6 +29,11 @@ static void event_init(struct event *out, const char *name)
     text_clean(out->name, sizeof out->name, name, strlen(name));
 }
 
+uint32_t event_span(const struct event *ev)
+{
+    return ev->members > 1 ? ev->members : 1;
+}
+
 bool event_is_clock(const struct event *ev)
 {
     return ev->attr.type == PERF_TYPE_SOFTWARE &&

@@ -110,7 +110,7 @@ static uint32_t asked_leader(const struct plan *p, uint32_t member)
 {
     uint32_t leader = 0;
     for (uint32_t n; leader < member; leader += n) {
-        n = plan_event(p, leader)->members > 1 ? plan_event(p, leader)->members : 1;
+        n = event_span(plan_event(p, leader));
         if (leader + n > member)
             return leader;
     }
@@ -170,8 +170,7 @@ bool plan_reads(const struct plan *p)
     return false;
 }
 
-/* Only to be read. */
-static bool is_silent(const struct plan *p, uint32_t member)
+bool plan_is_silent(const struct plan *p, uint32_t member)
 {
     return plan_is_read(p, member) && plan_leader(p, member) != member;
 }
@@ -304,7 +303,7 @@ static void make_other(struct plan *p, uint32_t member)
     } else {
         a->pinned = a->exclusive = 0;
     }
-    if (is_silent(p, member)) {
+    if (plan_is_silent(p, member)) {
         a->sample_type &= PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_READ;
         return;
     }

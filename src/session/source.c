@@ -111,7 +111,7 @@ static uint32_t event_slot(struct session *s, const struct event *events, uint32
     for (uint32_t i = 0; i < n; i++) {
         if (i >= leader + members) {
             leader = i;
-            members = events[i].members > 1 ? events[i].members : 1;
+            members = event_span(&events[i]);
         }
         s->events[s->n_events++] = (struct session_event){ .event = events[i], .asked = events[i], .attr = events[i].attr,
                                                            .leader = slot + leader, .first = slot };
