@@ -15,7 +15,7 @@ struct maps_entry {
     uint64_t start, end, pgoff, ino;
     uint32_t maj, min;
     bool exec;
-    bool program; /* a memfd that begins as an ELF file (proc_read) */
+    bool program; /* a memfd that begins as an ELF file (proc_read): a program or a library */
     const char *path; /* newlines unescaped; "" for anonymous memory */
 };
 

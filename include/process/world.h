@@ -70,6 +70,18 @@ struct proc_snapshot;
 struct proc_snapshot *world_read_proc(uint32_t pid); /* never NULL: what could not be read is empty */
 void world_install(struct world *w, uint32_t pid, struct proc_snapshot *p); /* takes p */
 
+/* Live: code was mapped from memory with a name (memfd), and whether that is a library or a JIT's is not known. Gives
+ * one to be looked at by world_read_memfd (no lock held), which says whether it could, and to be told; false: none. */
+#define WORLD_MEMFD_PATH 288 /* "/memfd:", a name, " (deleted)" */
+struct world_memfd {
+    uint32_t pid, maj, min;
+    uint64_t start, end, ino;
+    char path[WORLD_MEMFD_PATH];
+};
+bool world_wants_memfd(const struct world *w, struct world_memfd *out);
+bool world_read_memfd(const struct world_memfd *m, bool *elf);
+void world_tell_memfd(struct world *w, const struct world_memfd *m, bool known, bool elf);
+
 /* Where an address of a thread lies. kernel: the sample or chain entry is in kernel context. No mapping:
  * MODULE_ID_UNKNOWN with the address itself as offset (false is returned). */
 struct place {

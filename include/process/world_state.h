@@ -56,6 +56,18 @@ struct world_scratch {
     uint32_t cap;
 };
 
+/* Code mapped from memory with a name: a library's, or a JIT's? */
+struct memfd_map {
+    uint32_t pid, maj, min;
+    uint64_t start, end, pgoff, ino, time_ns;
+    char path[WORLD_MEMFD_PATH];
+};
+struct memfds {
+    struct memfd_map *waiting; /* of which that is not known */
+    size_t n, cap;
+    struct map known; /* inode → MEMFD_… */
+};
+
 struct world {
     bool live;
     bool as_perf; /* world_set_as_perf */
@@ -73,6 +85,7 @@ struct world {
     struct space *kernel; /* kernel modules and other pieces that are not the core */
     struct cgroups *cgroups;
     struct namespaces_table namespaces;
+    struct memfds memfds;
     struct world_scratch *scratch;
     size_t bytes; /* of tasks, processes, images and spaces … */
     size_t limit; /* … beyond which no space is copied; 0: none */
@@ -111,5 +124,11 @@ void apply_ksymbol(struct world *w, const struct record *r);
 /* program: what is mapped of a memfd is a program's file, no code of a JIT. */
 struct mod *user_mod(struct world *w, const struct proc *p, const struct module *like, bool program);
 void read_kernel_modules(struct world *w);
+
+/* world_memfd.c: what is mapped of memory with a name. */
+bool memfd_is_elf(const struct world *w, uint64_t ino); /* false: not, or nobody has looked yet */
+void memfd_learn(struct world *w, uint64_t ino, bool elf);
+void memfd_mapped(struct world *w, const struct proc *p, const struct module *like, const struct space_map *map);
+void memfds_done(struct memfds *m);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Files are found as O_PATH descriptors first, which opens nothing: not a FIFO that would block, not a device
  * that would act. Only what turns out to be the regular file that was mapped is opened for reading. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -16,6 +17,8 @@
 #include <unistd.h>
 
 #include "process/module.h"
+
+#define DESCRIPTORS_MAX 1024 /* looked at, of one process */
 
 static int fail(int fd, int err)
 {
@@ -139,13 +142,42 @@ static int find_by_map(const struct module *m)
     return open(link, O_PATH | O_CLOEXEC);
 }
 
-/* Whoever may not follow map_files may still open what a process of his own runs. */
+/* Whoever may not follow map_files may still open what a process of his own runs … */
 static int find_program(const struct module *m)
 {
     char link[32];
 
     snprintf(link, sizeof link, "/proc/%u/exe", m->pid);
     return m->ino && module_is_memfd(m->path) ? open(link, O_PATH | O_CLOEXEC) : -1;
+}
+
+static bool is_inode(int dir, const char *name, const struct module *m)
+{
+    struct stat st;
+
+    return !fstatat(dir, name, &st, 0) && st.st_ino == m->ino && S_ISREG(st.st_mode);
+}
+
+/* … or holds open: libraries in memory are loaded by such a path. */
+static int find_descriptor(const struct module *m)
+{
+    char path[32];
+    int dir, fd = -1, left = DESCRIPTORS_MAX;
+    struct dirent *entry;
+    DIR *list;
+
+    if (!m->ino || !module_is_memfd(m->path))
+        return -1;
+    snprintf(path, sizeof path, "/proc/%u/fd", m->pid);
+    list = opendir(path);
+    while (list && fd < 0 && left-- && (entry = readdir(list))) {
+        dir = dirfd(list);
+        if (entry->d_name[0] != '.' && is_inode(dir, entry->d_name, m))
+            fd = openat(dir, entry->d_name, O_PATH | O_CLOEXEC);
+    }
+    if (list)
+        closedir(list);
+    return fd;
 }
 
 static int open_live(const struct module *m)
@@ -157,6 +189,8 @@ static int open_live(const struct module *m)
         fd = m->map_end ? reopen(find_by_map(m), m, true) : -1;
         if (fd < 0)
             fd = reopen(find_program(m), m, false);
+        if (fd < 0)
+            fd = reopen(find_descriptor(m), m, false);
         if (fd >= 0)
             return fd;
         snprintf(root, sizeof root, "/proc/%u/root", m->pid);

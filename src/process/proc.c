@@ -74,7 +74,7 @@ static void read_threads(struct proc_snapshot *p, int dir)
         closedir(tasks);
 }
 
-static bool begins_as_elf(uint32_t pid, const struct maps_entry *e)
+bool proc_maps_elf(uint32_t pid, const struct maps_entry *e, bool *elf)
 {
     struct module like = { .kind = MODULE_FILE,
                            .path = e->path,
@@ -86,10 +86,10 @@ static bool begins_as_elf(uint32_t pid, const struct maps_entry *e)
                            .map_end = e->end,
                            .live = true };
     int fd = module_open(&like, NULL);
-    bool elf = fd >= 0 && file_is_elf(fd);
+    *elf = fd >= 0 && file_is_elf(fd);
     if (fd >= 0)
         close(fd);
-    return elf;
+    return fd >= 0;
 }
 
 /* Few have more than one; a runtime may map its code thousands of times. */
@@ -101,7 +101,10 @@ static void find_programs(struct proc_snapshot *p)
         struct maps_entry *e = &p->maps.items[i];
         if (!module_is_memfd(e->path))
             continue;
-        e->program = known && known->ino == e->ino ? known->program : begins_as_elf(p->pid, e);
+        if (known && known->ino == e->ino)
+            e->program = known->program;
+        else
+            proc_maps_elf(p->pid, e, &e->program);
         known = e;
     }
 }

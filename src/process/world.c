@@ -76,6 +76,7 @@ void world_free(struct world *w)
     modtab_done(&w->modules);
     cgroups_free(w->cgroups);
     namespaces_done(&w->namespaces);
+    memfds_done(&w->memfds);
     map_done(&w->tasks);
     map_done(&w->procs);
     map_done(&w->images);

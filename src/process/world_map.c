@@ -81,7 +81,8 @@ static void map_user(struct world *w, const struct record *r, struct proc *p, ui
     if (like.build_id_size > sizeof like.build_id)
         like.build_id_size = 0;
     memcpy(like.build_id, r->mmap.build_id, sizeof like.build_id);
-    bool program = w->live && module_is_memfd(like.path) && proc_runs(p->pid, like.maj, like.min, like.ino);
+    bool memfd = w->live && module_is_memfd(like.path);
+    bool program = memfd && (memfd_is_elf(w, like.ino) || proc_runs(p->pid, like.maj, like.min, like.ino));
     map.mod = user_mod(w, p, &like, program);
     if (map.mod->module->kind == MODULE_JIT)
         map.pgoff = map.start;
@@ -91,6 +92,10 @@ static void map_user(struct world *w, const struct record *r, struct proc *p, ui
     if (!changed)
         modtab_drop_unused(&w->modules, map.mod);
     space_changed(w, s, before, changed);
+    if (memfd && !program) {
+        map.pgoff = r->mmap.pgoff;
+        memfd_mapped(w, p, &like, &map);
+    }
 }
 
 static void unmap_user(struct world *w, struct proc *p, uint64_t start, uint64_t end)

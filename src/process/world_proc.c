@@ -64,6 +64,8 @@ static void install_maps(struct world *w, struct proc *p, const struct proc_snap
                                .map_end = e->end };
         struct space_map map = { .start = e->start, .end = e->end, .mod = user_mod(w, p, &like, e->program) };
 
+        if (e->program)
+            memfd_learn(w, e->ino, true);
         if (map.mod->module->kind == MODULE_JIT)
             map.pgoff = map.start;
         else if (map.mod->module->kind == MODULE_FILE)

@@ -11,8 +11,19 @@ static void read_proc(struct session *s, uint32_t pid)
     world_install(s->world, pid, snapshot);
 }
 
+static void read_memfd(struct session *s, const struct world_memfd *m)
+{
+    bool elf;
+    pthread_mutex_unlock(&s->lock);
+    bool known = world_read_memfd(m, &elf);
+    pthread_mutex_lock(&s->lock);
+    world_tell_memfd(s->world, m, known, elf);
+}
+
 void readproc_of(struct session *s, uint32_t pid)
 {
+    for (struct world_memfd m; world_wants_memfd(s->world, &m);)
+        read_memfd(s, &m);
     for (uint32_t next; (next = world_wants_proc(s->world, pid));)
         read_proc(s, next);
 }

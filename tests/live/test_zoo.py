@@ -200,14 +200,19 @@ def library():
     check(zoo.Truth(source("guest.c")), [guest()])
 
 
-def plugins():
-    """dlopen and dlclose in a loop, at the same address"""
+def plugin_files():
     need("gcc")
     for order, name in enumerate(("one", "two")):
         tool("gcc", *FLAGS, "-fPIC", "-shared", "-DPLUGIN=" + name, "-DORDER=%d" % order, "-o", m.path(name + ".so"),
              source("plugin.c"))
+    return [m.path("one.so"), m.path("two.so")]
+
+
+def plugins():
+    """dlopen and dlclose in a loop, at the same address"""
+    files = plugin_files()
     # perf reads maps before its events run: until the next dlopen its file may have the other plugin's
-    live = check(zoo.Truth(source("loader.c")), [compiled("loader.c"), m.path("one.so"), m.path("two.so")], from_file=False)
+    live = check(zoo.Truth(source("loader.c")), [compiled("loader.c"), *files], from_file=False)
     for name in ("one_hot", "two_hot"):
         assert 0.25 < live.share(live.found[name]) < 0.75, (name, live.found)
 
@@ -363,6 +368,18 @@ def from_memory():
     check(zoo.Truth(source("path.c")), [], target=target, perf_options=None)
 
 
+def libraries_in_memory():
+    """libraries that are loaded from memory (memfd), again and again"""
+    program, files = compiled("loader.c"), plugin_files()
+    load = ("import os, sys; fds = [os.memfd_create('lib%d' % n, 0) for n in (1, 2)]; "
+            "[os.write(fd, open(path, 'rb').read()) for fd, path in zip(fds, sys.argv[2:])]; "
+            "os.execv(sys.argv[1], sys.argv[1:2] + ['/proc/self/fd/%d' % fd for fd in fds])")
+    target = beside.Target("/usr/bin/python3", "-c", load, program, *files)
+    live = check(zoo.Truth(source("loader.c")), [], target=target, perf_options=None)
+    for name in ("one_hot", "two_hot"):
+        assert 0.25 < live.share(live.found[name]) < 0.75, (name, live.found)
+
+
 def namespaces():
     """a program in mount and pid namespaces of its own, with files that the host lacks"""
     m.need_root()
@@ -389,6 +406,6 @@ def namespaces_node():
 ZOO = (with_frame_pointers, without_frame_pointers, frame_pointers_do_not_do, static, static_pie, by_clang, stripped,
        split_debug, mini_debug, library, plugins, cplusplus, inlines, rust_legacy, rust_v0, go, node, java,
        java_without_frame_pointers, python, python_functions, signal_handler, alternate_stack, alternate_stack_elsewhere, many_threads,
-       births, coroutines, recursion, kernel_side, replaced_file, from_memory, namespaces, namespaces_node)
+       births, coroutines, recursion, kernel_side, replaced_file, from_memory, libraries_in_memory, namespaces, namespaces_node)
 wanted = os.environ.get("ZOO")
 run(*[animal for animal in ZOO if not wanted or animal.__name__ in wanted.split(",")])

@@ -9,6 +9,9 @@
 #include <limits.h>
 #include <link.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,6 +76,88 @@ static void our_own_libc_is_resolved_to_its_file_offset(void **state)
     int fd = module_open(world_module(w, p.module), NULL);
     assert_true(fd >= 0);
     close(fd);
+    world_free(w);
+}
+
+/* Maps a new memfd, which begins with these bytes, as code, and tells the world of it. */
+static uint64_t map_memfd(struct world *w, const char *begin, int *fd)
+{
+    struct record r = record(PERF_RECORD_MMAP2);
+    struct stat st;
+    void *code;
+
+    *fd = memfd_create("plugin", MFD_CLOEXEC);
+    assert_int_equal(write(*fd, begin, strlen(begin)), (ssize_t)strlen(begin));
+    assert_int_equal(ftruncate(*fd, 8192), 0);
+    assert_int_equal(fstat(*fd, &st), 0);
+    code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, *fd, 4096);
+    assert_true(code != MAP_FAILED);
+    r.mmap.pid = r.mmap.tid = (uint32_t)getpid();
+    r.mmap.addr = (uintptr_t)code;
+    r.mmap.len = r.mmap.pgoff = 4096;
+    r.mmap.maj = major(st.st_dev);
+    r.mmap.min = minor(st.st_dev);
+    r.mmap.ino = st.st_ino;
+    r.mmap.prot = PROT_READ | PROT_EXEC;
+    r.mmap.path = "/memfd:plugin (deleted)";
+    world_apply(w, &r);
+    return (uintptr_t)code;
+}
+
+static void look_at_memfds(struct world *w)
+{
+    struct world_memfd m;
+    bool elf;
+
+    while (world_wants_memfd(w, &m)) {
+        bool known = world_read_memfd(&m, &elf);
+        world_tell_memfd(w, &m, known, elf);
+    }
+}
+
+static void a_library_in_memory_is_told_from_code_of_a_jit(void **state)
+{
+    struct world *w = world_new(true);
+    uint32_t pid = (uint32_t)getpid(), child = pid + 1, jit, file;
+    uint64_t library, other;
+    struct world_memfd m;
+    int fds[2];
+
+    (void)state;
+    library = map_memfd(w, "\177ELF", &fds[0]);
+    other = map_memfd(w, "\220\220", &fds[1]);
+    jit = module_at(w, thread_of(w, pid, pid), library);
+    assert_int_equal(world_module(w, jit)->kind, MODULE_JIT); /* until somebody has looked */
+    do_fork(w, child, child, pid, pid);
+    look_at_memfds(w);
+    assert_false(world_wants_memfd(w, &m));
+    file = module_at(w, thread_of(w, pid, pid), library);
+    assert_int_equal(world_module(w, file)->kind, MODULE_FILE);
+    assert_string_equal(place_of(w, thread_of(w, pid, pid), library + 16), "memfd:plugin+0x1010");
+    assert_int_equal(module_at(w, thread_of(w, child, child), library), file);
+    assert_int_equal(world_module(w, module_at(w, thread_of(w, pid, pid), other))->kind, MODULE_JIT);
+    munmap((void *)(uintptr_t)library, 4096);
+    munmap((void *)(uintptr_t)other, 4096);
+    close(fds[0]);
+    close(fds[1]);
+    world_free(w);
+}
+
+static void memory_that_cannot_be_looked_at_is_asked_for_once(void **state)
+{
+    struct world *w = world_new(true);
+    uint32_t pid = (uint32_t)getpid();
+    struct world_memfd m;
+    uint64_t library;
+    int fd;
+
+    (void)state;
+    library = map_memfd(w, "\177ELF", &fd);
+    munmap((void *)(uintptr_t)library, 4096);
+    close(fd);
+    look_at_memfds(w);
+    assert_false(world_wants_memfd(w, &m));
+    assert_int_equal(world_module(w, module_at(w, thread_of(w, pid, pid), library))->kind, MODULE_JIT);
     world_free(w);
 }
 
@@ -267,6 +352,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(our_own_libc_is_resolved_to_its_file_offset),
+        cmocka_unit_test(a_library_in_memory_is_told_from_code_of_a_jit),
+        cmocka_unit_test(memory_that_cannot_be_looked_at_is_asked_for_once),
         cmocka_unit_test(what_is_no_process_is_not_read),
         cmocka_unit_test(a_process_that_is_gone_is_asked_for_once),
         cmocka_unit_test(mappings_told_since_win_over_what_was_read),
