@@ -29,6 +29,8 @@ struct elffile {
     unsigned n_segments;
     bool wide, swapped;     /* 64-bit; of the other byte order */
     uint16_t machine;       /* EM_… */
+    uint64_t entry;         /* where it is started, 0: nowhere */
+    bool moves;             /* ET_DYN: a library, or a program that may be anywhere */
     size_t symtab, dynsym;  /* sections, 0: none */
     uint64_t eh_frame_hdr;  /* virtual address of PT_GNU_EH_FRAME, 0: none */
     uint8_t build_id[TABLE_BUILD_ID_MAX];

@@ -24,6 +24,7 @@ struct cfi_input {
     struct cfi_section eh_frame, debug_frame;
     uint64_t text_addr, data_addr; /* for DW_EH_PE_textrel and datarel; 0: not known */
     struct cfi_section code;       /* .text: what it says of where tables have gaps */
+    uint64_t entry;                /* where the program begins, 0: not known: nobody called what is there */
     const struct cfi_segment *segments;
     size_t n_segments;
     const uint8_t *build_id;

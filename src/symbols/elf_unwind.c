@@ -80,6 +80,12 @@ static size_t list_executable(const struct elffile *f, struct cfi_segment *list)
     return n;
 }
 
+/* Linkers give a library without an entry point the beginning of its code as one. */
+static uint64_t entry_of(const struct elffile *f, uint64_t text)
+{
+    return f->moves && f->entry == text ? 0 : f->entry;
+}
+
 /* debug: NULL, or where .debug_frame has to be. */
 static bool compile(const struct elffile *f, const struct elffile *debug, void **blob, size_t *size,
                     struct error *e)
@@ -103,6 +109,7 @@ static bool compile(const struct elffile *f, const struct elffile *debug, void *
         in.debug_frame = section_of(&frame);
     if (elffile_section(f, ".text", &text, NULL))
         in.text_addr = text.addr, in.code = section_of(&text);
+    in.entry = entry_of(f, in.text_addr);
     if (elffile_section(f, ".got", &got, NULL))
         in.data_addr = got.addr;
     if (debug && !in.debug_frame.bytes)

@@ -142,6 +142,8 @@ static bool look_at_all(struct elffile *f, struct error *e)
     f->wide = ident[EI_CLASS] == ELFCLASS64;
     f->swapped = ident[EI_DATA] != (__BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB);
     f->machine = header.e_machine;
+    f->entry = header.e_entry;
+    f->moves = header.e_type == ET_DYN;
     f->unpacked = mem_zalloc(sizeof *f->unpacked);
     find_segments(f);
     each_section(f->elf, note_section, f);

@@ -10,6 +10,7 @@
 
 #define FUNCTIONS_MAX (8u << 20)
 #define FROM_DEBUG    0x80000000u
+#define ENTRY_MAX     128 /* bytes from where a program begins to where it calls somebody */
 #define CLONE_MAX     64 /* bytes between the system call of clone() and what its child does */
 
 struct function {
@@ -31,6 +32,8 @@ struct compiler {
     struct cfi_states *states;
     uint64_t covered; /* everything below has its rows */
     uint64_t code, code_end; /* offsets of in->code */
+    uint64_t entry;          /* offset of in->entry … */
+    bool has_entry;          /* … if it is one */
     bool signal, begun;
 };
 
@@ -189,12 +192,53 @@ static uint32_t gap_entry(struct compiler *k, uint64_t end)
     return k->none;
 }
 
+/* Behind what is covered nothing is known; but while the kernel takes a signal's frame down, the pc is behind the
+ * last instruction of its trampoline already. */
+static void add_gap(struct compiler *k, uint64_t end)
+{
+    bool signal = k->rows.n && rowbuild_last(&k->rows)->kind == UNWIND_ROW_SIGNAL;
+
+    if (signal)
+        rowbuild_add_number(&k->rows, k->covered + 1, k->none, false);
+    else
+        rowbuild_add_number(&k->rows, k->covered, gap_entry(k, end), false);
+}
+
 static void find_code(struct compiler *k)
 {
     uint64_t size = k->in->code.size;
 
     if (k->in->code.bytes && place(k->in, k->in->code.addr, &size, &k->code))
         k->code_end = k->code + size;
+}
+
+/* One that lies too far from all else would take its room in the table. */
+static void find_entry(struct compiler *k)
+{
+    uint64_t size = 1;
+
+    k->has_entry = k->n && k->in->entry && place(k->in, k->in->entry, &size, &k->entry) &&
+                   (k->entry < k->functions[0].start || k->entry - k->functions[0].start <= UINT32_MAX) &&
+                   (k->entry > k->functions[k->n - 1].start || k->functions[k->n - 1].start - k->entry <= UINT32_MAX);
+}
+
+/* The first instructions of a program, or of the dynamic linker, which have no table as a rule: they were not called. */
+static void add_entry_point(struct compiler *k, uint64_t end)
+{
+    struct unwind_entry root;
+    uint32_t number;
+
+    if (!k->has_entry || k->entry < k->covered || k->entry >= end)
+        return;
+    rowbuild_none(&root);
+    root.kind = UNWIND_ROW_END;
+    if (!rowbuild_number(&k->rows, &root, &number)) {
+        rowbuild_stop(&k->rows);
+        return;
+    }
+    rowbuild_add_number(&k->rows, k->entry, number, true);
+    if (end - k->entry > ENTRY_MAX)
+        rowbuild_add_number(&k->rows, k->entry + ENTRY_MAX, k->none, false);
 }
 
 static void make_rows(struct compiler *k)
@@ -209,12 +253,15 @@ static void make_rows(struct compiler *k)
         if (f->start + f->size <= k->covered)
             continue;
         if (k->covered && f->start > k->covered)
-            rowbuild_add_number(&k->rows, k->covered, gap_entry(k, f->start), false);
+            add_gap(k, f->start);
+        add_entry_point(k, f->start);
         run_function(k, f);
         k->covered = f->start + f->size;
     }
-    if (k->covered)
-        rowbuild_add_number(&k->rows, k->covered, k->none, false);
+    if (!k->covered)
+        return;
+    add_gap(k, UINT64_MAX);
+    add_entry_point(k, UINT64_MAX);
 }
 
 bool cfi_compile(const struct cfi_input *in, void **blob, size_t *size, struct error *e)
@@ -231,6 +278,7 @@ bool cfi_compile(const struct cfi_input *in, void **blob, size_t *size, struct e
     find_functions(k, true);
     sort_functions(k);
     find_code(k);
+    find_entry(k);
     make_rows(k);
     ok = rowbuild_finish(&k->rows, in->arch, in->build_id, in->build_id_size, blob, size, e);
     rowbuild_done(&k->rows);

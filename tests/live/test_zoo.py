@@ -327,6 +327,12 @@ def births():
           whole=0.9)
 
 
+def signal_storm():
+    """signals without end: sampled where the kernel takes their frames down"""
+    m.need_root()
+    check(zoo.Truth(source("storm.c")), [compiled("storm.c")], options=(), perf_options=None, whole=0.9)
+
+
 def coroutines():
     """coroutines (ucontext)"""
     check(zoo.Truth(source("coroutine.c")), [compiled("coroutine.c")])
@@ -406,6 +412,6 @@ def namespaces_node():
 ZOO = (with_frame_pointers, without_frame_pointers, frame_pointers_do_not_do, static, static_pie, by_clang, stripped,
        split_debug, mini_debug, library, plugins, cplusplus, inlines, rust_legacy, rust_v0, go, node, java,
        java_without_frame_pointers, python, python_functions, signal_handler, alternate_stack, alternate_stack_elsewhere, many_threads,
-       births, coroutines, recursion, kernel_side, replaced_file, from_memory, libraries_in_memory, namespaces, namespaces_node)
+       births, signal_storm, coroutines, recursion, kernel_side, replaced_file, from_memory, libraries_in_memory, namespaces, namespaces_node)
 wanted = os.environ.get("ZOO")
 run(*[animal for animal in ZOO if not wanted or animal.__name__ in wanted.split(",")])

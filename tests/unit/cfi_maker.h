@@ -22,6 +22,7 @@ struct cfi_maker {
     bool debug, sized;
     enum unwind_arch arch;
     uint8_t encoding;
+    uint64_t begins;  /* the program's entry point; 0: not known */
     const void *code; /* all of CODE_SIZE; NULL: not known */
     void *blob;
     size_t size;
@@ -119,7 +120,7 @@ static inline bool cfi_make(struct cfi_maker *m)
     struct cfi_section section = { m->bytes, m->n, FRAME_AT };
     struct cfi_input in = {
         .arch = m->arch, .segments = &segment, .n_segments = 1, .build_id = id, .build_id_size = 20,
-        .text_addr = CODE, .data_addr = FRAME_AT,
+        .text_addr = CODE, .data_addr = FRAME_AT, .entry = m->begins,
     };
 
     if (m->code)

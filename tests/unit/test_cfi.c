@@ -173,6 +173,62 @@ static void gaps_between_functions_have_no_row(void **state)
     cfi_done(&m);
 }
 
+/* Two functions with a gap between them, and a program that begins there, or elsewhere. */
+static struct cfi_maker with_entry(uint64_t begins)
+{
+    struct cfi_maker m;
+
+    cfi_x86_64(&m, "zR");
+    cfi_fde(&m, CODE + 0x100, 0x10);
+    cfi_close(&m);
+    cfi_fde(&m, CODE + 0x400, 0x10);
+    cfi_close(&m);
+    m.begins = begins;
+    make(&m);
+    return m;
+}
+
+static void nobody_called_what_a_program_begins_with(void **state)
+{
+    struct cfi_maker m = with_entry(CODE + 0x200);
+
+    (void)state;
+    expect(&m, 0x1ff, UNWIND_ROW_NONE, 0);
+    expect(&m, 0x200, UNWIND_ROW_END, 0);
+    expect(&m, 0x27f, UNWIND_ROW_END, 0);
+    expect(&m, 0x280, UNWIND_ROW_NONE, 0); /* so far no such code goes */
+    expect(&m, 0x400, UNWIND_ROW_SP, 8);
+    cfi_done(&m);
+    m = with_entry(CODE + 0x3f0);
+    expect(&m, 0x3ef, UNWIND_ROW_NONE, 0);
+    expect(&m, 0x3f0, UNWIND_ROW_END, 0);
+    expect(&m, 0x400, UNWIND_ROW_SP, 8);
+    cfi_done(&m);
+    m = with_entry(CODE + 0x10);
+    expect(&m, 0x10, UNWIND_ROW_END, 0);
+    expect(&m, 0x90, UNWIND_ROW_NONE, 0);
+    expect(&m, 0x100, UNWIND_ROW_SP, 8);
+    cfi_done(&m);
+    m = with_entry(CODE + 0x500);
+    expect(&m, 0x410, UNWIND_ROW_NONE, 0);
+    expect(&m, 0x500, UNWIND_ROW_END, 0);
+    expect(&m, 0x580, UNWIND_ROW_NONE, 0);
+    cfi_done(&m);
+}
+
+static void an_entry_point_with_a_table_is_followed_by_it(void **state)
+{
+    struct cfi_maker m = with_entry(CODE + 0x104);
+
+    (void)state;
+    expect(&m, 0x104, UNWIND_ROW_SP, 8);
+    expect(&m, 0x110, UNWIND_ROW_NONE, 0);
+    cfi_done(&m);
+    m = with_entry(UINT64_MAX - 8); /* in no segment */
+    expect(&m, 0x100, UNWIND_ROW_SP, 8);
+    cfi_done(&m);
+}
+
 static void restoring_the_state_restores_the_cfa_too(void **state)
 {
     struct cfi_maker m;
@@ -268,6 +324,8 @@ static void the_kernels_signal_frame_is_known(void **state)
     cfi_close(&m);
     make(&m);
     expect(&m, 0, UNWIND_ROW_SIGNAL, 0);
+    expect(&m, 0x10, UNWIND_ROW_SIGNAL, 0); /* the pc while the kernel runs its system call */
+    expect(&m, 0x11, UNWIND_ROW_NONE, 0);
     cfi_done(&m);
     cfi_x86_64(&m, "zRS"); /* another kind of signal frame */
     cfi_fde(&m, CODE, 0x10);
@@ -521,6 +579,8 @@ int main(void)
         cmocka_unit_test(pointers_are_read_in_every_encoding),
         cmocka_unit_test(leb128_pointers_and_a_personality_are_got_past),
         cmocka_unit_test(gaps_between_functions_have_no_row),
+        cmocka_unit_test(nobody_called_what_a_program_begins_with),
+        cmocka_unit_test(an_entry_point_with_a_table_is_followed_by_it),
         cmocka_unit_test(restoring_the_state_restores_the_cfa_too),
         cmocka_unit_test(a_return_address_in_a_register_is_told),
         cmocka_unit_test(procedure_linkage_tables_are_known_by_their_expression),
