@@ -156,14 +156,17 @@ static int run_screen(struct session *s, struct options *o, struct error *e)
 static bool open_before(struct options *o, struct error *e)
 {
     const char *slash = o->diff ? strrchr(o->diff, '/') : NULL;
-    struct session_config cfg = o->session;
     if (!o->diff)
         return true;
-    cfg.input = o->diff;
-    cfg.command = NULL;
-    scope_init(&cfg.scope);
+    struct session_config *cfg = mem_alloc(sizeof *cfg);
+    *cfg = o->session;
+    cfg->input = o->diff;
+    cfg->command = NULL;
+    scope_init(&cfg->scope);
     o->exports.before.name = slash ? slash + 1 : o->diff;
-    return (o->exports.before.session = session_open(&cfg, e)) || error_hint(e, "--diff needs a perf.data");
+    o->exports.before.session = session_open(cfg, e);
+    mem_free(cfg);
+    return o->exports.before.session || error_hint(e, "--diff needs a perf.data");
 }
 
 /* Names as the screens have them are those of stacks as the screens have them. */
@@ -281,7 +284,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* a reader that left and a file that may not grow are errors of write(2) */
     signal(SIGXFSZ, SIG_IGN);
     keep_to_files();
-    struct options o;
+    static struct options o; /* on the stack, no dump of that would reach beyond main() */
     struct error e = { 0 };
     int status = options_parse(&o, argc, argv, &e) ? run(&o) : complain(&e, EXIT_USAGE);
     options_done(&o);

@@ -259,8 +259,9 @@ static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reaso
         return;
     case BROKEN_UNREAD:
         snprintf(row->cause, sizeof row->cause,
-                 "the kernel could not read the stack: an exec has given it up, or it is not in memory yet");
-        snprintf(row->mend, sizeof row->mend, "nothing to do: where a program begins, or memory is short, it is so for a moment");
+                 "the kernel could not read the stack: an exec has given it up, or a part is not in memory");
+        snprintf(row->mend, sizeof row->mend,
+                 "nothing to do as a program begins; an array there that is not used yet: frame pointers (m) lead past it");
         return;
     default:
         snprintf(row->cause, sizeof row->cause, "the stack does not look as the unwind table says it should");

@@ -80,6 +80,7 @@ struct walk {
     const struct frame_owner *owner;
     bool give_up;          /* what is not there yet counts as never */
     uint32_t awaits;       /* module whose table is pending, 0: none */
+    uint32_t late;         /* frame whose table counts as never, 0: none */
     uint64_t pc;           /* the sample's */
 };
 
@@ -88,6 +89,8 @@ static void wait_for(struct walk *w, struct unwind_place *out, uint32_t module)
     out->pending = !w->give_up;
     if (out->pending)
         w->awaits = module;
+    else
+        w->late = out->frame;
 }
 
 /* The same addresses come again and again: what their tables say, be it nothing, is kept with them. */
@@ -228,6 +231,8 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
     uint32_t n = (r->sample.user_abi == PERF_SAMPLE_REGS_ABI_32 ? walk_32 : unwind_walk)(&in, &source, walked, room, &end);
     for (uint32_t i = 0; i < n; i++)
         frames[i] = walked[i].frame;
+    if (end == UNWIND_NO_TABLE && n && w.late == frames[n - 1])
+        end = UNWIND_PENDING; /* it has one, which came too late */
     if (!n)
         frames[n++] = samplestack_unmapped(s, owner, in.regs.pc, false);
     else if (end != UNWIND_ROOT)

@@ -194,6 +194,20 @@ static void what_was_aside_is_walked_from_its_copy_in_the_end(void **state)
     assert_int_equal(last.flags, SAMPLE_USER);
 }
 
+static void a_table_that_came_too_late_is_told_from_none(void **state)
+{
+    char want[64];
+
+    (void)state;
+    make_jit_frames(0);
+    do_dump(TEXT + 0x10, 5, sizeof stack, NULL, 0); /* no frame pointer */
+    userstack_retry(s, true);
+    assert_int_equal(s->user.n_aside, 0);
+    snprintf(want, sizeof want, "file:10 cut:%x", BROKEN_PENDING);
+    assert_string_equal(stack_text(), want);
+    assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
+}
+
 static void what_is_aside_is_bounded(void **state)
 {
     (void)state;
@@ -466,6 +480,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_address_in_no_mapping_stands_alone, start, end),
         cmocka_unit_test_setup_teardown(a_missing_table_keeps_the_sample_aside_but_in_the_history, start, end),
         cmocka_unit_test_setup_teardown(what_was_aside_is_walked_from_its_copy_in_the_end, start, end),
+        cmocka_unit_test_setup_teardown(a_table_that_came_too_late_is_told_from_none, start, end),
         cmocka_unit_test_setup_teardown(what_is_aside_is_bounded, start, end),
         cmocka_unit_test_setup_teardown(a_sample_that_left_the_history_is_left_alone, start, end),
         cmocka_unit_test_setup_teardown(a_32_bit_program_is_walked_by_its_frame_pointers, start, end),
