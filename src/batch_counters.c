@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* -b --view counters: counts as text, as perf stat -I prints them. Nothing is sampled meanwhile. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,31 +17,37 @@
 #include "session/counters.h"
 
 static volatile sig_atomic_t stop_signal;
+static sigset_t while_asleep;
 
 static void on_signal(int sig)
 {
     stop_signal = sig;
 }
 
+/* They come in only while we sleep: between a look and the sleep none is missed. */
 static void catch_signals(void)
 {
     struct sigaction sa = { .sa_handler = on_signal };
     static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+    sigset_t ours;
+    sigemptyset(&ours);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         sigaction(signals[i], &sa, NULL);
+        sigaddset(&ours, signals[i]);
+    }
+    sigprocmask(SIG_BLOCK, &ours, &while_asleep);
 }
 
 /* Until that time of the monotonic clock, or a signal. */
 static void sleep_until(uint64_t ns)
 {
-    while (!stop_signal) {
-        uint64_t now = clock_now_ns(), left = now < ns ? ns - now : 0;
-        /* A signal between the look and the sleep is noticed soon. */
-        struct timespec t = { 0, (long)(left < 200 * NS_PER_MS ? left : 200 * NS_PER_MS) };
-        if (!left)
-            return;
-        nanosleep(&t, NULL);
-    }
+    uint64_t left;
+    do {
+        uint64_t now = clock_now_ns();
+        left = now < ns ? ns - now : 0;
+        struct timespec t = { (time_t)(left / NS_PER_SEC), (long)(left % NS_PER_SEC) };
+        ppoll(NULL, 0, &t, &while_asleep); /* also for no time: a signal may wait */
+    } while (left && !stop_signal);
 }
 
 static void end_line(struct buf *out)

@@ -23,8 +23,7 @@ struct plan {
     bool filter; /* on all CPUs, and records of others than the targets are dropped */
     bool fit;    /* as many tasks as descriptors allow */
     bool fit_noted, refused_noted, cpus_noted;
-    bool no_wide;       /* all CPUs were refused: not to be tried again */
-    bool no_namespaces; /* NAMESPACES records want CAP_PERFMON, whatever perf_event_paranoid says */
+    bool no_wide; /* all CPUs were refused: not to be tried again */
     uint32_t features_dropped;
     uint32_t ring_asked; /* 0: as is best */
     uint32_t ring_bytes, ring_bytes_asked;

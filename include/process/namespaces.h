@@ -25,6 +25,7 @@ struct namespaces_table { /* zero-initialised is empty */
 
 /* dir: /proc/PID, open. False: nothing of it may be read. */
 bool namespaces_read(int dir, struct namespaces *out);
+bool namespaces_of_process(uint32_t pid, struct namespaces *out); /* the same */
 /* From a record's links; those of kinds that we do not know are left out. */
 void namespaces_of_links(const void *links, uint64_t n, bool swap, struct namespaces *out);
 /* Its number, from 1 on; 0: too many are known. */

@@ -31,6 +31,7 @@ struct proc {
     uint32_t n_tasks, n_live;
     uint64_t cgroup; /* from /proc; 0: not known */
     bool read;       /* from /proc, or it was tried */
+    bool namespaces_read; /* the same, since the last exec */
     uint32_t jit_epoch;
     struct image *image;
 };

@@ -304,6 +304,7 @@ void source_keep_budget(struct session *s);
 const struct session_event *source_by_period(const struct session *s);
 /* readproc.c */
 void readproc_of(struct session *s, uint32_t pid);  /* once, under lock, which it lets go meanwhile */
+void readproc_namespaces(struct session *s);        /* again, of all that were sampled and live: a process may change its own */
 void readproc_of_targets(struct session *s);        /* after a switch, under source_lock: one may end before it is sampled */
 /* load.c */
 bool load_open(struct session *s, struct error *e);

@@ -158,18 +158,8 @@ static bool step_user_space(struct plan *p)
     return true;
 }
 
-static bool step_namespaces(struct plan *p)
-{
-    if (!p->attr.namespaces)
-        return false;
-    p->no_namespaces = true;
-    return true;
-}
-
 static bool step_permission(struct plan *p)
 {
-    if (step_namespaces(p))
-        return true;
     if (p->where == PLAN_CPUS && p->filter)
         return step_tasks(p);
     if (p->where == PLAN_CPUS && step_own(p))

@@ -15,7 +15,6 @@ enum feature {
     FEATURE_CGROUP,        /* 5.7 */
     FEATURE_BPF_EVENT,     /* 5.1 */
     FEATURE_KSYMBOL,       /* 5.1 */
-    FEATURE_NAMESPACES,    /* 4.12 */
     FEATURE_CLOCKID,       /* 4.1 */
     FEATURE_COMM_EXEC,     /* 3.16 */
     FEATURE_MMAP2,         /* 3.16 */
@@ -26,7 +25,6 @@ static const char *const feature_names[FEATURE_COUNT] = {
     [FEATURE_CGROUP] = "cgroup records",
     [FEATURE_BPF_EVENT] = "BPF records",
     [FEATURE_KSYMBOL] = "kernel symbol records",
-    [FEATURE_NAMESPACES] = "namespace records",
     [FEATURE_CLOCKID] = "a choice of clock",
     [FEATURE_COMM_EXEC] = "marks on exec",
     [FEATURE_MMAP2] = "inodes of mappings",
@@ -207,13 +205,14 @@ static uint64_t sample_type_of(const struct plan *p, uint32_t member)
     return t;
 }
 
+/* Without records of namespaces: of each fork on the machine the kernel would look up all seven, for more than all else
+ * that is recorded of it (session/readproc.c). */
 static void set_sideband(const struct plan *p, struct perf_event_attr *a)
 {
     a->sample_id_all = 1;
     a->mmap = a->comm = a->task = 1;
     a->mmap2 = has(p, FEATURE_MMAP2);
     a->comm_exec = has(p, FEATURE_COMM_EXEC);
-    a->namespaces = has(p, FEATURE_NAMESPACES) && !p->no_namespaces;
     a->ksymbol = has(p, FEATURE_KSYMBOL);
     a->bpf_event = has(p, FEATURE_BPF_EVENT);
     a->cgroup = has(p, FEATURE_CGROUP);

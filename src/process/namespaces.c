@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cursor.h"
 #include "base/mem.h"
@@ -27,6 +28,18 @@ bool namespaces_read(int dir, struct namespaces *out)
         out->links[i] = (struct namespaces_link){ st.st_dev, st.st_ino };
         any = true;
     }
+    return any;
+}
+
+bool namespaces_of_process(uint32_t pid, struct namespaces *out)
+{
+    char path[24];
+    snprintf(path, sizeof path, "/proc/%u", pid);
+    int dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
+        return false;
+    bool any = namespaces_read(dir, out);
+    close(dir);
     return any;
 }
 

@@ -170,19 +170,15 @@ static void apply_exit(struct world *w, const struct record *r)
         task_exit(w, t);
 }
 
-/* Of a process those of its first thread: others' are rarely of their own. */
 static void apply_namespaces(struct world *w, const struct record *r)
 {
     struct namespaces ns;
-    struct task *t;
 
     if (r->namespaces.pid != r->namespaces.tid || !r->namespaces.n)
         return;
-    t = task_of(w, r->namespaces.pid, r->namespaces.tid);
+    task_of(w, r->namespaces.pid, r->namespaces.tid);
     namespaces_of_links(r->namespaces.links, r->namespaces.n, r->swap, &ns);
-    t->proc->namespaces = namespaces_number(&w->namespaces, &ns);
-    if (t->version)
-        w->entries[t->version].t.namespaces = t->proc->namespaces;
+    world_set_namespaces(w, r->namespaces.pid, &ns);
 }
 
 const struct namespaces *world_namespaces(const struct world *w, uint32_t number)

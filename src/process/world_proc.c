@@ -41,6 +41,29 @@ struct proc_snapshot *world_read_proc(uint32_t pid)
     return proc_read(pid);
 }
 
+bool world_wants_namespaces(const struct world *w, uint32_t pid)
+{
+    const struct proc *p = proc_find(w, pid);
+
+    return w->live && pid != 0 && p && !p->namespaces_read && p->n_live;
+}
+
+/* Of a process those of its first thread: others' are rarely of their own. */
+void world_set_namespaces(struct world *w, uint32_t pid, const struct namespaces *ns)
+{
+    struct proc *p = proc_find(w, pid);
+    const struct task *leader = task_find(w, pid);
+
+    if (!p)
+        return;
+    p->namespaces_read = true;
+    if (!ns)
+        return;
+    p->namespaces = namespaces_number(&w->namespaces, ns);
+    if (leader && leader->proc == p && leader->version)
+        w->entries[leader->version].t.namespaces = p->namespaces;
+}
+
 static void install_maps(struct world *w, struct proc *p, const struct proc_snapshot *snap)
 {
     struct space *s = p->image->space;
@@ -115,7 +138,7 @@ void world_install(struct world *w, uint32_t pid, struct proc_snapshot *snap)
         if (snap->gone)
             task_exit(w, leader);
     }
-    p->read = true;
+    p->read = p->namespaces_read = true;
     if (!snap->gone) {
         p->uid = snap->uid;
         if (snap->cgroup)

@@ -130,6 +130,7 @@ void proc_exec(struct world *w, struct proc *p)
 
     before->refs++;
     image_put(w, p->image);
+    p->namespaces_read = false;
     p->image = image_new(w, w->as_perf ? before : empty_space(w, p->pid, true));
     if (!w->as_perf)
         p->image->before = before;

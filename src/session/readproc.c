@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What processes had mapped before we came. Reading /proc may take long (a process that is stuck in the kernel holds its
- * map lock): not under our lock. */
+/* What processes had mapped before we came, and what records do not tell of them. Reading /proc may take long (a process
+ * that is stuck in the kernel holds its map lock): not under our lock. */
+#include "base/mem.h"
+#include "process/namespaces.h"
 #include "session/state.h"
 
 static void read_proc(struct session *s, uint32_t pid)
@@ -20,12 +22,40 @@ static void read_memfd(struct session *s, const struct world_memfd *m)
     world_tell_memfd(s->world, m, known, elf);
 }
 
+/* Were they recorded, the kernel would look them up at each fork on the machine. */
+static void read_namespaces(struct session *s, uint32_t pid)
+{
+    struct namespaces ns;
+    pthread_mutex_unlock(&s->lock);
+    bool known = namespaces_of_process(pid, &ns);
+    pthread_mutex_lock(&s->lock);
+    world_set_namespaces(s->world, pid, known ? &ns : NULL);
+}
+
 void readproc_of(struct session *s, uint32_t pid)
 {
     for (struct world_memfd m; world_wants_memfd(s->world, &m);)
         read_memfd(s, &m);
     for (uint32_t next; (next = world_wants_proc(s->world, pid));)
         read_proc(s, next);
+    if (world_wants_namespaces(s->world, pid))
+        read_namespaces(s, pid);
+}
+
+void readproc_namespaces(struct session *s)
+{
+    uint32_t n = 0;
+    pthread_mutex_lock(&s->lock);
+    uint32_t *pids = mem_array(world_thread_count(s->world) + 1, sizeof *pids);
+    for (uint32_t i = 1; i < world_thread_count(s->world); i++) {
+        const struct world_thread *t = world_thread(s->world, i);
+        if (t && !t->exited && t->pid && t->pid == t->tid)
+            pids[n++] = t->pid;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        read_namespaces(s, pids[i]);
+    pthread_mutex_unlock(&s->lock);
+    mem_free(pids);
 }
 
 void readproc_of_targets(struct session *s)

@@ -81,6 +81,8 @@ static void copy_images(struct snapshot *sn)
 static void snapshot_copy(struct snapshot *sn)
 {
     struct session *s = sn->s;
+    if (!s->file)
+        readproc_namespaces(s);
     pthread_mutex_lock(&s->lock);
     jit_follow(s, true);
     uint8_t *pass = mem_array(world_thread_count(s->world) + 1, 1);

@@ -4,10 +4,12 @@
 import collections
 import os
 import re
+import signal
+import subprocess
 import time
 
 import machine as m
-from ptyscreen import Screen, run
+from ptyscreen import LIMIT, PROGRAM, Screen, run
 
 STALL_S = float(os.environ.get("FLAMETOP_STALL_SECS", "8"))
 loads = []
@@ -212,6 +214,36 @@ def stalled_terminal():
 NS = ("net", "uts", "ipc", "pid", "user", "mnt", "cgroup")
 
 
+UNSHARES = """
+import ctypes, signal
+CLONE_NEWUTS = 0x04000000
+libc = ctypes.CDLL(None)
+signal.signal(signal.SIGUSR1, lambda *_: libc.unshare(CLONE_NEWUTS))
+while True: pass
+"""
+
+
+def burn(pid):
+    """Waits until a process has run for a second more."""
+    def ran_s():
+        fields = open("/proc/%d/stat" % pid).read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    before = ran_s()
+    m.until(lambda: ran_s() > before + 1, "it did not run")
+
+
+def told_namespaces(saved):
+    """{pid: {kind: "device/inode"}} of what was saved; of several records of a process the last"""
+    shown, _ = m.perf("script", "--show-namespace-events", "-i", saved)
+    return {int(pid): dict(re.findall(r"\d+/(\w+): (\w+/\w+)", links)) for pid, links in re.findall(
+        r"PERF_RECORD_NAMESPACES (\d+)/\d+ - nr_namespaces: 7\s*\[((?:[^\]]|\n)*)\]", shown)}
+
+
+def namespace(pid, kind):
+    st = os.stat("/proc/%s/ns/%s" % (pid, kind))
+    return "%d/%#x" % (st.st_dev, st.st_ino)
+
+
 def namespaces_saved():
     """perf script shows the namespaces of processes in what is saved: of those that ran before, and of one that left them"""
     m.need_root()
@@ -220,18 +252,42 @@ def namespaces_saved():
     saved = m.path("namespaces.data")
     for seconds in (2, 8, 32):
         m.flametop("-p", "%d,%d" % (loads[0].pid, own.pid), "--duration", str(seconds), "-o", saved)
-        shown, _ = m.perf("script", "--show-namespace-events", "-i", saved)
-        told = {int(pid): dict(re.findall(r"\d+/(\w+): (\w+/\w+)", links)) for pid, links in re.findall(
-            r"PERF_RECORD_NAMESPACES (\d+)/\d+ - nr_namespaces: 7\s*\[((?:[^\]]|\n)*)\]", shown)}
+        told = told_namespaces(saved)
         if {loads[0].pid, own.pid} <= set(told):
             break
     for load in (loads[0], own):
         for kind in NS:
-            st = os.stat("/proc/%d/ns/%s" % (load.pid, kind))
-            assert told[load.pid][kind] == "%d/%#x" % (st.st_dev, st.st_ino), (kind, told)
+            assert told[load.pid][kind] == namespace(load.pid, kind), (kind, told)
     assert told[own.pid]["uts"] != told[loads[0].pid]["uts"] and told[own.pid]["pid"] == told[loads[0].pid]["pid"], told
     m.stop(own)
 
 
+def namespaces_left():
+    """so it does of a program that was started in others while it was sampled, and of one that left its own by itself"""
+    m.need_root()
+    need()
+    saved = m.path("left.data")
+    for seconds in (2, 8, 32):
+        m.flametop("-F", "499", "--duration", str(seconds), "-o", saved, "--", "unshare", "--uts", m.build("shape"), "36000")
+        told = list(told_namespaces(saved).values())
+        if told and told[-1]["uts"] != namespace("self", "uts"):
+            break
+    assert told[-1]["uts"] != namespace("self", "uts") and told[-1]["net"] == namespace("self", "net"), told
+    load = m.start("python3", "-c", UNSHARES)
+    top = m.adopt(subprocess.Popen([PROGRAM, "-F", "499", "-p", str(load.pid), "-o", saved, "--duration", "36000"],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    m.until(lambda: m.has_events(top.pid), "nothing was sampled")
+    burn(load.pid)
+    os.kill(load.pid, signal.SIGUSR1)
+    m.until(lambda: namespace(load.pid, "uts") != namespace("self", "uts"), "it did not leave")
+    burn(load.pid)
+    top.send_signal(signal.SIGINT)
+    top.wait(LIMIT)
+    told = told_namespaces(saved)
+    for kind in NS:
+        assert told[load.pid][kind] == namespace(load.pid, kind), (kind, told)
+    m.stop(load)
+
+
 run(perf_reads_it, same_numbers, true_addresses, reads_perf, several_events, round_trip, tracepoint_saved, frozen_is_written,
-    namespaces_saved, stalled_terminal)
+    namespaces_saved, namespaces_left, stalled_terminal)

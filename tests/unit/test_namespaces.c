@@ -28,6 +28,9 @@ static void those_of_a_process_are_read(void **state)
     dir = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     assert_false(namespaces_read(dir, &ns));
     close(dir);
+    assert_true(namespaces_of_process((uint32_t)getpid(), &ns));
+    assert_true(ns.links[5].dev == st.st_dev && ns.links[5].ino == st.st_ino);
+    assert_false(namespaces_of_process(UINT32_MAX, &ns));
 }
 
 static void a_record_may_have_fewer_or_more_than_we_know(void **state)
