@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What counting costs those that are counted, beside perf stat in the same run: ratios hold when the machine's speed drifts.
 
-    tests/bench/counters_cost.py PROGRAM [ROUNDS]
+    tests/bench/counters_cost.py PROGRAM [ROUNDS [LOAD ...]]
 
-Two loads of a fixed amount of work: a storm of forks, and dd by single bytes. Each runs alone, beside perf stat -a -d -I 1000,
-beside -b --view counters, and beside the screen in view 1 and in view 4; the order changes with each round. Load: its CPU time
-(user and system) in seconds, as of wait4(2). Own: CPU time of the one that counts, per second that it ran, in milliseconds.
-Paired: the median of the rounds' ratios of the load's time to that beside perf stat, or in view 4 to that in view 1, with
-the quartiles.
+LOAD: forks (a storm of them), dd (by single bytes); both, if none is named. Each is a fixed amount of work, of a third of a
+second on a machine with nothing else to do. In each round it runs REPEATS times alone, beside perf stat -a -d -I 1000, beside
+-b --view counters, and beside the screen in view 1 and in view 4; the order changes with each round. Nine rounds of both
+take five minutes on a quiet machine. Load: its CPU time (user and system) in milliseconds, as of wait4(2), of all of a
+round's runs. Own: CPU time of the one that counts, per second that it ran, in milliseconds. Paired: the median of the
+rounds' ratios of the load's time to that beside perf stat, or in view 4 to that in view 1, with the quartiles; then the
+same of the shortest of each round's runs, which others on a busy machine disturb less.
 """
 import fcntl
 import os
@@ -28,7 +30,7 @@ FORKS = r"""
 #include <unistd.h>
 int main(void)
 {
-    for (int i = 0; i < 12000; i++) {
+    for (int i = 0; i < 4000; i++) {
         pid_t pid = fork();
         if (!pid)
             _exit(0);
@@ -37,7 +39,8 @@ int main(void)
     return 0;
 }
 """
-WARM_S = 2.5
+WARM_S = 1.5
+REPEATS = 4
 
 
 def on_terminal(argv):
@@ -54,6 +57,7 @@ def on_terminal(argv):
                 pass
         except OSError:
             pass
+        os.close(fd)
     threading.Thread(target=drain, daemon=True).start()
     return pid
 
@@ -67,23 +71,40 @@ def cpu_s(usage):
 
 
 def measure(load, start, argv):
-    """(CPU seconds of the load, CPU milliseconds of the counter per second)"""
+    """(CPU seconds of the load by run, CPU milliseconds of the counter per second)"""
     began = time.monotonic()
     counter = start(argv) if argv else None
     if counter:
         time.sleep(WARM_S)
-    pid = in_background(load)
-    usage = os.wait4(pid, 0)[2]
+    runs = [cpu_s(os.wait4(in_background(load), 0)[2]) for _ in range(REPEATS)]
     if not counter:
-        return cpu_s(usage), 0
+        return runs, 0
     os.kill(counter, signal.SIGINT)
     own = os.wait4(counter, 0)[2]
-    return cpu_s(usage), 1000 * cpu_s(own) / (time.monotonic() - began)
+    return runs, 1000 * cpu_s(own) / (time.monotonic() - began)
 
 
 def quartiles(values):
     q = statistics.quantiles(values, n=4) if len(values) > 1 else values * 3
     return "%.3f (%.3f to %.3f)" % (statistics.median(values), q[0], q[2])
+
+
+def compare(name, load, ways, rounds):
+    results = {way: [] for way in ways}
+    names = list(ways)
+    for i in range(rounds):
+        for way in names[i % len(names):] + names[:i % len(names)]:
+            results[way].append(measure(load, *ways[way]))
+    print("%s: %d rounds" % (name, rounds))
+    for way, got in results.items():
+        print("    %-20s load %7.1f ms   own %6.1f ms/s" % (way, 1000 * statistics.median(sum(g[0]) for g in got),
+                                                           statistics.median(g[1] for g in got)))
+    for way, beside in (("-b --view counters", "perf stat -a -d"), ("perf stat -a -d", "alone"),
+                        ("-b --view counters", "alone"), ("screen, view 4", "perf stat -a -d"),
+                        ("screen, view 4", "screen, view 1")):
+        pairs = list(zip(results[way], results[beside]))
+        print("    %s beside %s: %s; shortest %s" % (way, beside, quartiles([sum(a[0]) / sum(b[0]) for a, b in pairs]),
+                                                     quartiles([min(a[0]) / min(b[0]) for a, b in pairs])), flush=True)
 
 
 def main():
@@ -96,23 +117,13 @@ def main():
             "screen, view 4": (on_terminal, [program, "--view", "counters"])}
     with tempfile.TemporaryDirectory() as folder:
         forks = os.path.join(folder, "forks")
+        loads = {"forks": [forks], "dd": ["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=1000000"]}
+        chosen = sys.argv[3:] or list(loads)
+        if set(chosen) - set(loads):
+            sys.exit("LOAD is one of: " + ", ".join(loads))
         subprocess.run(["cc", "-O1", "-x", "c", "-", "-o", forks], input=FORKS, text=True, check=True)
-        loads = {"forks": [forks], "dd": ["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=4000000"]}
-        for name, load in loads.items():
-            results = {way: [] for way in ways}
-            names = list(ways)
-            for i in range(rounds):
-                for way in names[i % len(names):] + names[:i % len(names)]:
-                    results[way].append(measure(load, *ways[way]))
-            print("%s: %d rounds" % (name, rounds))
-            for way, got in results.items():
-                print("    %-20s load %7.3f s   own %6.1f ms/s" % (way, statistics.median(g[0] for g in got),
-                                                                  statistics.median(g[1] for g in got)))
-            for way, beside in (("-b --view counters", "perf stat -a -d"), ("perf stat -a -d", "alone"),
-                                ("-b --view counters", "alone"), ("screen, view 4", "perf stat -a -d"),
-                                ("screen, view 4", "screen, view 1")):
-                ratios = [a[0] / b[0] for a, b in zip(results[way], results[beside])]
-                print("    %s beside %s: %s" % (way, beside, quartiles(ratios)))
+        for name in chosen:
+            compare(name, loads[name], ways, rounds)
 
 
 main()
