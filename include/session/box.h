@@ -12,8 +12,13 @@
 
 struct box_counters;
 
+struct box_file {
+    int fd;        /* stays open; -1: not open */
+    size_t enough; /* bytes to read of it, as of the last look; 0: not known */
+};
+
 struct box {
-    int stat_fd, vmstat_fd; /* stay open; -1: not open */
+    struct box_file stat, vmstat;
     struct buf text;
     uint32_t cpus;          /* online */
     uint64_t user, system, idle, iowait, total; /* jiffies at the last look */

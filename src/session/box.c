@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +12,14 @@
 #include "base/mem.h"
 #include "perf/pmu.h"
 #include "perf/tally.h"
+
+#define READ_CHUNK 8192
+#define READ_MAX   (1u << 20)
+#define READ_SPARE 64 /* numbers grow */
+
+struct jiffies {
+    uint64_t user, nice, system, idle, iowait, irq, softirq, steal;
+};
 
 /* One group on each CPU that was online when it was opened. */
 struct box_counters {
@@ -25,33 +32,35 @@ struct box_counters {
 void box_init(struct box *b)
 {
     memset(b, 0, sizeof *b);
-    b->stat_fd = b->vmstat_fd = -1;
+    b->stat.fd = b->vmstat.fd = -1;
     b->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN); /* until the first look */
     b->user_percent = b->system_percent = b->idle_percent = b->iowait_percent = -1;
     b->switches_per_sec = b->faults_per_sec = b->ipc = -1;
 }
 
-/* The value behind a key at the start of a line. */
-static uint64_t box_value(const char *text, const char *key)
+/* What a line of /proc/stat tells of a CPU, behind its name; false: less than all of it. */
+static bool parse_jiffies(const char *p, struct jiffies *out)
 {
-    size_t n = strlen(key);
-    for (const char *p = text; p && *p; p = strchr(p, '\n')) {
-        if (*p == '\n')
-            p++;
-        if (!strncmp(p, key, n) && p[n] == ' ')
-            return strtoull(p + n, NULL, 10);
+    uint64_t *const values[] = { &out->user, &out->nice, &out->system, &out->idle,
+                                 &out->iowait, &out->irq, &out->softirq, &out->steal };
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        char *end;
+        *values[i] = strtoull(p, &end, 10);
+        if (end == p || (*end != ' ' && *end != '\n'))
+            return false;
+        p = end;
     }
-    return 0;
+    return true;
 }
 
-static void box_look_cpu(struct box *b, struct buf *text)
+static void box_look_cpu(struct box *b)
 {
-    unsigned long long user, nice, system, idle, iowait, irq, softirq, steal;
-    if (sscanf(buf_str(text), "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system, &idle, &iowait,
-               &irq, &softirq, &steal) != 8)
+    struct jiffies j;
+    const char *text = buf_str(&b->text);
+    if (strncmp(text, "cpu ", 4) || !parse_jiffies(text + 4, &j))
         return;
-    struct box now = { .user = user + nice, .system = system + irq + softirq, .idle = idle, .iowait = iowait };
-    now.total = now.user + now.system + now.idle + now.iowait + steal;
+    struct box now = { .user = j.user + j.nice, .system = j.system + j.irq + j.softirq, .idle = j.idle, .iowait = j.iowait };
+    now.total = now.user + now.system + now.idle + now.iowait + j.steal;
     if (b->total && now.total > b->total) {
         double all = now.total - b->total;
         /* iowait and idle may step back on some kernels: never show less than nothing */
@@ -68,20 +77,36 @@ static double box_rate(uint64_t before, uint64_t now, uint64_t interval_ns)
     return now >= before ? (double)(now - before) * NS_PER_SEC / interval_ns : 0;
 }
 
+/* The lines of CPUs stand behind that of all of them, which comes first. */
 static void box_count_cpus(struct box *b)
 {
     uint32_t n = 0;
-    for (const char *p = buf_str(&b->text); (p = strstr(p, "\ncpu")); p++)
+    for (const char *p = buf_str(&b->text); (p = strchr(p, '\n')) && !strncmp(p, "\ncpu", 4); p++)
         n++;
     b->cpus = n ? n : b->cpus;
 }
 
-/* To open a file of procfs costs more than to read it. */
-static bool box_read(struct box *b, int *fd, const char *path)
+/* Reads a file until the line that begins with key has come, and gives the number there; 0: there is none. To open a file
+ * of procfs costs more than to read it, and what lies behind that line is not even made by the kernel if nobody asks. */
+static uint64_t box_read(struct box *b, struct box_file *file, const char *path, const char *key)
 {
-    if (*fd < 0)
-        *fd = open(path, O_RDONLY | O_CLOEXEC);
-    return *fd >= 0 && lseek(*fd, 0, SEEK_SET) == 0 && file_read_fd(*fd, path, 1 << 20, &b->text, NULL);
+    char chunk[READ_CHUNK];
+    ssize_t n;
+    buf_clear(&b->text);
+    if (file->fd < 0)
+        file->fd = open(path, O_RDONLY | O_CLOEXEC);
+    size_t wanted = file->enough ? file->enough : sizeof chunk;
+    while (b->text.len < READ_MAX && (n = pread(file->fd, chunk, wanted, (off_t)b->text.len)) > 0) {
+        buf_add(&b->text, chunk, (size_t)n);
+        const char *line = strstr(buf_str(&b->text), key), *end = line ? strchr(line + 1, '\n') : NULL;
+        wanted = sizeof chunk;
+        if (!end)
+            continue;
+        size_t enough = (size_t)(end - buf_str(&b->text)) + READ_SPARE;
+        file->enough = enough < sizeof chunk ? enough : 0;
+        return strtoull(line + strlen(key), NULL, 10);
+    }
+    return 0;
 }
 
 static void box_close_counters(struct box *b)
@@ -131,16 +156,16 @@ static void box_look_counters(struct box *b)
 void box_look(struct box *b, uint64_t now_ns)
 {
     uint64_t interval_ns = b->time_ns && now_ns > b->time_ns ? now_ns - b->time_ns : 0;
-    if (box_read(b, &b->stat_fd, "/proc/stat")) {
-        box_look_cpu(b, &b->text);
+    uint64_t switches = box_read(b, &b->stat, "/proc/stat", "\nctxt ");
+    if (b->text.len) {
+        box_look_cpu(b);
         box_count_cpus(b);
-        uint64_t switches = box_value(buf_str(&b->text), "ctxt");
         if (interval_ns && switches)
             b->switches_per_sec = box_rate(b->switches, switches, interval_ns);
         b->switches = switches;
     }
-    if (box_read(b, &b->vmstat_fd, "/proc/vmstat")) {
-        uint64_t faults = box_value(buf_str(&b->text), "pgfault");
+    uint64_t faults = box_read(b, &b->vmstat, "/proc/vmstat", "\npgfault ");
+    if (b->text.len) {
         if (interval_ns && faults)
             b->faults_per_sec = box_rate(b->faults, faults, interval_ns);
         b->faults = faults;
@@ -151,10 +176,10 @@ void box_look(struct box *b, uint64_t now_ns)
 
 void box_done(struct box *b)
 {
-    if (b->stat_fd >= 0)
-        close(b->stat_fd);
-    if (b->vmstat_fd >= 0)
-        close(b->vmstat_fd);
+    if (b->stat.fd >= 0)
+        close(b->stat.fd);
+    if (b->vmstat.fd >= 0)
+        close(b->vmstat.fd);
     buf_done(&b->text);
     box_close_counters(b);
     box_init(b);
@@ -162,16 +187,15 @@ void box_done(struct box *b)
 
 static bool parse_cpu(const char *line, struct box_cpu *out)
 {
-    unsigned number;
-    unsigned long long v[8];
-    if (sscanf(line, "cpu%u %llu %llu %llu %llu %llu %llu %llu %llu", &number, &v[0], &v[1], &v[2], &v[3], &v[4],
-               &v[5], &v[6], &v[7]) != 9)
+    char *end;
+    struct jiffies j;
+    if (strncmp(line, "cpu", 3) || line[3] < '0' || line[3] > '9')
         return false;
-    *out = (struct box_cpu){ .number = number, .busy_percent = -1 };
-    for (int i = 0; i < 8; i++) {
-        out->total += v[i];
-        out->busy += i == 3 || i == 4 ? 0 : v[i]; /* idle and iowait are not busy */
-    }
+    *out = (struct box_cpu){ .number = (uint32_t)strtoul(line + 3, &end, 10), .busy_percent = -1 };
+    if (!parse_jiffies(end, &j))
+        return false;
+    out->busy = j.user + j.nice + j.system + j.irq + j.softirq + j.steal;
+    out->total = out->busy + j.idle + j.iowait;
     return true;
 }
 
