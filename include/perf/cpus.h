@@ -4,6 +4,7 @@
 #define FLAMETOP_PERF_CPUS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct cpus {
@@ -17,6 +18,18 @@ bool cpus_parse(const char *text, struct cpus *out);
 void cpus_read(const char *which, struct cpus *out);
 bool cpus_has(const struct cpus *c, uint32_t cpu);
 void cpus_done(struct cpus *c);
+
+/* "online", read again and again: the file stays open, and is taken apart only when it says something else. */
+#define CPUS_WATCH_MAX 128
+struct cpus_watch {
+    int fd;   /* -1: not open */
+    size_t n; /* of text; 0: not known */
+    char text[CPUS_WATCH_MAX];
+};
+void cpus_watch_init(struct cpus_watch *w);
+/* True: *list, which was a list or zero-initialised, is now another one; the first time always. False: it still holds. */
+bool cpus_watch_look(struct cpus_watch *w, struct cpus *list);
+void cpus_watch_done(struct cpus_watch *w);
 
 /* The same as a plain value; without a bit: every CPU. */
 #define CPU_MASK_MAX 8192 /* the most that a kernel is built for */

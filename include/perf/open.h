@@ -96,6 +96,8 @@ bool open_all(struct plan *p, const struct targets *targets, struct live_cpu ***
               struct open_failure *f);
 /* The same on one CPU, for CPUs that come later. NULL: it did not open. */
 struct live_cpu *open_cpu(const struct plan *p, const struct targets *targets, uint32_t cpu);
+/* Leaves of the CPUs that are online those on which the plan samples. */
+void open_narrow_cpus(const struct plan *p, struct cpus *out);
 /* The CPUs on which the plan samples, of those online. */
 void open_cpu_list(const struct plan *p, struct cpus *out);
 /* Does the kernel let children inherit events whose samples read groups (Linux 6.13)? By trying. */

@@ -2,6 +2,7 @@
 #include "perf/cpus.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 
+#define CPUS_FOLDER "/sys/devices/system/cpu/"
 #define CPUS_MAX 16384 /* twice the most that Linux can be built for */
 
 static void add_range(struct cpus *c, uint32_t first, uint32_t last)
@@ -58,7 +60,7 @@ void cpus_read(const char *which, struct cpus *out)
 {
     char path[64];
     struct buf b = { 0 };
-    snprintf(path, sizeof path, "/sys/devices/system/cpu/%s", which);
+    snprintf(path, sizeof path, CPUS_FOLDER "%s", which);
     bool ok = file_read(path, 64 * 1024, &b, NULL) && cpus_parse(buf_str(&b), out);
     buf_done(&b);
     if (ok)
@@ -77,6 +79,40 @@ void cpus_done(struct cpus *c)
 {
     mem_free(c->in);
     *c = (struct cpus){ 0 };
+}
+
+void cpus_watch_init(struct cpus_watch *w)
+{
+    *w = (struct cpus_watch){ .fd = -1 };
+}
+
+bool cpus_watch_look(struct cpus_watch *w, struct cpus *list)
+{
+    char now[CPUS_WATCH_MAX];
+    if (w->fd < 0)
+        w->fd = open(CPUS_FOLDER "online", O_RDONLY | O_CLOEXEC);
+    ssize_t got = w->fd < 0 ? -1 : pread(w->fd, now, sizeof now, 0);
+    size_t n = got > 0 && (size_t)got < sizeof now ? (size_t)got : 0; /* what fills it may go on */
+    if (n && n == w->n && !memcmp(now, w->text, n))
+        return false;
+    cpus_done(list);
+    memcpy(w->text, now, n);
+    w->text[n] = '\0';
+    if (n && cpus_parse(w->text, list)) {
+        w->n = n;
+        return true;
+    }
+    w->n = 0;
+    cpus_done(list);
+    cpus_read("online", list);
+    return true;
+}
+
+void cpus_watch_done(struct cpus_watch *w)
+{
+    if (w->fd >= 0)
+        close(w->fd);
+    cpus_watch_init(w);
 }
 
 struct cpu_mask cpu_mask_of(const char *list)

@@ -40,6 +40,8 @@ struct live {
         uint64_t bytes, lost, time_ns;
     } budget_look; /* the last one at the budget */
     int epoll_fd;
+    struct cpus_watch online;
+    struct cpus now;      /* those that are measured, as of the last look */
     struct map lost;      /* CPUs whose event has ended while they are online */
     uint32_t n_lost;      /* as of the last look */
     bool starved;         /* the same */
@@ -132,6 +134,7 @@ struct live *live_open(const struct live_config *cfg, struct error *e)
 {
     struct live *l = mem_zalloc(sizeof *l);
     plan_init(&l->plan, cfg);
+    cpus_watch_init(&l->online);
     l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (l->epoll_fd < 0) {
         error_sys(e, errno, "cannot wait for events: epoll_create1");
@@ -170,6 +173,8 @@ void live_close(struct live *l)
     targets_done(&l->targets);
     map_done(&l->member_of);
     map_done(&l->lost);
+    cpus_watch_done(&l->online);
+    cpus_done(&l->now);
     readings_done(&l->readings);
     plan_done(&l->plan);
     mem_free(l);
@@ -492,16 +497,16 @@ static uint32_t count_lost(struct live *l, const struct cpus *now)
 
 void live_check_cpus(struct live *l)
 {
-    struct cpus now;
-    open_cpu_list(&l->plan, &now);
+    const struct cpus *now = &l->now;
+    if (cpus_watch_look(&l->online, &l->now))
+        open_narrow_cpus(&l->plan, &l->now);
     bool gone = have_ended(l);
     for (uint32_t i = 0; i < l->n_cpus; i++)
-        if (!l->cpus[i]->leaving && (!cpus_has(&now, l->cpus[i]->cpu) || was_retired(l, l->cpus[i])))
+        if (!l->cpus[i]->leaving && (!cpus_has(now, l->cpus[i]->cpu) || was_retired(l, l->cpus[i])))
             leave(l, l->cpus[i]);
-    for (uint32_t cpu = 0; cpu < now.n && !gone; cpu++)
-        if (now.in[cpu] && !has_cpu(l, cpu))
+    for (uint32_t cpu = 0; cpu < now->n && !gone; cpu++)
+        if (now->in[cpu] && !has_cpu(l, cpu))
             join(l, cpu);
-    l->n_lost = count_lost(l, &now);
+    l->n_lost = count_lost(l, now);
     l->starved = is_starved(l);
-    cpus_done(&now);
 }

@@ -58,16 +58,21 @@ static bool is_measured_on(const struct plan *p, uint32_t cpu)
     return false;
 }
 
-void open_cpu_list(const struct plan *p, struct cpus *out)
+void open_narrow_cpus(const struct plan *p, struct cpus *out)
 {
     const struct scope *s = &p->cfg.scope;
-    cpus_read("online", out);
     for (uint32_t i = 0; i < out->n; i++) {
         if (s->cpus && (i >= s->n_cpus || !s->cpus[i]))
             out->in[i] = false;
         if (!is_measured_on(p, i))
             out->in[i] = false;
     }
+}
+
+void open_cpu_list(const struct plan *p, struct cpus *out)
+{
+    cpus_read("online", out);
+    open_narrow_cpus(p, out);
 }
 
 static bool is_online(uint32_t cpu)

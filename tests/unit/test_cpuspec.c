@@ -163,6 +163,31 @@ static void places_are_those_of_each_cpu(void **state)
     mem_free(at);
 }
 
+static void a_list_that_did_not_change_is_kept(void **state)
+{
+    struct cpus_watch watch;
+    struct cpus list = { 0 }, now;
+    (void)state;
+    cpus_watch_init(&watch);
+    assert_true(cpus_watch_look(&watch, &list));
+    for (int i = 0; i < 100 && cpus_watch_look(&watch, &list); i++)
+        if (watch.n == 0) { /* it is too long, or there is none: then each look is a new one */
+            cpus_watch_done(&watch);
+            cpus_done(&list);
+            skip();
+        }
+    assert_false(cpus_watch_look(&watch, &list));
+    cpus_read("online", &now);
+    assert_true(now.n && now.n == list.n && !memcmp(now.in, list.in, now.n * sizeof *now.in));
+    watch.text[0] ^= 1; /* as if it had been another one */
+    list.in[0] = !list.in[0];
+    assert_true(cpus_watch_look(&watch, &list));
+    assert_memory_equal(now.in, list.in, now.n * sizeof *now.in);
+    cpus_watch_done(&watch);
+    cpus_done(&now);
+    cpus_done(&list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +196,7 @@ int main(void)
         cmocka_unit_test(what_is_no_list_is_named),
         cmocka_unit_test(a_machine_that_says_nothing_has_cpus_only),
         cmocka_unit_test(places_are_those_of_each_cpu),
+        cmocka_unit_test(a_list_that_did_not_change_is_kept),
     };
     return cmocka_run_group_tests(tests, make_machine, remove_machine);
 }
