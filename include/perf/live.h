@@ -70,6 +70,8 @@ const struct perf_event_attr *live_other_attr(const struct live *l, uint32_t mem
 void live_rate_of(const struct live *l, uint32_t member, uint64_t *freq_hz, uint64_t *period);
 uint32_t live_notes(const struct live *l, const struct live_note **notes);
 int live_fd(const struct live *l);         /* an epoll descriptor: readable when a ring reached its watermark */
+/* From now on that is ready also when fd can be read. */
+void live_wake_by(struct live *l, int fd);
 uint32_t live_cpu_count(const struct live *l); /* rings open now */
 uint32_t live_fd_count(const struct live *l);
 uint32_t live_ring_bytes(const struct live *l); /* of one ring */

@@ -77,7 +77,7 @@ static void look_for_ends(struct live *l)
         int n = epoll_wait(l->epoll_fd, ev, 16, 0);
         for (int i = 0; i < n; i++) {
             struct live_cpu *c = ev[i].data.ptr;
-            if (!(ev[i].events & (EPOLLHUP | EPOLLERR)))
+            if (!c || !(ev[i].events & (EPOLLHUP | EPOLLERR)))
                 continue;
             unwatch(l, c);
             c->watched++;
@@ -210,6 +210,13 @@ uint32_t live_notes(const struct live *l, const struct live_note **notes)
 int live_fd(const struct live *l)
 {
     return l->epoll_fd;
+}
+
+void live_wake_by(struct live *l, int fd)
+{
+    struct epoll_event ev = { .events = EPOLLIN };
+    if (epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, fd, &ev) != 0)
+        log_add("a wake-up has to wait for records: %s", strerror(errno));
 }
 
 uint32_t live_cpu_count(const struct live *l)

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -290,6 +291,19 @@ static int wait_ms(const struct session *s)
     return prompt ? PROMPT_INTERVAL_MS : COLLECT_INTERVAL_MS;
 }
 
+/* fd: of the source. It may be closed by a switch while we wait: the wake-up comes with it. */
+static void wait_for_work(struct session *s, int fd)
+{
+    struct pollfd fds[] = { { .fd = fd < 0 ? s->wake_fd : fd, .events = POLLIN },
+                            { .fd = s->command_floods ? -1 : s->command_pipe, .events = POLLIN } };
+    struct epoll_event ev;
+    uint64_t n;
+    /* as a rule there is nothing else to wait for: that is less than half the way through the kernel */
+    int woken = fd >= 0 && fds[1].fd < 0 ? epoll_wait(fd, &ev, 1, wait_ms(s)) : poll(fds, 2, wait_ms(s));
+    if (woken > 0 && read(s->wake_fd, &n, sizeof n) < 0)
+        return; /* records woke us */
+}
+
 void *collector_main(void *session)
 {
     struct session *s = session;
@@ -304,16 +318,7 @@ void *collector_main(void *session)
         int fd = s->live ? live_fd(s->live) : -1;
         pthread_mutex_unlock(&s->source_lock);
         command_poll(s);
-        /* the source may be closed by a switch while we wait: the wake-up comes with it */
-        struct pollfd fds[] = { { .fd = s->wake_fd, .events = POLLIN },
-                                { .fd = fd, .events = POLLIN },
-                                { .fd = s->command_floods ? -1 : s->command_pipe, .events = POLLIN } };
-        poll(fds, sizeof fds / sizeof *fds, wait_ms(s));
-        if (fds[0].revents & POLLIN) {
-            uint64_t n;
-            if (read(s->wake_fd, &n, sizeof n) < 0)
-                continue;
-        }
+        wait_for_work(s, fd);
     }
     return NULL;
 }

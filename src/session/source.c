@@ -177,6 +177,7 @@ static void source_adopt(struct session *s, struct live *live, const struct wish
     else
         s->scope_number = 1;
     s->live = live;
+    live_wake_by(live, s->wake_fd);
     adopt_events(s, live, w);
     s->running_callchain = running->callchain;
     s->running_stack_bytes = running->stack_bytes;

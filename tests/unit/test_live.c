@@ -66,6 +66,26 @@ static void target_that_ends_is_noticed_and_does_not_spin(void **state)
     assert_true(live_drain(live, true, on_record, &seen) < 1000);
 }
 
+static void a_descriptor_of_ours_ends_the_wait_as_well(void **state)
+{
+    (void)state;
+    int wake[2];
+    scope_to(child(spin));
+    open_or_skip();
+    assert_int_equal(pipe2(wake, O_CLOEXEC | O_NONBLOCK), 0);
+    live_wake_by(live, wake[0]);
+    RUN_UNTIL(seen.mine >= 10);
+    assert_int_equal(write(wake[1], "", 1), 1);
+    struct pollfd p = { .fd = live_fd(live), .events = POLLIN };
+    for (int i = 0; i < 3; i++) { /* a drain takes nothing from it */
+        assert_int_equal(poll(&p, 1, 60000), 1);
+        live_drain(live, false, on_record, &seen);
+    }
+    assert_int_equal(read(wake[0], &(char){ 0 }, 1), 1);
+    close(wake[0]);
+    close(wake[1]);
+}
+
 static int go_pipe[2];
 
 static bool wait_for_go(void)
@@ -851,6 +871,7 @@ int main(void)
         CASE(all_cpus_show_a_spinning_child_with_its_callers),
         CASE(records_come_in_order_of_time_across_cpus),
         CASE(pid_scope_sees_only_that_process),
+        CASE(a_descriptor_of_ours_ends_the_wait_as_well),
         CASE(target_that_ends_is_noticed_and_does_not_spin),
         CASE(child_of_a_target_is_sampled_and_outlives_it),
         CASE(child_is_left_out_when_it_is_not_to_be_followed),
