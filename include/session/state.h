@@ -38,9 +38,11 @@ struct place_slot {
     const struct unwind_entry *entry;
 };
 
-/* The stacks of callers that were seen lately. */
-#define CALLERS_CACHE_SLOTS 4096
-#define FILE_CACHE_SHIFT    2 /* both over a file: so many times twice as large, as there all is asked for at once */
+#define FILE_CACHE_SHIFT 2 /* over a file: so many times twice as large, as there all is asked for at once */
+
+/* The stacks of callers that were seen lately: far more than there are hot paths, as a path that was pushed out by another
+ * costs as much as a new one. */
+#define CALLERS_CACHE_SLOTS 16384
 struct callers_slot {
     uint64_t hash; /* of the owner and the addresses; 0: empty */
     uint32_t stack;
@@ -155,7 +157,7 @@ struct session {
     struct symbolizer *symbolizer; /* has its own lock */
     struct place_slot *places;
     struct callers_slot *callers;
-    unsigned cache_shift;        /* of both: SLOTS << this */
+    unsigned cache_shift;        /* of places: SLOTS << this */
     bool caches_hold;            /* something was put in since they were last emptied */
     struct user_stacks user;
     struct jit_names jit;

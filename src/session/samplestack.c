@@ -63,8 +63,9 @@ static uint32_t branch_entries(const struct record *r, struct entry *out, uint32
 /* Words of user space may look like a context: AT_FDCWD is -100. */
 static bool is_context(uint64_t v)
 {
-    return v == PERF_CONTEXT_USER || v == PERF_CONTEXT_KERNEL || v == PERF_CONTEXT_HV || v == PERF_CONTEXT_GUEST ||
-           v == PERF_CONTEXT_GUEST_KERNEL || v == PERF_CONTEXT_GUEST_USER || v == CONTEXT_USER_DEFERRED;
+    return v >= PERF_CONTEXT_MAX &&
+           (v == PERF_CONTEXT_USER || v == PERF_CONTEXT_KERNEL || v == PERF_CONTEXT_HV || v == PERF_CONTEXT_GUEST ||
+            v == PERF_CONTEXT_GUEST_KERNEL || v == PERF_CONTEXT_GUEST_USER || v == CONTEXT_USER_DEFERRED);
 }
 
 /* perf shows nothing of a chain with what could be a context, but is none that it knows; nor of one without an entry. */
@@ -155,10 +156,18 @@ static uint64_t callers_hash(const struct frame_owner *o, const struct entry *en
     return map_mix(h) | 1; /* 0 is an empty slot */
 }
 
+/* That of the hash, or another in its place, whose hash the caller sets. */
 static struct callers_slot *callers_slot(struct session *s, uint64_t hash)
 {
+    /* both ways lie in one line of the cache; the older of two leaves */
+    struct callers_slot *way = &s->callers[hash >> 32 & (CALLERS_CACHE_SLOTS - 2)];
     s->caches_hold = true;
-    return &s->callers[hash >> 32 & (((size_t)CALLERS_CACHE_SLOTS << s->cache_shift) - 1)];
+    if (way[0].hash == hash)
+        return &way[0];
+    if (way[1].hash == hash)
+        return &way[1];
+    way[1] = way[0];
+    return &way[0];
 }
 
 /* Hot paths come again and again with another leaf address: their callers are looked up as a whole. Two chains with one
@@ -237,12 +246,13 @@ static uint32_t stack_of_frames(struct session *s, const uint32_t *frames, uint3
     uint64_t hash = ~UINT64_C(0);
     for (uint32_t i = 1; i < n; i++)
         hash = map_mix(hash + frames[i]);
+    hash |= 1;
     struct callers_slot *slot = callers_slot(s, hash);
-    if (slot->hash != (hash | 1)) {
+    if (slot->hash != hash) {
         uint32_t stack = 0;
         for (uint32_t i = n; i-- > 1;)
             stack = stacks_child(s->stacks, stack, frames[i]);
-        *slot = (struct callers_slot){ .hash = hash | 1, .stack = stack };
+        *slot = (struct callers_slot){ .hash = hash, .stack = stack };
     }
     return stacks_child(s->stacks, slot->stack, frames[0]);
 }
@@ -279,6 +289,6 @@ void samplestack_forget(struct session *s)
     if (!s->caches_hold)
         return;
     memset(s->places, 0, ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) * sizeof *s->places);
-    memset(s->callers, 0, ((size_t)CALLERS_CACHE_SLOTS << s->cache_shift) * sizeof *s->callers);
+    memset(s->callers, 0, CALLERS_CACHE_SLOTS * sizeof *s->callers);
     s->caches_hold = false;
 }

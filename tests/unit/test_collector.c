@@ -200,6 +200,28 @@ static void callers_of_two_processes_are_not_taken_for_each_other(void **state)
     assert_int_equal(stacks_frame_offsets(s->stacks)[caller], (0x1235 ^ differ) - 1);
 }
 
+/* Far more of them than are remembered. */
+static void paths_that_push_each_other_out_keep_their_stacks(void **state)
+{
+    enum { N = 200 };
+    uint32_t *stacks = mem_array((size_t)N * N, sizeof *stacks);
+    (void)state;
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < N * N; i++) {
+            uint64_t caller = TEXT + 0x1001 + i % N * 8, root = TEXT + 0x4001 + i / N * 8;
+            struct record r = record(PERF_RECORD_SAMPLE, 10);
+            do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, caller, root }, 4);
+            uint32_t parent = stacks_parents(s->stacks)[last.stack], frame = stacks_frames(s->stacks)[parent];
+            assert_int_equal(stacks_frame_offsets(s->stacks)[frame], caller - TEXT - 1);
+            frame = stacks_frames(s->stacks)[stacks_parents(s->stacks)[parent]];
+            assert_int_equal(stacks_frame_offsets(s->stacks)[frame], root - TEXT - 1);
+            assert_true(!round || stacks[i] == last.stack);
+            stacks[i] = last.stack;
+        }
+    assert_int_equal(stacks_node_count(s->stacks), 1 + N + 2 * N * N);
+    mem_free(stacks);
+}
+
 static void a_task_without_a_pid_has_samples(void **state)
 {
     (void)state;
@@ -341,6 +363,7 @@ int main(void)
         WITH_SETUP(who_is_on_the_way_through_an_exec_was_where_it_asked_for_it),
         WITH_SETUP(by_perfs_rules_callers_are_where_they_return_to),
         WITH_SETUP(callers_of_two_processes_are_not_taken_for_each_other),
+        WITH_SETUP(paths_that_push_each_other_out_keep_their_stacks),
         WITH_SETUP(a_task_without_a_pid_has_samples),
         WITH_SETUP(the_idle_task_is_marked),
         WITH_SETUP(a_guests_sample_is_its_address),
