@@ -12,8 +12,7 @@
 /* PERF_SAMPLE_BRANCH_COUNTERS came with Linux 6.8; headers may be older than the kernel. */
 #define BRANCH_COUNTERS (UINT64_C(1) << 19)
 
-/* The fields of a sample that stand before its time, and those of a sample_id that stand behind it. */
-#define BEFORE_TIME (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID)
+/* The fields of a sample_id that stand behind its time. */
 #define BEHIND_TIME (PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 #define IN_ID       (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | BEHIND_TIME)
 
@@ -81,13 +80,19 @@ static bool read_back(const void *bytes, const struct perf_event_header *h, size
     return true;
 }
 
+/* For each record that is merged: what counts bits for every CPU is a call. */
+static size_t bytes_before_time(uint64_t t)
+{
+    return 8 * (size_t)(!!(t & PERF_SAMPLE_IDENTIFIER) + !!(t & PERF_SAMPLE_IP) + !!(t & PERF_SAMPLE_TID));
+}
+
 bool record_time(const void *bytes, size_t avail, const struct record_layout *l, uint64_t *time_ns)
 {
     struct perf_event_header h;
     if (!(l->sample_type & PERF_SAMPLE_TIME) || !read_header(bytes, avail, l->swap, &h))
         return false;
     if (h.type == PERF_RECORD_SAMPLE)
-        return read_at(bytes, &h, 8 * count_bits(l->sample_type & BEFORE_TIME), l->swap, time_ns);
+        return read_at(bytes, &h, bytes_before_time(l->sample_type), l->swap, time_ns);
     if (!l->id_all || h.type >= RECORD_USER_TYPES)
         return false;
     return read_back(bytes, &h, 8 * count_bits(l->sample_type & BEHIND_TIME), l->swap, time_ns);
