@@ -45,6 +45,9 @@ struct live_config {
     uint32_t ring_bytes;  /* per CPU, 0: 512 KiB, with dumps half a second of them; smaller if RLIMIT_MEMLOCK wants it */
     bool enable_on_exec;  /* the scope is a command that has not started yet */
     bool inherit;         /* follow children of tasks */
+    bool wide;            /* these on all CPUs, if it may be and does not cost too much: so many of them are short */
+    const uint32_t *known; /* of a scope of processes or threads: what these started before, as of live_known */
+    uint32_t n_known;      /* … borrowed, for live_open */
     bool no_fallback;     /* an event the user named: never another one in its place */
 };
 
@@ -75,6 +78,12 @@ void live_wake_by(struct live *l, int fd);
 uint32_t live_cpu_count(const struct live *l); /* rings open now */
 uint32_t live_fd_count(const struct live *l);
 uint32_t live_ring_bytes(const struct live *l); /* of one ring */
+/* Are tasks sampled by dropping the samples of others? Else each child's timer or counter begins anew, so that one
+ * which ends within a period has no sample. live_mend_wide: what would let them be, as a sentence's end. */
+bool live_is_wide(const struct live *l);
+void live_mend_wide(const struct live *l, char *dst, unsigned cap);
+/* The processes (or threads) of the scope and what they started, as far as they may still live. The caller frees. */
+uint32_t *live_known(const struct live *l, uint32_t *n);
 /* A task scope of which nothing lives any more, descendants included, as of the last drain. */
 bool live_targets_gone(const struct live *l);
 

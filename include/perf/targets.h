@@ -23,10 +23,14 @@ struct targets {
 
 void targets_init(struct targets *t, const struct scope *scope, bool follow);
 void targets_done(struct targets *t);
+/* Processes or threads that belong to them as well; nothing where these are not known by number. */
+void targets_add(struct targets *t, const uint32_t *ids, uint32_t n);
+/* Those that are known by number; some may be gone. The caller frees. */
+uint32_t *targets_ids(const struct targets *t, uint32_t *n);
 /* Follows FORK, EXIT and COMM, and says whether the record belongs to the targets (or to no task at all). */
 bool targets_take(struct targets *t, const struct record *r);
 /* Whether one of them still runs (a zombie does not). Always true for SCOPE_USER and everything. */
-bool targets_alive(const struct targets *t);
+bool targets_alive(struct targets *t);
 /* The same of a list of processes or threads. */
 bool targets_any_runs(const uint32_t *ids, uint32_t n);
 /* The thread ids of what is known, or of the user's processes; without this process. The caller frees. */

@@ -90,7 +90,7 @@ struct world {
     struct world_scratch *scratch;
     size_t bytes; /* of tasks, processes, images and spaces … */
     size_t limit; /* … beyond which no space is copied; 0: none */
-    uint64_t spaces_left_out;
+    uint64_t spaces_left_out, unseen;
 };
 
 /* world_task.c: who lives. */

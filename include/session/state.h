@@ -194,6 +194,12 @@ struct session {
         uint64_t samples, time_ns; /* of the live source, at the last look */
         double per_second;         /* since the one before; 0: within the budget, or by frequency */
     } dear;
+    bool wide;                   /* the scope's children are too short to be sampled one by one */
+    bool runs_wide;              /* … and all CPUs are sampled for them, or for other reasons */
+    char mend_wide[200];         /* what would let that be */
+    struct {
+        uint64_t samples, unseen;
+    } opened;                    /* how many there were when the source was opened */
     uint64_t lost_recent_ns;     /* when something was last lost */
     uint32_t lost_cpus;          /* live_lost_cpus() */
     bool starved;                /* live_is_starved() */
@@ -302,6 +308,9 @@ uint8_t *bounds_modules_in_use(struct session *s, uint32_t *n); /* a byte per mo
 bool source_open(struct session *s, struct error *e);
 /* After each drain, under source_lock: where auto's dumps turn out to be too many it is opened again with less. */
 void source_keep_budget(struct session *s);
+void source_keep_children(struct session *s); /* under source_lock: on all CPUs, if so many of them are short */
+/* Under lock. How many ended without a sample, where each of them might have had one and they would make a difference. */
+uint64_t source_unseen(const struct session *s);
 /* The first one of the events that run which is sampled by a period; NULL: all are by a frequency. */
 const struct session_event *source_by_period(const struct session *s);
 /* readproc.c */

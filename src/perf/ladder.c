@@ -40,14 +40,39 @@ static bool step_rate(struct plan *p)
     return true;
 }
 
-/* Children are followed on all CPUs where the kernel does not let them inherit what reads groups. */
+/* Beyond these, of all CPUs in a second, the samples of others are too many to be taken and dropped. */
+#define WIDE_SAMPLES_MAX 20000
+#define WIDE_HZ_ALWAYS   200 /* but these are not */
+
+/* The timer or counter of a task begins anew in each child, and goes to waste as the two change places: of what starts
+ * many short programs there would be hardly a sample. All CPUs see them as they are. */
+static bool may_go_wide(const struct plan *p)
+{
+    struct cpus cpus;
+    uint64_t hz = 0, freq_hz, period, n = 0;
+    /* on CPUs groups that are read count others as well */
+    if (!p->cfg.wide || p->cfg.scope.cpus || !plan_is_frequency(p) || plan_reads(p))
+        return false;
+    for (uint32_t member = 0; member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
+        plan_rate(p, member, &freq_hz, &period);
+        hz += freq_hz;
+    }
+    open_cpu_list(p, &cpus);
+    for (uint32_t i = 0; i < cpus.n; i++)
+        n += cpus.in[i];
+    cpus_done(&cpus);
+    return hz <= WIDE_HZ_ALWAYS || hz * n <= WIDE_SAMPLES_MAX;
+}
+
+/* Where the kernel does not let children inherit what reads groups, they are followed on all CPUs as well. */
 static void look_at_all_cpus(struct plan *p)
 {
-    if (p->where != PLAN_TASKS || p->cfg.enable_on_exec || !p->cfg.inherit || !plan_reads(p) || open_inherits_readers())
+    bool unread = plan_reads(p) && !open_inherits_readers() && !p->cfg.enable_on_exec;
+    if (p->where != PLAN_TASKS || !p->cfg.inherit || !(unread || may_go_wide(p)))
         return;
     p->where = PLAN_CPUS;
     p->filter = true;
-    log_add("groups are read on all CPUs, and the samples of other tasks dropped: Linux 6.13 can do without");
+    log_add("children are followed on all CPUs, and the samples of other tasks dropped");
 }
 
 void ladder_start(struct plan *p)

@@ -45,6 +45,7 @@ struct live {
     struct map lost;      /* CPUs whose event has ended while they are online */
     uint32_t n_lost;      /* as of the last look */
     bool starved;         /* the same */
+    bool before_exec;     /* the filter's target is a command of which nothing is meant yet */
     unsigned dead_looks;  /* in a row that found running tasks whose events have ended */
     unsigned dead_drains; /* drains in a row that found none of the filter's targets running */
     live_record_fn *fn;   /* of the drain that runs */
@@ -123,6 +124,7 @@ static bool open_by_steps(struct live *l, struct error *e)
         const struct live_config *cfg = &l->plan.cfg;
         targets_done(&l->targets);
         targets_init(&l->targets, &cfg->scope, cfg->inherit || cfg->scope.own);
+        targets_add(&l->targets, cfg->known, cfg->n_known);
         if (open_all(&l->plan, &l->targets, &l->cpus, &l->n_cpus, &f))
             return true;
         if (!ladder_step(&l->plan, &f, e))
@@ -144,8 +146,11 @@ struct live *live_open(const struct live_config *cfg, struct error *e)
     if (!open_by_steps(l, e))
         goto fail;
     dumps_note(&l->plan);
+    l->plan.cfg.known = NULL; /* the caller's */
+    l->plan.cfg.n_known = 0;
     l->budget_look.time_ns = clock_now_ns();
     make_layouts(l);
+    l->before_exec = l->plan.filter && l->plan.cfg.enable_on_exec && l->plan.attr.comm_exec;
     l->cpus_cap = l->n_cpus;
     for (uint32_t i = 0; i < l->n_cpus; i++) {
         note_ids(l, l->cpus[i]);
@@ -261,6 +266,26 @@ bool live_targets_gone(const struct live *l)
     return have_ended(l) && !targets_any_runs(l->plan.cfg.scope.ids, l->plan.cfg.scope.n_ids);
 }
 
+bool live_is_wide(const struct live *l)
+{
+    return l->plan.where != PLAN_TASKS;
+}
+
+void live_mend_wide(const struct live *l, char *dst, unsigned cap)
+{
+    if (l->plan.no_wide)
+        advice_permission(dst, cap, 0);
+    else if (l->plan.cfg.scope.cpus)
+        snprintf(dst, cap, "on all CPUs they would be seen: S, CPUs");
+    else
+        snprintf(dst, cap, "fewer samples a second (f), or everything (S), lets them be seen");
+}
+
+uint32_t *live_known(const struct live *l, uint32_t *n)
+{
+    return targets_ids(&l->targets, n);
+}
+
 uint32_t live_lost_cpus(const struct live *l)
 {
     return l->n_lost;
@@ -291,8 +316,11 @@ static void count(struct live_stats *s, const struct record *r)
 /* Tasks are followed also where the kernel follows them by itself: for CPUs that come later. */
 static bool belongs(struct live *l, const struct record *r)
 {
-    if (l->plan.filter)
-        return targets_take(&l->targets, r);
+    if (l->plan.filter) {
+        bool mine = targets_take(&l->targets, r);
+        l->before_exec &= !(mine && r->type == PERF_RECORD_COMM && r->comm.exec);
+        return mine && !(l->before_exec && r->type == PERF_RECORD_SAMPLE);
+    }
     if (l->targets.kind != SCOPE_USER && (r->type == PERF_RECORD_FORK || r->type == PERF_RECORD_EXIT))
         targets_take(&l->targets, r);
     return true;

@@ -332,6 +332,8 @@ bool plan_make_attr(struct plan *p, struct error *e)
         a->inherit = inherits(p);
         a->enable_on_exec = p->cfg.enable_on_exec;
     }
+    if (p->filter && a->type == PERF_TYPE_SOFTWARE)
+        a->exclude_idle = 1; /* counters of some PMUs cannot, and stand still there anyway */
     for (uint32_t member = 1; member <= p->cfg.n_others; member++)
         make_other(p, member);
     return true;

@@ -14,6 +14,7 @@
 #include "base/text.h"
 
 #define SWEEP_MIN 8192
+#define LOOKS_MAX 64 /* so many of the dead are asked for at each drain */
 #define PID_LIMIT (1 << 22) /* PID_MAX_LIMIT of the kernel */
 
 bool targets_uid_of(uint32_t pid, uid_t *uid)
@@ -105,12 +106,31 @@ uint32_t *targets_threads(const struct targets *t, uint32_t *n)
     return out.ids;
 }
 
+static bool by_number(const struct targets *t)
+{
+    return t->kind == SCOPE_PIDS || t->kind == SCOPE_TIDS;
+}
+
+void targets_add(struct targets *t, const uint32_t *ids, uint32_t n)
+{
+    for (uint32_t i = 0; i < n && by_number(t); i++)
+        map_put(&t->known, ids[i], 1);
+}
+
+uint32_t *targets_ids(const struct targets *t, uint32_t *n)
+{
+    struct id_list out = { 0 };
+    uint64_t id;
+    for (size_t pos = 0; by_number(t) && map_next(&t->known, &pos, &id, NULL);)
+        add_id(&out, (uint32_t)id);
+    *n = (uint32_t)out.n;
+    return out.ids;
+}
+
 void targets_init(struct targets *t, const struct scope *scope, bool follow)
 {
     *t = (struct targets){ .kind = scope->kind, .uid = scope->uid, .follow = follow, .sweep_at = SWEEP_MIN };
-    if (scope->kind == SCOPE_PIDS || scope->kind == SCOPE_TIDS)
-        for (uint32_t i = 0; i < scope->n_ids; i++)
-            map_put(&t->known, scope->ids[i], 1);
+    targets_add(t, scope->ids, scope->n_ids);
 }
 
 void targets_done(struct targets *t)
@@ -238,15 +258,16 @@ static bool is_running(uint32_t id)
     return !dead;
 }
 
-bool targets_alive(const struct targets *t)
+bool targets_alive(struct targets *t)
 {
     uint64_t id;
-    if (t->kind != SCOPE_PIDS && t->kind != SCOPE_TIDS)
-        return true;
-    for (size_t pos = 0; map_next(&t->known, &pos, &id, NULL);)
-        if (is_running((uint32_t)id))
-            return true;
-    return false;
+    unsigned looks = 0;
+    bool alive = !by_number(t);
+    for (size_t pos = 0; !alive && map_next(&t->known, &pos, &id, NULL); looks++)
+        alive = is_running((uint32_t)id);
+    if (looks > LOOKS_MAX)
+        sweep(t);
+    return alive;
 }
 
 bool targets_any_runs(const uint32_t *ids, uint32_t n)

@@ -60,6 +60,11 @@ void world_set_limit(struct world *w, size_t bytes)
     w->limit = bytes;
 }
 
+uint64_t world_unseen(const struct world *w)
+{
+    return w->unseen;
+}
+
 uint64_t world_spaces_left_out(const struct world *w)
 {
     return w->spaces_left_out;
@@ -166,8 +171,10 @@ static void apply_exit(struct world *w, const struct record *r)
 {
     struct task *t = task_find(w, r->task.tid);
 
-    if (t && t->proc->pid == r->task.pid)
-        task_exit(w, t);
+    if (!t || t->proc->pid != r->task.pid)
+        return;
+    w->unseen += !t->version && t->tid == t->proc->pid;
+    task_exit(w, t);
 }
 
 static void apply_namespaces(struct world *w, const struct record *r)

@@ -314,6 +314,7 @@ void *collector_main(void *session)
         if (s->live)
             drain(s, false);
         source_keep_budget(s);
+        source_keep_children(s);
         collect_pulse(s, &pulse, clock_now_ns());
         int fd = s->live ? live_fd(s->live) : -1;
         pthread_mutex_unlock(&s->source_lock);

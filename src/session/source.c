@@ -10,6 +10,8 @@
 #include "session/state.h"
 #include "unwind/arch.h"
 
+#define UNSEEN_MIN 50 /* processes without a sample that are worth a word */
+
 /* What a source is to be opened for: the session's configuration, maybe with a change, and events. */
 struct wish {
     const struct session_config *cfg;
@@ -184,6 +186,12 @@ static void source_adopt(struct session *s, struct live *live, const struct wish
     scope_done(&s->running_scope);
     scope_copy(&s->running_scope, &running->scope);
     adopt_notes(s, live);
+    s->runs_wide = live_is_wide(live);
+    live_mend_wide(live, s->mend_wide, sizeof s->mend_wide);
+    if (!s->wide || s->runs_wide) { /* what was tried in vain changes nothing */
+        s->opened.samples = s->samples;
+        s->opened.unseen = world_unseen(s->world);
+    }
     s->targets_gone = false;
     memset(&s->dear, 0, sizeof s->dear);
     s->fatal[0] = '\0';
@@ -206,6 +214,7 @@ bool source_open(struct session *s, struct error *e)
     w.named = s->cfg.event_named;
     config_of(&w, &cfg);
     cfg.enable_on_exec = s->command != NULL;
+    s->wide = cfg.wide = s->cfg.scope.command;
     struct live *live = live_open(&cfg, e);
     if (!live)
         return false;
@@ -253,7 +262,13 @@ static void wish_again(const struct session *s, const struct session_config *cfg
     }
 }
 
-static void reopen(struct session *s)
+static bool same_tasks(const struct scope *a, const struct scope *b)
+{
+    return a->kind == b->kind && !a->no_inherit && !b->no_inherit && a->n_ids == b->n_ids &&
+           (!a->n_ids || !memcmp(a->ids, b->ids, a->n_ids * sizeof *a->ids));
+}
+
+static void reopen(struct session *s, const uint32_t *known, uint32_t n_known)
 {
     struct wish w;
     struct live_config cfg;
@@ -261,6 +276,9 @@ static void reopen(struct session *s)
     wish_again(s, &s->cfg, s->live_event, &w);
     w.seen_hz = s->events[s->live_event].seen_hz;
     config_of(&w, &cfg);
+    cfg.wide = s->wide || s->cfg.scope.command;
+    cfg.known = known;
+    cfg.n_known = n_known;
     struct live *live = live_open(&cfg, &e);
     pthread_mutex_lock(&s->lock);
     if (live)
@@ -277,12 +295,18 @@ static bool source_replace(struct session *s, const struct wish *w, struct error
     struct error local = { 0 };
     bool closed;
     config_of(w, &cfg);
-    struct live *live = open_beside(s, &cfg, &closed, e ? e : &local);
-    if (!live) {
-        if (closed)
-            reopen(s);
-        return false;
+    uint32_t n_known = 0, *known = s->live ? live_known(s->live, &n_known) : NULL;
+    if (same_tasks(&cfg.scope, &s->cfg.scope)) { /* else who was followed is not meant any more */
+        cfg.known = known;
+        cfg.n_known = n_known;
     }
+    cfg.wide = s->wide || cfg.scope.command;
+    struct live *live = open_beside(s, &cfg, &closed, e ? e : &local);
+    if (!live && closed)
+        reopen(s, known, n_known);
+    mem_free(known);
+    if (!live)
+        return false;
     if (s->live)
         source_close(s);
     pthread_mutex_lock(&s->lock);
@@ -313,6 +337,27 @@ void source_keep_budget(struct session *s)
     w.seen_hz = seen_hz;
     if (!source_replace(s, &w, &e))
         log_add("smaller stacks were not to be had: %s", e.text);
+}
+
+uint64_t source_unseen(const struct session *s)
+{
+    uint64_t unseen = world_unseen(s->world) - s->opened.unseen;
+    bool matters = !source_by_period(s) && unseen >= UNSEEN_MIN && unseen > (s->samples - s->opened.samples) / 10;
+    return !s->file && !s->runs_wide && matters ? unseen : 0;
+}
+
+void source_keep_children(struct session *s)
+{
+    struct wish w;
+    struct error e = { 0 };
+    bool tasks = s->cfg.scope.kind == SCOPE_PIDS || s->cfg.scope.kind == SCOPE_TIDS;
+    if (s->wide || !tasks || !source_unseen(s))
+        return;
+    s->wide = true;
+    wish_again(s, &s->cfg, s->live_event, &w);
+    w.seen_hz = s->events[s->live_event].seen_hz;
+    if (!source_replace(s, &w, &e))
+        log_add("short children go on without samples: %s", e.text);
 }
 
 static bool not_over_a_file(const struct session *s, struct error *e)
@@ -382,7 +427,10 @@ bool session_set_scope(struct session *s, const struct scope *scope, struct erro
     pthread_mutex_lock(&s->source_lock);
     struct session_config cfg = s->cfg;
     scope_init(&cfg.scope);
+    bool was_wide = s->wide;
+    s->wide = false;
     bool ok = scope_copy(&cfg.scope, scope) && source_change(s, &cfg, e);
+    s->wide = !ok && was_wide;
     if (ok) {
         scope_done(&s->cfg.scope);
         s->cfg.scope = cfg.scope;

@@ -44,6 +44,16 @@ static void note_ended(const struct session *s, struct session_status *out)
     add_note(out, what, "it goes on when it can be opened again; or another event: e");
 }
 
+static void note_unseen(const struct session *s, struct session_status *out)
+{
+    char what[160];
+    uint64_t unseen = source_unseen(s);
+    if (!unseen)
+        return;
+    snprintf(what, sizeof what, "%llu processes ended before their first sample: their time is not in it", (unsigned long long)unseen);
+    add_note(out, what, s->mend_wide);
+}
+
 static void note_starved(const struct session *s, struct session_status *out)
 {
     char what[160];
@@ -77,6 +87,7 @@ static void status_notes(struct session *s, struct session_status *out)
     char what[160];
     note_ended(s, out);
     note_starved(s, out);
+    note_unseen(s, out);
     note_cost(s, out); /* lost samples are the consequence */
     if (s->lost_recent_ns && !s->file && clock_now_ns() - s->lost_recent_ns < 10 * NS_PER_SEC) {
         snprintf(what, sizeof what, "samples were lost in the last 10 s (%llu in all)",

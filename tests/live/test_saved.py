@@ -166,6 +166,8 @@ def tracepoint_saved():
 
 
 def write_file(s, name):
+    if os.path.exists(m.path(name)):  # of a first try: it would be asked about
+        os.remove(m.path(name))
     s.send("w", "enter")
     s.wait(r"(?i)write|file|save")
     s.send("\x15", m.path(name), "enter")

@@ -90,6 +90,33 @@ def fork_storm():
     assert len(seen) >= 2, sorted(total, key=total.get)[-40:]
 
 
+def short_children():
+    """what a target or a command starts is sampled, however short each of them is"""
+    m.need_events()
+    m.need_root()
+    load = m.start("sh", "-c", "while :; do /bin/true; done")
+    m.record("short.folded", "-F", "199", "-p", str(load.pid), comm="true", samples=20)
+    m.stop(load)
+    m.flametop("-F", "199", "-o", m.path("short.folded"), "--", "sh", "-c",
+               "i=0; while [ $i -lt 1000 ]; do /bin/true; i=$((i+1)); done")
+    stacks = m.folded(m.path("short.folded"))
+    assert {frames[0] for frames, _ in stacks} <= {"sh", "true"}, stacks
+    assert sum(count for frames, count in stacks if frames[0] == "true") > 5, stacks
+
+
+def another_rate():
+    """what a command started goes on being sampled when the frequency is changed"""
+    m.need_events()
+    with Screen(["--", "sh", "-c", "sh -c 'while :; do :; done' & wait"]) as s:
+        s.wait(r"samples +[1-9]\d+")
+        s.send("f", "200", "enter")
+        s.wait(r"200Hz")
+        before = s.number(r"samples +([\d,]+)")
+        s.until(lambda: s.number(r"samples +([\d,]+)") > before + 20, "samples come")
+        s.send("q")
+        s.wait_end()
+
+
 def command():
     """a command after -- is what is measured, and its exit status comes back"""
     m.need_events()
@@ -180,4 +207,4 @@ def tracepoints():
     assert n > 10 and any("schedule" in name for name in total), (n, total)
 
 
-run(known_shape, same_as_perf, kernel_names, fork_storm, command, scopes, cgroup, target_exits, tracepoints)
+run(known_shape, same_as_perf, kernel_names, fork_storm, short_children, another_rate, command, scopes, cgroup, target_exits, tracepoints)

@@ -44,6 +44,25 @@ def ordinary_user():
         m.stop(load)
 
 
+def short_children():
+    """who may not sample all CPUs is told that children too short for their own sampling are left out"""
+    m.need_events()
+    m.need_root()
+    paranoid = "/proc/sys/kernel/perf_event_paranoid"
+    before = open(paranoid).read()
+    if not os.access(paranoid, os.W_OK) or not reachable():
+        raise m.Skip("the program or the setting cannot be reached by an ordinary user")
+    try:
+        open(paranoid, "w").write("2")
+        status, out, why = unprivileged(["-b", "-n", "1", "-d", "36000", "--", "sh", "-c",
+                                         "i=0; while [ $i -lt 300 ]; do (:); i=$((i+1)); done"])
+    finally:
+        open(paranoid, "w").write(before)
+    if status:
+        raise m.Skip(why.strip())
+    assert re.search(r"DEGRADED \d+ processes ended before their first sample.*(CAP_PERFMON|perf_event_paranoid)", out), out
+
+
 def reachable():
     """Whether an ordinary user can run the program from where it was built."""
     return subprocess.run([PROGRAM, "--version"], user="nobody", group="nogroup", extra_groups=[],
@@ -71,4 +90,4 @@ def hidden_kernel():
         m.stop(load)
 
 
-run(ordinary_user, hidden_kernel)
+run(ordinary_user, short_children, hidden_kernel)

@@ -2,6 +2,7 @@
 /* Real rings of the real kernel. */
 #include <sys/mman.h>
 
+#include "base/mem.h"
 #include "live_fixture.h"
 #include "perf_fixture.h"
 
@@ -168,6 +169,81 @@ static void command_is_sampled_from_its_exec_on(void **state)
     give_go();
     RUN_UNTIL(seen.mine >= 20);
     assert_int_equal(seen.execs, 1);
+}
+
+static void command_on_all_cpus_is_sampled_from_its_exec_on(void **state)
+{
+    (void)state;
+    assert_int_equal(pipe(go_pipe), 0);
+    pid_t pid = child(exec_on_go);
+    scope_to(pid);
+    cfg.scope.command = true;
+    cfg.enable_on_exec = true;
+    cfg.wide = true;
+    open_or_skip();
+    run(100);
+    assert_int_equal(seen.mine, 0);
+    give_go();
+    RUN_UNTIL(seen.mine >= 20);
+    assert_int_equal(seen.execs, 1);
+    assert_int_equal(seen.others, 0);
+}
+
+/* So short that the timer of each, which begins with it, would hardly ever end. */
+static void fork_short_ones(void)
+{
+    pid_t pid;
+    if (!wait_for_go())
+        return;
+    for (;;) {
+        pid = fork();
+        if (pid == 0)
+            _exit(0);
+        waitpid(pid, NULL, 0);
+    }
+}
+
+static void children_shorter_than_a_period_are_sampled_on_all_cpus(void **state)
+{
+    (void)state;
+    assert_int_equal(pipe(go_pipe), 0);
+    pid_t pid = child(fork_short_ones);
+    scope_to(pid);
+    cfg.wide = true;
+    open_or_skip();
+    if (!live_is_wide(live))
+        skip(); /* all CPUs are not permitted */
+    give_go();
+    RUN_UNTIL(seen.others >= 20);
+    uint32_t n;
+    uint32_t *known = live_known(live, &n);
+    assert_true(n >= 1);
+    mem_free(known);
+}
+
+static void what_targets_started_before_is_sampled_by_a_new_source(void **state)
+{
+    (void)state;
+    assert_int_equal(pipe(go_pipe), 0);
+    pid_t pid = child(fork_and_end);
+    scope_to(pid);
+    open_or_skip();
+    give_go();
+    RUN_UNTIL(seen.forks == 1);
+    waitpid(pid, NULL, 0);
+    n_children = 0;
+    uint32_t n;
+    uint32_t *known = live_known(live, &n);
+    live_close(live);
+    cfg.known = known;
+    cfg.n_known = n;
+    live = live_open(&cfg, &error);
+    mem_free(known);
+    assert_non_null(live);
+    seen.mine = 0;
+    seen.pid = seen.last_fork_pid;
+    RUN_UNTIL(seen.mine >= 20);
+    kill((pid_t)seen.last_fork_pid, SIGKILL);
 }
 
 static uint64_t weight, weight_least = UINT64_MAX;
@@ -876,6 +952,9 @@ int main(void)
         CASE(child_of_a_target_is_sampled_and_outlives_it),
         CASE(child_is_left_out_when_it_is_not_to_be_followed),
         CASE(command_is_sampled_from_its_exec_on),
+        CASE(command_on_all_cpus_is_sampled_from_its_exec_on),
+        CASE(children_shorter_than_a_period_are_sampled_on_all_cpus),
+        CASE(what_targets_started_before_is_sampled_by_a_new_source),
         CASE(a_period_is_kept_for_software_events_and_is_the_weight_of_each_sample),
         CASE(what_does_not_fit_into_the_ring_is_counted_as_lost),
         CASE(stopping_a_drain_loses_nothing),
