@@ -81,13 +81,19 @@ def record_ends_with_its_command():
     assert any(line.startswith("sh;") for line in open(m.path("c.folded"))), open(m.path("c.folded")).read()
 
 
+def catches(pid, sig):
+    with open("/proc/%d/status" % pid) as status:
+        caught = next(line.split()[1] for line in status if line.startswith("SigCgt:"))
+    return int(caught, 16) >> (sig - 1) & 1
+
+
 def record_ended_by_a_signal():
     """a recording that a signal ends is written, and its status tells which"""
     m.need_events()
     for sig in (signal.SIGINT, signal.SIGTERM):
         out = m.path("%d.folded" % sig)
         live = m.start(PROGRAM, "-C", "0", "--idle", "-o", out)
-        m.until(lambda: m.has_events(live.pid), "it did not begin")
+        m.until(lambda: m.has_events(live.pid) and catches(live.pid, sig), "it did not begin")
         live.send_signal(sig)
         assert live.wait(LIMIT) == 128 + sig, live.returncode
         assert os.path.exists(out)
