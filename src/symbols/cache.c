@@ -16,7 +16,7 @@
 #include "symbols/blob.h"
 
 #define CACHE_MAGIC   0x48434d46u /* FMCH */
-#define CACHE_VERSION 1
+#define CACHE_VERSION 2
 #define HEAD_BYTES    4096 /* a page: what follows is mapped as it is */
 #define ENTRY_MAX     (UINT64_C(64) << 20)
 #define ID_MAX        20
