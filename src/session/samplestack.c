@@ -227,17 +227,33 @@ static struct stack_answer stack_of_chain(struct session *s, const struct record
     return a;
 }
 
-/* The frames of the kernel's part of a chain; the user's part of it, if there is one, is no better than ours. */
-static uint32_t kernel_frames(struct session *s, const struct record *r, const struct frame_owner *owner, uint32_t *frames)
+static uint32_t kernel_frame(struct session *s, const struct frame_owner *owner, const struct entry *en)
 {
+    bool known;
+    uint32_t frame = frame_of(s, owner, en, &known);
+    return known ? frame : stacks_frame(s->stacks, MODULE_ID_UNKNOWN, en->addr);
+}
+
+/* The stack of what the kernel does for a user's stack. The user's part of a chain, if there is one, is no better than
+ * ours. */
+static uint32_t add_kernel(struct session *s, const struct record *r, const struct frame_owner *owner, uint32_t user)
+{
+    static const struct frame_owner kernel = { 0 };
     struct entry entries[CHAIN_MAX];
-    uint32_t n = chain_entries(s, r, false, entries), n_frames = 0;
-    for (uint32_t i = 0; i < n && entries[i].kernel; i++) {
-        bool known;
-        uint32_t frame = frame_of(s, owner, &entries[i], &known);
-        frames[n_frames++] = known ? frame : stacks_frame(s->stacks, MODULE_ID_UNKNOWN, entries[i].addr);
+    uint32_t n = 0, all = chain_entries(s, r, false, entries);
+    while (n < all && entries[n].kernel)
+        n++;
+    if (!n)
+        return user;
+    uint64_t hash = map_mix(callers_hash(&kernel, entries, n) + user) | 1;
+    struct callers_slot *slot = callers_slot(s, hash);
+    if (slot->hash != hash) {
+        uint32_t stack = user;
+        for (uint32_t i = n; i-- > 1;)
+            stack = stacks_child(s->stacks, stack, kernel_frame(s, owner, &entries[i]));
+        *slot = (struct callers_slot){ .hash = hash, .stack = stack };
     }
-    return n_frames;
+    return stacks_child(s->stacks, slot->stack, kernel_frame(s, owner, &entries[0]));
 }
 
 /* The stack of frames, leaf first. As with chains, callers that were seen lately are found as a whole. */
@@ -260,14 +276,13 @@ static uint32_t stack_of_frames(struct session *s, const uint32_t *frames, uint3
 static struct stack_answer stack_of_dump(struct session *s, const struct record *r, const struct frame_owner *owner,
                                          bool give_up)
 {
-    uint32_t frames[CHAIN_MAX + USER_FRAMES_MAX];
+    uint32_t frames[USER_FRAMES_MAX];
     struct stack_answer a = { 0 };
-    uint32_t n = kernel_frames(s, r, owner, frames);
-    n += userstack_walk(s, owner, r, give_up, frames + n, USER_FRAMES_MAX, &a.awaits);
-    if (!n)
+    uint32_t n = userstack_walk(s, owner, r, give_up, frames, USER_FRAMES_MAX, &a.awaits);
+    a.stack = add_kernel(s, r, owner, n ? stack_of_frames(s, frames, n) : 0);
+    if (!a.stack)
         return stack_of_chain(s, r, owner, give_up);
-    a.broken = stacks_frame_modules(s->stacks)[frames[n - 1]] == MODULE_ID_BROKEN;
-    a.stack = stack_of_frames(s, frames, n);
+    a.broken = n && stacks_frame_modules(s->stacks)[frames[n - 1]] == MODULE_ID_BROKEN;
     return a;
 }
 
