@@ -24,17 +24,18 @@ static const struct unwind_abi abi_arm64 = {
 };
 
 /* From perf's number (asm/perf_regs.h) to DWARF's; -1: a register that no call-frame information speaks of. */
-static const int8_t x86_64_dwarf[24] = {
+static const int8_t x86_64_dwarf[] = {
     0, 3, 2, 1, 4, 5, 6, 7, 16, -1, -1, -1, -1, -1, -1, -1, 8, 9, 10, 11, 12, 13, 14, 15,
 };
+static const int8_t arm64_dwarf[] = {
+    0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
+    17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32,
+};
 
-static int dwarf_of(enum unwind_arch a, int perf_reg)
+static unsigned numbers_of(enum unwind_arch a, const int8_t **numbers)
 {
-    if (a == UNWIND_ARCH_X86_64)
-        return perf_reg < (int)sizeof x86_64_dwarf ? x86_64_dwarf[perf_reg] : -1;
-    if (a == UNWIND_ARCH_ARM64)
-        return perf_reg <= abi_arm64.pc ? perf_reg : -1;
-    return -1;
+    *numbers = a == UNWIND_ARCH_ARM64 ? arm64_dwarf : x86_64_dwarf;
+    return a == UNWIND_ARCH_X86_64 ? sizeof x86_64_dwarf : a == UNWIND_ARCH_ARM64 ? sizeof arm64_dwarf : 0;
 }
 
 const struct unwind_abi *unwind_arch_abi(enum unwind_arch a)
@@ -66,11 +67,12 @@ enum unwind_arch unwind_arch_named(const char *uname_machine)
 
 uint64_t unwind_arch_regs_mask(enum unwind_arch a)
 {
+    const int8_t *numbers;
     uint64_t mask = 0;
 
-    for (int reg = 0; reg < 64; reg++) {
-        if (dwarf_of(a, reg) >= 0)
-            mask |= 1ull << reg;
+    for (unsigned n = numbers_of(a, &numbers); n--;) {
+        if (numbers[n] >= 0)
+            mask |= 1ull << n;
     }
     return mask;
 }
@@ -85,12 +87,15 @@ bool unwind_arch_take_regs(enum unwind_arch a, const void *regs, uint64_t mask, 
 {
     const struct unwind_abi *abi = unwind_arch_abi(a);
     const char *at = regs;
+    const int8_t *numbers;
+    unsigned n = numbers_of(a, &numbers);
 
     *out = (struct unwind_regs){ 0 };
     if (!abi)
         return false;
     for (; mask; mask &= mask - 1, at += sizeof(uint64_t)) {
-        int reg = dwarf_of(a, __builtin_ctzll(mask));
+        unsigned bit = (unsigned)__builtin_ctzll(mask);
+        int reg = bit < n ? numbers[bit] : -1;
         uint64_t value;
         if (reg < 0)
             continue;
