@@ -155,12 +155,12 @@ static void map_kernel(struct world *w, const char *path, uint64_t start, uint64
 static bool holds_bytecode(const char *path)
 {
     static const char *const endings[] = { ".vdex", ".dex", ".jar", ".apk" };
-    size_t n = path ? strlen(path) : 0;
+    const char *ending = path ? strrchr(path, '.') : NULL;
 
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (n > strlen(endings[i]) && !strcmp(path + n - strlen(endings[i]), endings[i]))
+    for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++)
+        if (!strcmp(ending, endings[i]))
             return true;
-    return n && strstr(path, "dex extracted in memory from ");
+    return path && strstr(path, "dex extracted in memory from ");
 }
 
 static bool is_code(const struct world *w, const struct record *r)
