@@ -366,9 +366,12 @@ static void draw_bottom(const struct picker *p, struct area area, int row)
 {
     if (p->filter.len) {
         int used = draw_filter(p, area, row);
+        const char *words = may_take_typed(p) ? "no such row: Enter takes it as it stands" : "nothing matches";
+        int last = area.cols - (int)strlen(words); /* a long text ends before them */
+        if (p->tree.n == 0 && used + 2 > last)
+            draw_text(area, row, last - 2, STYLE_DIALOG, "  ");
         if (p->tree.n == 0)
-            draw_text(area, row, used + 2, STYLE_DEGRADED,
-                      may_take_typed(p) ? "no such row: Enter takes it as it stands" : "nothing matches");
+            draw_text(area, row, used + 2 > last ? last : used + 2, STYLE_DEGRADED, words);
         return;
     }
     draw_text(area, row, 0, STYLE_DIM, hint_of(p));

@@ -35,6 +35,19 @@ def typed(s, text):
         s.send(letter)
 
 
+def nothing_matches():
+    """that nothing matches is said, however long the text is"""
+    m.need_events()
+    with Screen(size=(80, 24)) as s:
+        s.wait(r"samples")
+        s.send("B")
+        s.wait(r"Group by")
+        s.send("x" * 60)
+        s.wait(r"x  nothing matches")
+        s.send("esc", "esc")
+        s.wait_not(r"Group by")
+
+
 def rates():
     """in the event picker a key counts how often what is shown happens"""
     m.need_events()
@@ -295,4 +308,4 @@ def one_half():
         assert not s.find(r"only: *kernel"), s.text()
 
 
-run(scopes, no_such_process, one_half, rates, typed_events, dear, dear_on_the_command_line, presets, own_presets, cgroups)
+run(nothing_matches, scopes, no_such_process, one_half, rates, typed_events, dear, dear_on_the_command_line, presets, own_presets, cgroups)
