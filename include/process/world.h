@@ -83,8 +83,8 @@ bool world_wants_memfd(const struct world *w, struct world_memfd *out);
 bool world_read_memfd(const struct world_memfd *m, bool *elf);
 void world_tell_memfd(struct world *w, const struct world_memfd *m, bool known, bool elf);
 
-/* Live: are the namespaces of this process, which the records of live events do not tell, still to be read from /proc? They
- * are its parent's until then, and may be others after an exec. */
+/* Live: are the namespaces of this process, which the records of live events do not tell, still to be read from /proc? A
+ * child has those of its parent; after an exec they may be others. */
 bool world_wants_namespaces(const struct world *w, uint32_t pid);
 /* NULL: they could not be read. */
 void world_set_namespaces(struct world *w, uint32_t pid, const struct namespaces *ns);

@@ -116,6 +116,7 @@ static struct proc *fork_process(struct world *w, const struct record *r, const 
     p->uid = parent->proc->uid;
     p->cgroup = parent->proc->cgroup;
     p->namespaces = parent->proc->namespaces;
+    p->namespaces_read = parent->proc->namespaces_read && p->namespaces;
     /* kernel threads have no memory, and their comm comes right behind */
     if (w->live && r->task.ppid == KTHREADD_PID)
         p->read = true;

@@ -290,7 +290,7 @@ static void a_child_that_is_read_itself_gives_its_parent_nothing(void **state)
     world_free(w);
 }
 
-static void namespaces_are_the_parents_until_they_are_read_and_read_again_after_an_exec(void **state)
+static void namespaces_are_those_of_the_parent_if_known_and_read_again_after_an_exec(void **state)
 {
     struct world *w = world_new(true);
     struct namespaces own = { .links = { { 4, 77 } } }, other = { .links = { { 4, 78 } } };
@@ -303,13 +303,15 @@ static void namespaces_are_the_parents_until_they_are_read_and_read_again_after_
     world_install(w, 10, p);
     assert_false(world_wants_namespaces(w, 10));
     do_fork(w, 20, 20, 10, 10);
-    assert_true(world_wants_namespaces(w, 20));
-    world_set_namespaces(w, 20, NULL); /* it has ended */
     assert_false(world_wants_namespaces(w, 20));
     t = thread_of(w, 20, 20);
     assert_memory_equal(world_namespaces(w, world_thread(w, t)->namespaces), &own, sizeof own);
     do_comm(w, 20, 20, "nsenter", true);
     assert_true(world_wants_namespaces(w, 20));
+    do_fork(w, 40, 40, 20, 20);
+    assert_true(world_wants_namespaces(w, 40));
+    world_set_namespaces(w, 40, NULL); /* it has ended */
+    assert_false(world_wants_namespaces(w, 40));
     world_set_namespaces(w, 20, &other);
     assert_false(world_wants_namespaces(w, 20));
     t = thread_of(w, 20, 20);
@@ -393,7 +395,7 @@ int main(void)
         cmocka_unit_test(after_an_exec_there_is_nothing_left_to_read),
         cmocka_unit_test(a_child_is_known_by_reading_its_parent),
         cmocka_unit_test(a_child_that_is_read_itself_gives_its_parent_nothing),
-        cmocka_unit_test(namespaces_are_the_parents_until_they_are_read_and_read_again_after_an_exec),
+        cmocka_unit_test(namespaces_are_those_of_the_parent_if_known_and_read_again_after_an_exec),
         cmocka_unit_test(after_missed_records_everything_is_read_again),
         cmocka_unit_test(the_end_of_a_process_that_was_lost_is_found_out),
         cmocka_unit_test(many_sleeping_processes_cost_nothing_per_record),
