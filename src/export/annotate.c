@@ -131,6 +131,6 @@ static bool stream(struct session *s, const struct view_query *q, const struct e
 const struct exporter export_annotate = {
     .name = "annotate",
     .suffix = ".annotate.txt",
-    .help = "the hottest functions by instruction and source line, as perf annotate --stdio",
+    .help = "the hottest functions by instruction, as perf annotate --stdio",
     .stream = stream,
 };

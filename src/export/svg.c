@@ -366,6 +366,6 @@ const struct exporter export_svg = {
     .suffix = ".svg",
     .by_comm = true,
     .compares = true,
-    .help = "a flame graph for browsers: zoom, search, keys; and for viewers without scripts",
+    .help = "a flame graph for browsers: zoom, search; elsewhere a picture",
     .stream = svg_stream,
 };

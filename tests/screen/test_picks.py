@@ -48,6 +48,19 @@ def nothing_matches():
         s.wait_not(r"Group by")
 
 
+def formats():
+    """what each format is for can be read to its end at 80 columns"""
+    m.need_events()
+    with Screen(size=(80, 24)) as s:
+        s.wait(r"samples +[1-9]")
+        s.send("E")
+        s.wait(r"type to filter, Enter takes")
+        rows = s.text().split("Export what")[1].split("type to filter")[0].splitlines()[1:]
+        assert len(rows) > 8 and not [row for row in rows if ".." in row], rows
+        s.send("esc")
+        s.wait_not(r"type to filter")
+
+
 def rates():
     """in the event picker a key counts how often what is shown happens"""
     m.need_events()
@@ -308,4 +321,4 @@ def one_half():
         assert not s.find(r"only: *kernel"), s.text()
 
 
-run(nothing_matches, scopes, no_such_process, one_half, rates, typed_events, dear, dear_on_the_command_line, presets, own_presets, cgroups)
+run(nothing_matches, formats, scopes, no_such_process, one_half, rates, typed_events, dear, dear_on_the_command_line, presets, own_presets, cgroups)
