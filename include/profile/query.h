@@ -78,7 +78,8 @@ struct result {
     struct result_entry *added;
     uint32_t n_added;
     uint32_t n_frames_before; /* frames below are those of the run before; 1: a new trie */
-    uint64_t goes_on_from;    /* the version of that run, whose nodes and entries these are with more; 0: a new trie */
+    uint64_t goes_on_from;    /* the version of that run, whose nodes these are with more; 0: a new trie */
+    bool is_same_question;    /* as in the run before: its entries, too, are these with more */
     uint64_t samples, weight; /* of all entries */
     uint64_t broken_samples;
     uint64_t first_ns, last_ns;   /* of the samples that were counted */

@@ -104,7 +104,7 @@ void view_done(struct view *v);
 /* For this folder: an answer seen sample by sample, after session_query and without its group by module. */
 enum view_verdict { VIEW_PASSES = 1, VIEW_IDLES = 2 };
 /* What names decide of each stack: a byte per node of view_judged. False: nodes have other numbers than at the query
- * before. *moment: the samples that were looked at. */
+ * before, or that asked something else. *moment: the samples that were looked at. */
 bool view_judge(struct view *v, const struct view_query *q, uint8_t **verdicts, size_t *cap, uint32_t *n,
                 struct result_moment *moment);
 const struct result *view_judged(const struct view *v);       /* for result_node */

@@ -22,6 +22,7 @@ struct result_memory {
     struct question asked;
     uint32_t kept_before, all_before; /* entries, after the filter of the run before */
     uint64_t version_before;
+    uint32_t n_needed; /* nodes that the first run over the part needed */
     size_t by_node_cap, entries_cap, added_cap, beside_cap;
 };
 
@@ -263,7 +264,15 @@ static void scan_history(const struct query *q, struct history *h, const struct 
 
 /* ---- the whole ---- */
 
-static void start_anew(const struct query *q, const struct stacks *s, struct result *r)
+/* The part serves other questions over the same stacks, too: a window that slides meets nearly all of it again, whose
+ * names are known and whose tables stand. Until half of it may be of no use any more. */
+static bool part_serves(const struct result_memory *m, const struct history *h, const struct stacks *s)
+{
+    return m->asked.history == h && m->asked.stacks == s && m->asked.stacks_epoch == stacks_epoch(s) &&
+           m->part.n_nodes / 2 <= m->n_needed;
+}
+
+static void start_anew(const struct query *q, struct result *r)
 {
     struct result_memory *m = r->memory;
 
@@ -271,13 +280,25 @@ static void start_anew(const struct query *q, const struct stacks *s, struct res
     r->besides = q->n_beside ? q->n_beside + 1u : 0;
     r->samples = 0;
     m->kept_before = m->all_before = 0;
-    m->version_before = 0;
     m->asked.beyond = false;
     m->n_by_node = 0;
     if (is_grouped(q))
         hash_reset(m, m->hash_bits);
-    part_begin(&m->part, s);
+}
+
+static void part_anew(const struct stacks *s, struct result *r)
+{
+    part_begin(&r->memory->part, s);
+    r->memory->n_needed = 0;
+    r->memory->version_before = 0;
     r->n_frames_before = 1;
+}
+
+static void part_stays(struct result *r)
+{
+    part_go_on(&r->memory->part);
+    r->memory->version_before = r->version;
+    r->n_frames_before = r->memory->part.n_frames;
 }
 
 static void go_on(struct result *r)
@@ -288,9 +309,6 @@ static void go_on(struct result *r)
     r->n_entries += r->n_left_out;
     r->n_left_out = 0;
     m->all_before = r->n_entries;
-    m->version_before = r->version;
-    part_go_on(&m->part);
-    r->n_frames_before = m->part.n_frames;
 }
 
 static void choose_range(const struct query *q, const struct history *h, struct result *r)
@@ -313,7 +331,7 @@ static void show_part(struct result *r)
 
 void query_run(const struct query *q, struct history *h, const struct stacks *s, struct result *r)
 {
-    bool goes_on, empty;
+    bool goes_on, serves, empty;
 
     if (!r->memory) {
         r->memory = mem_zalloc(sizeof *r->memory);
@@ -321,10 +339,15 @@ void query_run(const struct query *q, struct history *h, const struct stacks *s,
     }
     choose_range(q, h, r);
     goes_on = question_is_same(&r->memory->asked, q, h, s, r);
+    serves = goes_on || part_serves(r->memory, h, s);
     if (goes_on)
         go_on(r);
     else
-        start_anew(q, s, r);
+        start_anew(q, r);
+    if (serves)
+        part_stays(r);
+    else
+        part_anew(s, r);
     question_keep(&r->memory->asked, q, h, s, r);
     empty = r->to_ns < r->from_ns;
     if (!r->n_entries) {
@@ -334,6 +357,8 @@ void query_run(const struct query *q, struct history *h, const struct stacks *s,
     r->n_added = 0;
     if (!empty)
         scan_history(q, h, s, r, goes_on);
+    if (!serves)
+        r->memory->n_needed = r->memory->part.n_nodes;
     show_part(r);
     if (empty)
         r->to_ns = r->from_ns;
@@ -342,8 +367,9 @@ void query_run(const struct query *q, struct history *h, const struct stacks *s,
         r->first_ns = 0;
     r->version = next_version();
     r->goes_on_from = r->memory->version_before;
+    r->is_same_question = goes_on;
     /* what was left out is so no more */
-    r->since = r->memory->kept_before == r->memory->all_before ? r->memory->version_before : 0;
+    r->since = goes_on && r->memory->kept_before == r->memory->all_before ? r->memory->version_before : 0;
 }
 
 static void swap_entries(struct result *r, uint32_t a, uint32_t b)
@@ -389,7 +415,7 @@ void result_filter(struct result *r, const uint8_t *drop)
 {
     uint32_t n = 0;
 
-    r->since = is_dropped_as_before(r, drop) ? r->memory->version_before : 0;
+    r->since = r->is_same_question && is_dropped_as_before(r, drop) ? r->memory->version_before : 0;
     filter_added(r, drop);
     for (uint32_t i = 0; i < r->n_entries; i++) {
         if (drop[i])

@@ -82,7 +82,7 @@ static void count_all(struct inlines *in, const struct view *v)
 static void count_samples(struct inlines *in, const struct view *v)
 {
     const struct result *r = &v->result;
-    bool goes_on = in->counted_version && in->counted_version == r->goes_on_from;
+    bool goes_on = in->counted_version && in->counted_version == r->goes_on_from && r->is_same_question;
     if (!goes_on)
         in->all = in->n_samples = 0;
     MEM_GROW(in->samples, in->samples_cap, v->n_funcs);
