@@ -13,12 +13,12 @@ struct inlines { /* zero-initialised at first */
     bool replaced, was_replaced;
     uint32_t *frame_func; /* of the expanded: of the first n_numbered frames */
     uint32_t n_numbered;
-    uint32_t *cold; /* frames that were not asked for: their functions have too few samples */
-    uint32_t n_cold;
+    uint32_t *later; /* frames whose functions have too few samples to ask for them, or of which nothing is known yet */
+    uint32_t n_later;
     uint64_t *samples, *node_samples; /* by function, of those that it is on the stack of; scratch */
     uint32_t n_samples;
     uint64_t all, counted_version;
-    size_t frame_func_cap, cold_cap, samples_cap, node_samples_cap;
+    size_t frame_func_cap, later_cap, samples_cap, node_samples_cap;
 };
 
 typedef struct module *inlines_module_fn(const struct view *v, uint32_t frame);

@@ -13,6 +13,8 @@
 struct view_module {
     struct module *module; /* held */
     uint32_t unnamed;
+    uint32_t changed; /* symbolizer_changed when its frames were named */
+    bool is_stale;    /* it has changed since */
 };
 
 struct view_memory {
@@ -26,12 +28,15 @@ struct view_memory {
     struct map module_numbers; /* module id → index */
     uint32_t n_named;          /* frames below have their functions, named … */
     uint32_t names_generation; /* … when the symbolizer was at this */
+    uint32_t n_renamed;        /* frames since all were named: the functions that they had may be nobody's */
     bool names_change;         /* functions have other frames than before */
     size_t funcs_cap, groups_cap, frame_func_cap, drop_cap;
     uint8_t *drop; /* by entry */
     bool *func_idles;
+    bool *func_settled;        /* it is found, and not called otherwise later */
+    uint32_t *stale;           /* frames that are to be asked for again */
     uint16_t *func_hits, *path_hits; /* see session/select.h */
-    size_t func_idles_cap, func_hits_cap, path_hits_cap;
+    size_t func_settled_cap, stale_cap, func_idles_cap, func_hits_cap, path_hits_cap;
     struct inlines inlines;
 };
 

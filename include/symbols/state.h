@@ -22,6 +22,7 @@ struct name {               /* of a symbol, shared by all modules that have one 
     uint64_t hash;          /* of raw */
     enum symbol_class class;
     bool idle;
+    bool waits;    /* to be demangled */
     uint8_t blame; /* what its demangling cost: at BLAME_MAX it stays as it is */
 };
 struct names {
@@ -78,6 +79,7 @@ struct mod { /* what is known of a module */
     bool over;                   /* a JIT's names are what they were when it was renewed */
     int dump_fd;                 /* a JIT's dump, from when it was found on; -1: none. The resolver's */
     uint64_t map_stamp;   /* of the JIT's files when they were read */
+    uint32_t changed;     /* see symbolizer_changed; of the kernel's modules: kernel_changed */
     struct map unnamed;   /* offset → text */
     struct map extents;   /* of functions by the unwind table: offset → bytes back to the start << 32 | size */
 };
@@ -125,6 +127,7 @@ struct symbolizer {
     unsigned jit_parked; /* modules with `parked` or `redate` */
     bool jit_of_now;
     atomic_uint generation;
+    uint32_t kernel_changed;
     uint32_t worker_starts;
     size_t line_bytes;   /* that linecache.c holds */
     uint32_t line_epoch; /* changes when it has forgotten all */
@@ -176,6 +179,7 @@ void mods_trim(struct symbolizer *sy, const uint8_t *keep, uint32_t n_keep);
 void mods_done(struct symbolizer *sy);
 void mods_trouble(struct task *task, const char *text);
 bool mods_is_kernel(const struct mod *mod); /* named by kallsyms */
+void mods_news(struct symbolizer *sy, struct mod *mod); /* of a module's names; NULL: of anything else */
 uint64_t mods_kernel_start(const struct symbolizer *sy); /* of its text, in the profile; 0: not known */
 /* Of a kept kernel's table only the core is believed: for an address (of the table) beyond it all is read anew, and what
  * stands there is not known until then. There is a table. */

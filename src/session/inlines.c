@@ -12,7 +12,6 @@
 #define HOT_SHARE    512 /* of a function with less than the 512th of the samples, or … */
 #define HOT_SAMPLES  3   /* … with fewer, nobody sees what was inlined: reading debug information is dear */
 
-/* What is not known yet counts as none until then: it comes with news. */
 void inlines_forget(struct inlines *in)
 {
     expand_anew(&in->expanded);
@@ -23,7 +22,7 @@ void inlines_done(struct inlines *in)
 {
     expanded_done(&in->expanded);
     mem_free(in->frame_func);
-    mem_free(in->cold);
+    mem_free(in->later);
     mem_free(in->samples);
     mem_free(in->node_samples);
     *in = (struct inlines){ 0 };
@@ -102,39 +101,41 @@ static bool is_hot(const struct look *l, uint32_t frame)
     return !l->hot_only || (n >= HOT_SAMPLES && n * HOT_SHARE >= l->in->all);
 }
 
-static uint32_t ask(const struct look *l, uint32_t frame)
+/* How many are inlined there. False: that is not known yet. */
+static bool ask(const struct look *l, uint32_t frame, uint32_t *n)
 {
     struct module *m = l->module_of(l->v, frame);
     struct symbol_lines lines;
-    if (!module_has_lines(m) ||
-        symbolizer_inlined(l->s->symbolizer, m, l->v->result.frame_offset[frame], &lines) != SYMBOL_FOUND)
-        return 0;
-    return lines.n_inlines;
+    enum symbol_state state =
+        module_has_lines(m) ? symbolizer_inlined(l->s->symbolizer, m, l->v->result.frame_offset[frame], &lines) : SYMBOL_NONE;
+    *n = state == SYMBOL_FOUND ? lines.n_inlines : 0;
+    return state != SYMBOL_PENDING;
 }
 
 static uint32_t ask_if_hot(void *ctx, uint32_t frame)
 {
     const struct look *l = ctx;
     struct inlines *in = l->in;
-    if (is_hot(l, frame))
-        return ask(l, frame);
-    MEM_GROW(in->cold, in->cold_cap, in->n_cold + 1);
-    in->cold[in->n_cold++] = frame;
+    uint32_t n;
+    if (is_hot(l, frame) && ask(l, frame, &n))
+        return n;
+    MEM_GROW(in->later, in->later_cap, in->n_later + 1);
+    in->later[in->n_later++] = frame;
     return 0;
 }
 
-/* Those that have become hot. What is inlined there makes another trie. */
-static void look_at_cold(const struct look *l)
+/* Those that have become hot, or known. What is inlined there makes another trie. */
+static void look_at_later(const struct look *l)
 {
     struct inlines *in = l->in;
-    uint32_t n = 0;
+    uint32_t n = 0, inlined;
     bool more = false;
-    for (uint32_t i = 0; i < in->n_cold; i++)
-        if (!is_hot(l, in->cold[i]))
-            in->cold[n++] = in->cold[i];
+    for (uint32_t i = 0; i < in->n_later; i++)
+        if (is_hot(l, in->later[i]) && ask(l, in->later[i], &inlined))
+            more |= inlined > 0;
         else
-            more |= ask(l, in->cold[i]) > 0;
-    in->n_cold = n;
+            in->later[n++] = in->later[i];
+    in->n_later = n;
     if (more)
         expand_anew(&in->expanded);
 }
@@ -179,9 +180,9 @@ bool inlines_expand(struct inlines *in, struct session *s, struct view *v, bool 
     if (hot_only)
         count_samples(in, v);
     if (expand_goes_on(&in->expanded, &v->result))
-        look_at_cold(&l);
+        look_at_later(&l);
     if (!expand_goes_on(&in->expanded, &v->result))
-        in->n_cold = in->n_numbered = 0;
+        in->n_later = in->n_numbered = 0;
     expand_trie(&in->expanded, &v->result, ask_if_hot, &l);
     if (!in->expanded.any)
         return false;

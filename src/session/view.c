@@ -26,6 +26,8 @@ void view_done(struct view *v)
         mem_free(m->thread_group);
         mem_free(m->thread_pass);
         mem_free(m->func_idles);
+        mem_free(m->func_settled);
+        mem_free(m->stale);
         mem_free(m->func_hits);
         mem_free(m->path_hits);
         mem_free(m->drop);

@@ -44,6 +44,23 @@ static const char *keep_string(struct view_memory *m, const char *text)
     return arena_strndup(&m->names, text, strlen(text));
 }
 
+/* What a function is called that has got its number already: true when it was called otherwise. */
+static bool call_function(struct view *v, uint32_t number, const struct symbol *sym)
+{
+    struct view_memory *m = v->memory;
+    struct view_function *f = &v->funcs[number];
+    bool other = strcmp(f->name, sym->name) != 0 || f->state != sym->state || f->class != sym->class;
+    if (strcmp(f->name, sym->name) != 0)
+        f->name = keep_string(m, sym->name);
+    f->class = sym->class;
+    f->state = sym->state;
+    f->start = sym->start;
+    f->size = sym->size;
+    m->func_idles[number] = sym->idle || sym->state != SYMBOL_FOUND; /* see select_idles */
+    m->func_settled[number] = sym->state == SYMBOL_FOUND && !sym->mangled;
+    return other;
+}
+
 static uint32_t function_number(struct view *v, const struct symbol *sym, const struct module *module)
 {
     struct view_memory *m = v->memory;
@@ -52,36 +69,40 @@ static uint32_t function_number(struct view *v, const struct symbol *sym, const 
     if (!created)
         return (uint32_t)*at;
     MEM_GROW(v->funcs, m->funcs_cap, v->n_funcs + 1);
+    MEM_GROW(m->func_idles, m->func_idles_cap, v->n_funcs + 1);
+    MEM_GROW(m->func_settled, m->func_settled_cap, v->n_funcs + 1);
     v->funcs[v->n_funcs] = (struct view_function){
-        .name = keep_string(m, sym->name),
+        .name = "",
         .module = keep_string(m, module->name),
         .key = sym->key,
-        .class = sym->class,
-        .state = sym->state,
         .module_id = module->id,
-        .start = sym->start,
-        .size = sym->size,
     };
-    MEM_GROW(m->func_idles, m->func_idles_cap, v->n_funcs + 1);
-    m->func_idles[v->n_funcs] = sym->idle || sym->state != SYMBOL_FOUND; /* see select_idles */
+    call_function(v, v->n_funcs, sym);
     return v->n_funcs++;
 }
 
-static void name_frame(struct session *s, struct view *v, uint32_t frame)
+/* True: its function was called otherwise. */
+static bool name_frame(struct session *s, struct view *v, uint32_t frame)
 {
-    struct view_module *m = &v->memory->modules[module_number(s, v, v->result.frame_module[frame])];
+    struct view_memory *m = v->memory;
+    struct view_module *module = &m->modules[module_number(s, v, v->result.frame_module[frame])];
     struct symbol sym;
-    symbolizer_lookup(s->symbolizer, m->module, v->result.frame_offset[frame], &sym);
-    v->frame_func[frame] = function_number(v, &sym, m->module);
+    symbolizer_lookup(s->symbolizer, module->module, v->result.frame_offset[frame], &sym);
+    uint32_t func = function_number(v, &sym, module->module);
+    v->frame_func[frame] = func;
     if (sym.state != SYMBOL_FOUND)
-        m->unnamed = frame;
+        module->unnamed = frame;
+    else if (module->unnamed == frame)
+        module->unnamed = 0;
+    return !m->func_settled[func] && call_function(v, func, &sym);
 }
 
-static bool ask_again(struct session *s, struct view *v, uint32_t frame)
+static bool name_again(struct session *s, struct view *v, uint32_t frame)
 {
     uint32_t func = v->frame_func[frame];
-    name_frame(s, v, frame);
-    return v->frame_func[frame] != func;
+    bool called_otherwise = name_frame(s, v, frame);
+    v->memory->n_renamed += v->frame_func[frame] != func;
+    return called_otherwise || v->frame_func[frame] != func;
 }
 
 static void forget_names(struct view *v)
@@ -95,8 +116,42 @@ static void forget_names(struct view *v)
     MEM_GROW(v->frame_func, m->frame_func_cap, 1);
     v->frame_func[0] = 0;
     m->n_named = 1;
+    m->n_renamed = 0;
     for (size_t i = 0; i < m->n_modules; i++)
         m->modules[i].unnamed = 0;
+}
+
+static bool find_stale_modules(struct session *s, struct view_memory *m)
+{
+    bool any = false;
+    for (size_t i = 0; i < m->n_modules; i++) {
+        uint32_t changed = symbolizer_changed(s->symbolizer, m->modules[i].module);
+        m->modules[i].is_stale = changed != m->modules[i].changed;
+        m->modules[i].changed = changed;
+        any |= m->modules[i].is_stale;
+    }
+    return any;
+}
+
+/* The symbolizer has news: frames of modules that have changed are asked for again, and those whose names were not
+ * their last. */
+static bool name_stale(struct session *s, struct view *v)
+{
+    struct view_memory *m = v->memory;
+    bool some_modules = find_stale_modules(s, m), other = false;
+    uint32_t n = 0;
+    if (some_modules)
+        inlines_forget(&m->inlines);
+    MEM_GROW(m->stale, m->stale_cap, m->n_named);
+    for (uint32_t i = 1; i < m->n_named; i++)
+        if (!m->func_settled[v->frame_func[i]] ||
+            (some_modules && m->modules[module_number(s, v, v->result.frame_module[i])].is_stale))
+            m->stale[n++] = i;
+    for (uint32_t i = 0; i < n; i++)
+        m->func_settled[v->frame_func[m->stale[i]]] = false;
+    for (uint32_t i = 0; i < n; i++)
+        other |= name_again(s, v, m->stale[i]);
+    return other;
 }
 
 void view_name_frames(struct session *s, struct view *v)
@@ -104,12 +159,14 @@ void view_name_frames(struct session *s, struct view *v)
     struct view_memory *m = v->memory;
     struct result *r = &v->result;
     uint32_t generation = symbolizer_generation(s->symbolizer); /* before the first look */
-    m->names_change = !m->n_named || generation != m->names_generation;
-    m->names_generation = generation;
+    m->names_change = !m->n_named || m->n_renamed > r->n_frames;
     if (m->names_change)
         forget_names(v);
+    else if (generation != m->names_generation)
+        m->names_change = name_stale(s, v);
+    m->names_generation = generation;
     for (size_t i = 0; i < m->n_modules; i++)
-        m->names_change |= m->modules[i].unnamed && ask_again(s, v, m->modules[i].unnamed);
+        m->names_change |= m->modules[i].unnamed && name_again(s, v, m->modules[i].unnamed);
     if (m->names_change)
         inlines_forget(&m->inlines);
     MEM_GROW(v->frame_func, m->frame_func_cap, r->n_frames);

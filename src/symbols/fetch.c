@@ -266,6 +266,7 @@ static void go_on_with_lines(struct symbolizer *sy, struct mod *mod, const struc
     if (!c || !c->awaits_size || !has_id(item, c->awaits, c->awaits_size))
         return;
     c->awaits_size = 0;
+    mods_news(sy, mod); /* it was said that there are no lines */
     mods_queue(sy, &mod->tasks[TASK_LINES]);
 }
 
@@ -284,7 +285,7 @@ static void tell_modules(struct symbolizer *sy, const struct fetch_item *item)
         else
             say_why(mod, item);
     }
-    atomic_fetch_add_explicit(&sy->generation, 1, memory_order_release);
+    mods_news(sy, NULL);
 }
 
 static void settle(struct symbolizer *sy, struct fetch_item *item)

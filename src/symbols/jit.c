@@ -119,11 +119,6 @@ static struct mod *find(const struct symbolizer *sy, const struct module *m)
     return map_get(&sy->mods, m->id, &value) ? (struct mod *)(uintptr_t)value : NULL;
 }
 
-static void bump(struct symbolizer *sy)
-{
-    atomic_fetch_add_explicit(&sy->generation, 1, memory_order_release);
-}
-
 bool symbolizer_differs(struct symbolizer *sy, struct module *m, const uint64_t *offsets, size_t n)
 {
     struct table_entry was, is;
@@ -142,7 +137,7 @@ bool symbolizer_differs(struct symbolizer *sy, struct module *m, const uint64_t 
             mod->table = mod->parked;
             mod->parked = NULL;
             sy->jit_parked--;
-            bump(sy);
+            mods_news(sy, mod);
         }
     }
     pthread_mutex_unlock(&sy->lock);
@@ -210,7 +205,9 @@ void symbolizer_renew(struct symbolizer *sy, struct module *m, struct module *ne
             sy->jit_parked--;
         }
         unpark(sy, mod);
-        bump(sy);
+        mods_news(sy, mod);
+        if (after)
+            mods_news(sy, after);
     }
     pthread_mutex_unlock(&sy->lock);
 }
@@ -243,7 +240,7 @@ void symbolizer_dated_done(struct symbolizer *sy, struct module *m, struct symbo
         mod->parked = NULL;
         mod->redate = false;
         sy->jit_parked--;
-        bump(sy);
+        mods_news(sy, mod);
     }
     tables_drop(sy, t);
     pthread_mutex_unlock(&sy->lock);
@@ -285,6 +282,6 @@ void symbolizer_keep_dated(struct symbolizer *sy, struct module *past, const str
         drop(sy, &mod->table);
         mod->table = kept;
     }
-    bump(sy);
+    mods_news(sy, mod);
     pthread_mutex_unlock(&sy->lock);
 }

@@ -12,6 +12,14 @@ bool mods_is_kernel(const struct mod *mod)
     return mod->module->kind == MODULE_KERNEL || mod->module->kind == MODULE_KMOD;
 }
 
+void mods_news(struct symbolizer *sy, struct mod *mod)
+{
+    uint32_t now = atomic_fetch_add_explicit(&sy->generation, 1, memory_order_release) + 1;
+
+    if (mod)
+        *(mods_is_kernel(mod) ? &sy->kernel_changed : &mod->changed) = now;
+}
+
 uint64_t mods_kernel_start(const struct symbolizer *sy)
 {
     return sy->kernel && !sy->kernel_hidden ? sy->kernel->view.header->reference + sy->kernel_shift : 0;

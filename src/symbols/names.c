@@ -67,6 +67,7 @@ static void queue_mangled(struct names *names, struct name *n)
     }
     MEM_GROW(names->mangled, names->cap, names->n + 1);
     names->mangled[names->n++] = n;
+    n->waits = true;
 }
 
 static const char *cleaned(struct names *names, const char *raw)
@@ -107,7 +108,9 @@ size_t names_take_mangled(struct names *names, struct name **batch, size_t max, 
     for (*payload_n = 0; names->next < names->n && taken < max; names->next++) {
         struct name *n = names->mangled[names->next];
         size_t size = strlen(n->raw) + 1;
-        if (n->blame >= BLAME_MAX || size > cap || names->crashes >= CRASHES_MAX)
+
+        n->waits = n->blame < BLAME_MAX && size <= cap && names->crashes < CRASHES_MAX;
+        if (!n->waits)
             continue;
         /* One that was there when the demangler died goes alone, to find the culprit. */
         if (taken && (size > cap - *payload_n || n->blame))
@@ -148,6 +151,8 @@ void names_set_texts(struct names *names, struct name **batch, size_t n, const c
     for (i = 0; i < n && texts < end; i++) {
         size_t length = strnlen(texts, (size_t)(end - texts));
         size_t shown = text_clean(text, sizeof text, texts, length);
+
+        batch[i]->waits = false;
         if (shown)
             batch[i]->text = arena_strndup(&names->arena, text, shown);
         texts += length + 1;

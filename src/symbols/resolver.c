@@ -24,11 +24,6 @@
 #define BATCH_MAX       48 /* names that fit in an answer, however long they become */
 #define BATCH_LIMIT_NS  (2 * NS_PER_SEC)
 
-static void bump(struct symbolizer *sy)
-{
-    atomic_fetch_add_explicit(&sy->generation, 1, memory_order_release);
-}
-
 static void set_table(struct symbolizer *sy, struct mod *mod, struct symbol_table *t)
 {
     tables_drop(sy, mod->table);
@@ -77,6 +72,14 @@ static bool is_old_news(const struct task *task, const struct outcome *out)
            !strcmp(task->trouble, out->trouble.text);
 }
 
+/* Where a table of names has nothing, the bounds of functions tell where they begin. */
+static void tell_news(struct symbolizer *sy, const struct task *task)
+{
+    enum task_kind kind = mods_kind(task);
+
+    mods_news(sy, kind == TASK_NAMES || kind == TASK_UNWIND ? task->mod : NULL);
+}
+
 static void finish(struct symbolizer *sy, struct task *task, bool ok, const struct outcome *out)
 {
     if (!ok && out->trouble.text[0] && (!task->trouble || strcmp(task->trouble, out->trouble.text)))
@@ -84,7 +87,7 @@ static void finish(struct symbolizer *sy, struct task *task, bool ok, const stru
     mods_trouble(task, out->trouble.text);
     task->progress = ok ? PROGRESS_READY : PROGRESS_FAILED;
     task->blame = ok ? 0 : task->blame;
-    bump(sy);
+    tell_news(sy, task);
 }
 
 /* Where names are missing, the bounds of functions stand in for them (symbolizer.c): asked for here, so that who
@@ -249,7 +252,7 @@ static void do_task(struct symbolizer *sy, struct task *task)
 
     if (kinds[kind].have(sy, mod)) {
         task->progress = PROGRESS_READY;
-        bump(sy);
+        tell_news(sy, task);
     } else {
         out = mem_zalloc(sizeof *out);
         out->map_stamp = mod->map_stamp;
@@ -286,7 +289,7 @@ static void demangle_batch(struct symbolizer *sy, struct name **batch, size_t n,
         /* One alone that took so long would again: what it holds up meanwhile is dearer. */
         names_put_back(&sy->names, batch, n,
                        result == WORKER_LATE ? BLAME_MAX : resolve_blame(&sy->worker, result));
-    bump(sy);
+    mods_news(sy, NULL);
     mem_free(a);
 }
 

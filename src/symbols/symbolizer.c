@@ -308,7 +308,8 @@ static void tell_name(const struct mod *mod, const struct name *n, uint64_t star
                             .start = start,
                             .size = size,
                             .key = map_mix(mod->name_hash + 3 * n->hash),
-                            .idle = n->idle };
+                            .idle = n->idle,
+                            .mangled = n->waits };
 }
 
 static struct name *name_of_entry(struct symbolizer *sy, struct mod *mod, struct symbol_table *t,
@@ -394,6 +395,19 @@ void symbolizer_lookup(struct symbolizer *sy, struct module *m, uint64_t offset,
 uint32_t symbolizer_generation(const struct symbolizer *sy)
 {
     return atomic_load_explicit(&sy->generation, memory_order_acquire);
+}
+
+uint32_t symbolizer_changed(struct symbolizer *sy, const struct module *m)
+{
+    const struct mod *mod;
+    uint64_t value;
+    uint32_t changed;
+
+    pthread_mutex_lock(&sy->lock);
+    mod = map_get(&sy->mods, m->id, &value) ? (const struct mod *)(uintptr_t)value : NULL;
+    changed = !mod ? 0 : mods_is_kernel(mod) ? sy->kernel_changed : mod->changed;
+    pthread_mutex_unlock(&sy->lock);
+    return changed;
 }
 
 bool symbolizer_settle(struct symbolizer *sy, uint64_t timeout_ns)

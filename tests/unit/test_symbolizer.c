@@ -33,6 +33,24 @@ static void the_generation_moves_when_names_come(void **state)
     module_put(m);
 }
 
+static void only_a_module_with_news_has_changed(void **state)
+{
+    struct setup *s = *state;
+    struct elf_maker other = { .symbols = &plain_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 10 };
+    struct module *a = make_elf_module(s, "a", &plain_elf), *b = make_elf_module(s, "b", &other);
+    uint32_t changed;
+
+    assert_int_equal(symbolizer_changed(s->sy, a), 0);
+    settled(s, a, ELF_MAKER_OFFSET);
+    changed = symbolizer_changed(s->sy, a);
+    assert_int_not_equal(changed, 0);
+    settled(s, b, ELF_MAKER_OFFSET);
+    assert_int_not_equal(symbolizer_changed(s->sy, b), 0);
+    assert_int_equal(symbolizer_changed(s->sy, a), changed);
+    module_put(a);
+    module_put(b);
+}
+
 static void a_gap_shows_module_and_offset(void **state)
 {
     struct setup *s = *state;
@@ -294,6 +312,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         WITH_SETUP(a_function_of_ours_gets_its_name),
         WITH_SETUP(the_generation_moves_when_names_come),
+        WITH_SETUP(only_a_module_with_news_has_changed),
         WITH_SETUP(a_gap_shows_module_and_offset),
         WITH_SETUP(cxx_names_come_demangled),
         WITH_SETUP(escapes_in_names_never_come_out),

@@ -2,10 +2,19 @@
 /* A view that is asked again and again while samples come says what a new one says. */
 #include "collector_fixture.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "elf_maker.h"
 #include "profile/functions.h"
+#include "symbols/worker.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 
+#define FILES     40
+
+static char dir[] = "/tmp/flametop-test-XXXXXX";
+static pthread_t resolver;
 static uint64_t random_state = 88172645463325252;
 
 static void feed(const struct record *r)
@@ -21,6 +30,39 @@ static uint32_t random_below(uint32_t n)
     return (uint32_t)((random_state >> 16) % n);
 }
 
+static void path_of(char *dst, size_t cap, unsigned file)
+{
+    snprintf(dst, cap, "%s/file%u", dir, file);
+}
+
+/* Those with an even number have the same functions. */
+static void make_file(unsigned file)
+{
+    static const struct elf_maker_symbol symbols[][2] = {
+        { { "one", ELF_MAKER_VADDR + 0x10, 0x20, 0 }, { "_ZN3foo3barEi", ELF_MAKER_VADDR + 0x40, 0x40, 0 } },
+        { { "two", ELF_MAKER_VADDR + 0x20, 0x30, 0 }, { "_ZN3foo3bazEv", ELF_MAKER_VADDR + 0x100, 0x40, 0 } },
+    };
+    struct elf_maker maker = {
+        .symbols = symbols[file % 2], .n_symbols = 2, .symtab_type = SHT_SYMTAB, .id = (unsigned char)(file + 1)
+    };
+    char path[64], bytes[4096];
+    int from = elf_maker_open(&maker), to;
+    ssize_t n;
+    path_of(path, sizeof path, file);
+    to = open(path, O_WRONLY | O_CREAT, 0600);
+    assert_true(from >= 0 && to >= 0 && lseek(from, 0, SEEK_SET) == 0);
+    while ((n = read(from, bytes, sizeof bytes)) > 0)
+        assert_int_equal(write(to, bytes, (size_t)n), n);
+    close(from);
+    close(to);
+}
+
+static void *resolve(void *symbolizer)
+{
+    symbolizer_run(symbolizer);
+    return NULL;
+}
+
 static int set_up_names(void **state)
 {
     static const char *const comms[] = { "alpha", "beta", "gamma" };
@@ -29,6 +71,10 @@ static int set_up_names(void **state)
     s->budget_bytes = 64 * MB;
     s->symbolizer = symbolizer_new(&(struct symbolizer_config){ 0 }, &e);
     assert_non_null(s->symbolizer);
+    assert_int_equal(pthread_create(&resolver, NULL, resolve, s->symbolizer), 0);
+    assert_non_null(mkdtemp(dir));
+    for (unsigned file = 0; file < FILES; file++)
+        make_file(file);
     for (uint32_t pid = 1; pid <= 3; pid++) {
         do_comm(pid, comms[pid - 1], true);
         do_mmap(pid, TEXT, 0x10000, "/no/such/program", 1);
@@ -39,7 +85,15 @@ static int set_up_names(void **state)
 
 static int tear_down_names(void **state)
 {
+    char path[64];
+    symbolizer_stop(s->symbolizer);
+    pthread_join(resolver, NULL);
     symbolizer_free(s->symbolizer);
+    for (unsigned file = 0; file < FILES; file++) {
+        path_of(path, sizeof path, file);
+        unlink(path);
+    }
+    rmdir(dir);
     return tear_down(state);
 }
 
@@ -49,7 +103,7 @@ static void sample(void)
     uint32_t depth = 2 + random_below(10), pid = random_below(4);
     struct record r = record(PERF_RECORD_SAMPLE, pid);
     for (uint32_t i = 1; i < depth; i++)
-        chain[i] = (random_below(2) ? TEXT : JIT) + 16 * random_below(i < 4 ? 40 : 4);
+        chain[i] = (random_below(2) ? TEXT : JIT) + ELF_MAKER_OFFSET + 16 * random_below(i < 4 ? 40 : 4);
     r.misc = random_below(3) ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL;
     r.id.cpu = random_below(3);
     r.sample.ip = chain[1];
@@ -59,11 +113,12 @@ static void sample(void)
     feed(&r);
 }
 
-static const struct function_row *find_row(const struct functions *f, const struct view *v, const char *name,
-                                           const char *label)
+static const struct function_row *find_row(const struct functions *f, const struct view *v,
+                                           const struct view_function *as, const char *label)
 {
     for (uint32_t i = 0; i < f->n; i++)
-        if (!strcmp(v->funcs[f->rows[i].func].name, name) && !strcmp(v->groups[f->rows[i].group].label, label))
+        if (!strcmp(v->funcs[f->rows[i].func].name, as->name) && v->funcs[f->rows[i].func].key == as->key &&
+            !strcmp(v->groups[f->rows[i].group].label, label))
             return &f->rows[i];
     return NULL;
 }
@@ -79,7 +134,7 @@ static void assert_same_tables(const struct functions *f, const struct view *v, 
     assert_int_equal(f->n, want->n);
     for (uint32_t i = 0; i < want->n; i++) {
         const struct function_row *w = &want->rows[i];
-        const struct function_row *row = find_row(f, v, as->funcs[w->func].name, as->groups[w->group].label);
+        const struct function_row *row = find_row(f, v, &as->funcs[w->func], as->groups[w->group].label);
         assert_non_null(row);
         assert_int_equal(row->self_weight, w->self_weight);
         assert_int_equal(row->total_weight, w->total_weight);
@@ -91,6 +146,7 @@ static void assert_same_tables(const struct functions *f, const struct view *v, 
 
 static void change_something(struct view_query *q)
 {
+    char path[64];
     static const enum view_group groups[] = { VIEW_GROUP_SYMBOL, VIEW_GROUP_SYMBOL, VIEW_GROUP_CPU,
                                               VIEW_GROUP_COMM_SYMBOL, VIEW_GROUP_MODULE };
     switch (random_below(30)) {
@@ -124,7 +180,26 @@ static void change_something(struct view_query *q)
         do_comm(2, random_below(2) ? "delta" : "beta", true);
         do_mmap(2, TEXT, 0x10000, random_below(2) ? "/no/such/program" : "/no/such/other", 1 + random_below(3));
         break;
+    case 8:
+    case 9:
+    case 10:
+    case 11:
+    case 12:
+        path_of(path, sizeof path, random_below(FILES));
+        do_mmap(1 + random_below(3), random_below(2) ? TEXT : JIT, 0x10000, path, 0);
+        break;
+    case 13:
+        q->from_ns = 1 + random_below(2000);
+        break;
     }
+}
+
+static bool has_name(const struct view *v, const char *name)
+{
+    for (uint32_t i = 1; i < v->n_funcs; i++)
+        if (!strcmp(v->funcs[i].name, name))
+            return true;
+    return false;
 }
 
 static void a_view_that_goes_on_says_what_a_new_one_says(void **state)
@@ -132,7 +207,7 @@ static void a_view_that_goes_on_says_what_a_new_one_says(void **state)
     struct view_query q = { .from_ns = 1, .to_ns = SECOND_NS };
     struct view v = { 0 };
     struct functions f = { 0 };
-    uint32_t gone_on = 0;
+    uint32_t gone_on = 0, generation, named = 0;
     (void)state;
     for (int round = 0; round < 300; round++) {
         struct view as = { 0 };
@@ -142,6 +217,12 @@ static void a_view_that_goes_on_says_what_a_new_one_says(void **state)
         change_something(&q);
         bool by_group = q.group == VIEW_GROUP_COMM_SYMBOL || q.group == VIEW_GROUP_CPU;
         session_query(s, &q, &v);
+        do { /* while names come */
+            assert_true(symbolizer_settle(s->symbolizer, 60 * SECOND_NS));
+            generation = symbolizer_generation(s->symbolizer);
+            session_query(s, &q, &v);
+        } while (!symbolizer_settle(s->symbolizer, 0) || symbolizer_generation(s->symbolizer) != generation);
+        named += has_name(&v, "one");
         gone_on += v.result.since != 0;
         functions_build(&f, &v.result, v.frame_func, v.n_funcs, by_group, false);
         session_query(s, &q, &as);
@@ -151,14 +232,17 @@ static void a_view_that_goes_on_says_what_a_new_one_says(void **state)
         view_done(&as);
     }
     assert_true(gone_on > 100);
+    assert_true(named > 30);
     functions_done(&f);
     view_done(&v);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_view_that_goes_on_says_what_a_new_one_says, set_up_names, tear_down_names),
     };
+    if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
+        symbol_worker_main(3);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
