@@ -13,6 +13,7 @@ struct inlines { /* zero-initialised at first */
     bool replaced, was_replaced;
     uint32_t *frame_func; /* of the expanded: of the first n_numbered frames */
     uint32_t n_numbered;
+    bool renamed; /* … some of which may have other functions now */
     uint32_t *later; /* frames whose functions have too few samples to ask for them, or of which nothing is known yet */
     uint32_t n_later;
     uint64_t *samples, *node_samples; /* by function, of those that it is on the stack of; scratch */
@@ -36,6 +37,7 @@ void inlines_restore(struct inlines *in, struct view *v); /* before the query ru
 /* result_filter: drop is by entry of the original. Once after each query, expanded or not. */
 void inlines_filter(struct inlines *in, struct view *v, const uint8_t *drop);
 void inlines_forget(struct inlines *in); /* functions have other numbers, or more is known of frames */
+void inlines_renamed(struct inlines *in); /* frames have other functions; those that there were keep their numbers */
 void inlines_done(struct inlines *in);
 
 #endif

@@ -28,6 +28,7 @@ struct view_memory {
     struct map module_numbers; /* module id → index */
     uint32_t n_named;          /* frames below have their functions, named … */
     uint32_t names_generation; /* … when the symbolizer was at this */
+    uint32_t lines_changed;    /* symbolizer_lines_changed when inlined functions were asked for */
     uint32_t n_renamed;        /* frames since all were named: the functions that they had may be nobody's */
     bool names_change;         /* functions have other frames than before */
     size_t funcs_cap, groups_cap, frame_func_cap, drop_cap;

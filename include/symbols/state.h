@@ -127,6 +127,7 @@ struct symbolizer {
     unsigned jit_parked; /* modules with `parked` or `redate` */
     bool jit_of_now;
     atomic_uint generation;
+    atomic_uint lines_changed;
     uint32_t kernel_changed;
     uint32_t worker_starts;
     size_t line_bytes;   /* that linecache.c holds */

@@ -78,9 +78,11 @@ void symbolizer_free(struct symbolizer *sy);
 /* Quick, never blocks on anything but its own short lock. Asks in the background if it must. */
 void symbolizer_lookup(struct symbolizer *sy, struct module *m, uint64_t offset, struct symbol *out);
 uint32_t symbolizer_generation(const struct symbolizer *sy); /* changes when new names have come */
-/* The generation from which on addresses in a module have other names than before: those that are found and not mangled
- * need not be asked for again until it changes. */
+/* The generation from which on addresses in a module have other names than before: those that are not pending and not
+ * mangled need not be asked for again until it changes. */
 uint32_t symbolizer_changed(struct symbolizer *sy, const struct module *m);
+/* Changes when there may be lines of what was said to have none. */
+uint32_t symbolizer_lines_changed(const struct symbolizer *sy);
 /* Waits until nothing is pending, or the time is over; true if nothing is pending (for batch and export). */
 bool symbolizer_settle(struct symbolizer *sy, uint64_t timeout_ns);
 /* The same for debuginfod alone, which symbolizer_settle does not wait for. Names that came are then to be settled. */

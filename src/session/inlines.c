@@ -18,6 +18,12 @@ void inlines_forget(struct inlines *in)
     in->counted_version = 0;
 }
 
+void inlines_renamed(struct inlines *in)
+{
+    in->renamed = true;
+    in->counted_version = 0;
+}
+
 void inlines_done(struct inlines *in)
 {
     expanded_done(&in->expanded);
@@ -162,15 +168,22 @@ static void number_frames(const struct look *l, struct view *v, inlines_number_f
 {
     struct inlines *in = l->in;
     const struct expanded *x = &in->expanded;
+    bool is_new = true; /* the function of the frame that holds the next ones */
     MEM_GROW(in->frame_func, in->frame_func_cap, x->result.n_frames);
-    for (; in->n_numbered < x->result.n_frames; in->n_numbered++) {
-        uint32_t real = x->real[in->n_numbered], k = x->inlined[in->n_numbered];
+    for (uint32_t i = in->renamed ? 0 : in->n_numbered; i < x->result.n_frames; i++) {
+        uint32_t real = x->real[i], k = x->inlined[i];
         char name[1024];
         struct symbol sym;
-        if (k)
+        if (!k) {
+            is_new = i >= in->n_numbered || in->frame_func[i] != v->frame_func[real];
+            in->frame_func[i] = v->frame_func[real];
+        } else if (is_new) {
             symbol_of(l, real, k, name, sizeof name, &sym);
-        in->frame_func[in->n_numbered] = k ? number_of(v, real, &sym) : v->frame_func[real];
+            in->frame_func[i] = number_of(v, real, &sym);
+        }
     }
+    in->n_numbered = x->result.n_frames;
+    in->renamed = false;
 }
 
 bool inlines_expand(struct inlines *in, struct session *s, struct view *v, bool hot_only,

@@ -57,7 +57,7 @@ static bool call_function(struct view *v, uint32_t number, const struct symbol *
     f->start = sym->start;
     f->size = sym->size;
     m->func_idles[number] = sym->idle || sym->state != SYMBOL_FOUND; /* see select_idles */
-    m->func_settled[number] = sym->state == SYMBOL_FOUND && !sym->mangled;
+    m->func_settled[number] = sym->state != SYMBOL_PENDING && !sym->mangled;
     return other;
 }
 
@@ -140,8 +140,6 @@ static bool name_stale(struct session *s, struct view *v)
     struct view_memory *m = v->memory;
     bool some_modules = find_stale_modules(s, m), other = false;
     uint32_t n = 0;
-    if (some_modules)
-        inlines_forget(&m->inlines);
     MEM_GROW(m->stale, m->stale_cap, m->n_named);
     for (uint32_t i = 1; i < m->n_named; i++)
         if (!m->func_settled[v->frame_func[i]] ||
@@ -159,7 +157,11 @@ void view_name_frames(struct session *s, struct view *v)
     struct view_memory *m = v->memory;
     struct result *r = &v->result;
     uint32_t generation = symbolizer_generation(s->symbolizer); /* before the first look */
+    uint32_t lines_changed = symbolizer_lines_changed(s->symbolizer);
     m->names_change = !m->n_named || m->n_renamed > r->n_frames;
+    if (m->names_change || lines_changed != m->lines_changed)
+        inlines_forget(&m->inlines);
+    m->lines_changed = lines_changed;
     if (m->names_change)
         forget_names(v);
     else if (generation != m->names_generation)
@@ -168,7 +170,7 @@ void view_name_frames(struct session *s, struct view *v)
     for (size_t i = 0; i < m->n_modules; i++)
         m->names_change |= m->modules[i].unnamed && name_again(s, v, m->modules[i].unnamed);
     if (m->names_change)
-        inlines_forget(&m->inlines);
+        inlines_renamed(&m->inlines);
     MEM_GROW(v->frame_func, m->frame_func_cap, r->n_frames);
     for (; m->n_named < r->n_frames; m->n_named++)
         name_frame(s, v, m->n_named);

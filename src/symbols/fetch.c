@@ -266,7 +266,7 @@ static void go_on_with_lines(struct symbolizer *sy, struct mod *mod, const struc
     if (!c || !c->awaits_size || !has_id(item, c->awaits, c->awaits_size))
         return;
     c->awaits_size = 0;
-    mods_news(sy, mod); /* it was said that there are no lines */
+    atomic_fetch_add_explicit(&sy->lines_changed, 1, memory_order_release);
     mods_queue(sy, &mod->tasks[TASK_LINES]);
 }
 

@@ -410,6 +410,11 @@ uint32_t symbolizer_changed(struct symbolizer *sy, const struct module *m)
     return changed;
 }
 
+uint32_t symbolizer_lines_changed(const struct symbolizer *sy)
+{
+    return atomic_load_explicit(&sy->lines_changed, memory_order_acquire);
+}
+
 bool symbolizer_settle(struct symbolizer *sy, uint64_t timeout_ns)
 {
     uint64_t end = clock_now_ns() + timeout_ns;
