@@ -24,9 +24,9 @@ static struct given *parsed(const char *text)
 static void what_is_written_is_read_back(void **state)
 {
     const uint8_t id[] = { 1, 0xff };
-    const struct symbol function = { SYMBOL_FOUND, SYMBOL_CLASS_CXX, "f(int, char)", 0x100, 0x20, UINT64_MAX, false };
-    const struct symbol idle = { SYMBOL_FOUND, SYMBOL_CLASS_KERNEL, "idle", 0xffffffff81000000, 16, 5, true };
-    const struct symbol nameless = { SYMBOL_NONE, SYMBOL_CLASS_UNKNOWN, "x+0x300", 0x300, 0x40, 6, false };
+    const struct symbol function = { SYMBOL_FOUND, SYMBOL_CLASS_CXX, "f(int, char)", 0x100, 0x20, UINT64_MAX, false, false };
+    const struct symbol idle = { SYMBOL_FOUND, SYMBOL_CLASS_KERNEL, "idle", 0xffffffff81000000, 16, 5, true, false };
+    const struct symbol nameless = { SYMBOL_NONE, SYMBOL_CLASS_UNKNOWN, "x+0x300", 0x300, 0x40, 6, false, false };
     const struct symbol_inline in[] = { { "inner", "b c.h", 3, 8 }, { "outer", "", 0, 9 } };
     const struct symbol_lines lines = { "a%.c", 12, 2, in };
     struct buf text = { 0 };
