@@ -231,8 +231,9 @@ static struct lines_answer *try_fetched(struct question *q, int fd, struct lines
     return debug_fd >= 0 ? try_debug_file(q, fd, debug_fd, a) : a;
 }
 
-/* What a distribution brings as a kernel's debug file is the whole of it. */
-static struct lines_answer *open_kernel(struct question *q)
+/* What a distribution brings as a kernel's debug file is the whole of it. Most machines have none: no worker is started
+ * to be told that it has not opened any. */
+static struct lines_answer *ask_of_kernel(struct question *q)
 {
     int fd = q->mod->lines->reference ? resolve_vmlinux(q->sy) : -1;
     struct lines_answer *a;
@@ -243,16 +244,24 @@ static struct lines_answer *open_kernel(struct question *q)
                                            : "the kernel hides its addresses from us: source lines need them");
         return NULL;
     }
-    a = open_with(q, fd, -1);
+    a = ask(q, 0, &no_files, 0);
+    if (has_status(a, LINES_NOT_OPEN)) {
+        lines_answer_free(a);
+        a = open_with(q, fd, -1);
+    }
     close(fd);
     return a;
 }
 
-static struct lines_answer *open_module(struct question *q)
+static struct lines_answer *ask_of_file(struct question *q)
 {
-    int fd = resolve_open(q->sy, q->mod, q->out);
-    struct lines_answer *a;
+    struct lines_answer *a = ask(q, 0, &no_files, 0);
+    int fd;
 
+    if (!has_status(a, LINES_NOT_OPEN))
+        return a;
+    lines_answer_free(a);
+    fd = resolve_open(q->sy, q->mod, q->out);
     if (fd < 0)
         return NULL;
     a = open_with(q, fd, -1);
@@ -329,11 +338,7 @@ void resolve_lines(struct symbolizer *sy, struct mod *mod, struct outcome *out)
         mem_free(q.raw);
         return;
     }
-    a = ask(&q, 0, &no_files, 0);
-    if (has_status(a, LINES_NOT_OPEN)) {
-        lines_answer_free(a);
-        a = mods_is_kernel(mod) ? open_kernel(&q) : open_module(&q);
-    }
+    a = mods_is_kernel(mod) ? ask_of_kernel(&q) : ask_of_file(&q);
     while (has_status(a, LINES_WANTS_SPLIT) && clock_now_ns() < end_ns)
         a = give_split(&q, a);
     mem_free(q.raw);
