@@ -140,6 +140,7 @@ struct session {
 
     pthread_mutex_t source_lock;
     struct live *live;           /* NULL over a file, or when the source could not be opened again */
+    uint64_t n_sources;          /* that there were, with this one */
     struct perfdata *file;
     struct bundle *bundle;       /* that the file came in; NULL: none */
     bool file_cuts;              /* its chains say why they were cut (snapshot_write.c) */

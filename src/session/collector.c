@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The collector: records in time order → world → stacks → history. It never touches a terminal or a disk. */
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,7 +292,24 @@ static int wait_ms(const struct session *s)
     return prompt ? PROMPT_INTERVAL_MS : COLLECT_INTERVAL_MS;
 }
 
-/* fd: of the source. It may be closed by a switch while we wait: the wake-up comes with it. */
+/* What the collector waits at: a descriptor of its own of the source's, which a switch closes meanwhile. The wake-up comes
+ * with that, through the source that is gone. */
+struct waiting {
+    int fd; /* -1: only to be woken up */
+    uint64_t source;
+};
+
+/* Under source_lock. */
+static void wait_at_source(struct waiting *w, const struct session *s)
+{
+    if (w->source == s->n_sources)
+        return;
+    if (w->fd >= 0)
+        close(w->fd);
+    w->fd = s->live ? fcntl(live_fd(s->live), F_DUPFD_CLOEXEC, 0) : -1;
+    w->source = s->n_sources;
+}
+
 static void wait_for_work(struct session *s, int fd)
 {
     struct pollfd fds[] = { { .fd = fd < 0 ? s->wake_fd : fd, .events = POLLIN },
@@ -308,6 +326,7 @@ void *collector_main(void *session)
 {
     struct session *s = session;
     struct pulse pulse = { 0 };
+    struct waiting waiting = { .fd = -1 };
     while (!s->stop) {
         pthread_mutex_lock(&s->source_lock);
         readproc_of_targets(s);
@@ -316,10 +335,12 @@ void *collector_main(void *session)
         source_keep_budget(s);
         source_keep_children(s);
         collect_pulse(s, &pulse, clock_now_ns());
-        int fd = s->live ? live_fd(s->live) : -1;
+        wait_at_source(&waiting, s);
         pthread_mutex_unlock(&s->source_lock);
         command_poll(s);
-        wait_for_work(s, fd);
+        wait_for_work(s, waiting.fd);
     }
+    if (waiting.fd >= 0)
+        close(waiting.fd);
     return NULL;
 }

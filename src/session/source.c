@@ -179,6 +179,7 @@ static void source_adopt(struct session *s, struct live *live, const struct wish
     else
         s->scope_number = 1;
     s->live = live;
+    s->n_sources++;
     live_wake_by(live, s->wake_fd);
     adopt_events(s, live, w);
     s->running_callchain = running->callchain;
