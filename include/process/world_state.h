@@ -120,6 +120,7 @@ static inline uint64_t jit_serial(uint64_t image_serial, uint32_t epoch)
 
 /* world_map.c: what is mapped. `changed` must follow a change of a space, with its size from before. */
 void space_changed(struct world *w, struct space *s, size_t bytes_before, bool changed);
+void map_add(struct world *w, struct space *s, const struct space_map *map); /* its module may have been made for it */
 void apply_mmap(struct world *w, const struct record *r);
 void apply_ksymbol(struct world *w, const struct record *r);
 /* program: what is mapped of a memfd is a program's file, no code of a JIT. */

@@ -27,7 +27,7 @@ struct paths {
 
 /* Zero-initialised at first. Not by_group: all entries are one group, 0. */
 void paths_begin(struct paths *p, const struct result *r, bool by_group);
-/* Forgets what was seen; the root's place is `place`. To be called before each group. */
+/* Forgets what was seen; the root's place is `place`. To be called before each group whose paths are climbed. */
 void paths_next_group(struct paths *p, uint32_t place);
 /* Finds the part of a node's path that was not seen in this group: how many nodes it has (in p->pending, the
  * deepest first) and the place of the seen node above them. */

@@ -61,6 +61,16 @@ static bool range_of(uint64_t addr, uint64_t len, uint64_t *end)
     return *end > addr;
 }
 
+void map_add(struct world *w, struct space *s, const struct space_map *map)
+{
+    size_t before = space_bytes(s);
+    bool changed = space_add(s, &w->modules, map);
+
+    if (!changed)
+        modtab_drop_unused(&w->modules, map->mod);
+    space_changed(w, s, before, changed);
+}
+
 static void map_user(struct world *w, const struct record *r, struct proc *p, uint64_t end)
 {
     struct module like = {
@@ -75,8 +85,6 @@ static void map_user(struct world *w, const struct record *r, struct proc *p, ui
     };
     struct space_map map = { .start = r->mmap.addr, .end = end, .time_ns = r->id.time_ns };
     struct space *s = image_writable(w, p->image, p->pid);
-    size_t before = space_bytes(s);
-    bool changed;
 
     if (like.build_id_size > sizeof like.build_id)
         like.build_id_size = 0;
@@ -88,10 +96,7 @@ static void map_user(struct world *w, const struct record *r, struct proc *p, ui
         map.pgoff = map.start;
     else if (map.mod->module->kind == MODULE_FILE)
         map.pgoff = r->mmap.pgoff;
-    changed = space_add(s, &w->modules, &map);
-    if (!changed)
-        modtab_drop_unused(&w->modules, map.mod);
-    space_changed(w, s, before, changed);
+    map_add(w, s, &map);
     if (memfd && !program) {
         map.pgoff = r->mmap.pgoff;
         memfd_mapped(w, p, &like, &map);

@@ -77,7 +77,6 @@ bool world_read_memfd(const struct world_memfd *m, bool *elf)
 static void map_file(struct world *w, struct space *s, const struct proc *p, const struct memfd_map *m)
 {
     const struct space_map *now = space_find(s, m->start);
-    size_t before = space_bytes(s);
     struct module like = { .path = m->path,
                            .maj = m->maj,
                            .min = m->min,
@@ -89,10 +88,7 @@ static void map_file(struct world *w, struct space *s, const struct proc *p, con
     if (!now || now->time_ns != m->time_ns || now->mod->module->kind != MODULE_JIT || now->end < m->end)
         return;
     map.mod = user_mod(w, p, &like, true);
-    bool changed = space_add(s, &w->modules, &map);
-    if (!changed)
-        modtab_drop_unused(&w->modules, map.mod);
-    space_changed(w, s, before, changed);
+    map_add(w, s, &map);
 }
 
 /* Children that were forked meanwhile share the space, or have a copy of it. */

@@ -63,16 +63,21 @@ void paths_begin(struct paths *p, const struct result *r, bool by_group)
         sort_by_group(p);
     else
         all_in_one(p);
-    if (p->seen_cap < r->n_nodes || !p->seen_cap) {
-        mem_free(p->seen);
-        p->seen_cap = (size_t)r->n_nodes + r->n_nodes / 2 + 1;
-        p->seen = mem_array(p->seen_cap, sizeof *p->seen);
-        p->era = 0;
-    }
+}
+
+static void reserve_seen(struct paths *p)
+{
+    if (p->seen_cap >= p->r->n_nodes && p->seen_cap)
+        return;
+    mem_free(p->seen);
+    p->seen_cap = (size_t)p->r->n_nodes + p->r->n_nodes / 2 + 1;
+    p->seen = mem_array(p->seen_cap, sizeof *p->seen);
+    p->era = 0;
 }
 
 void paths_next_group(struct paths *p, uint32_t place)
 {
+    reserve_seen(p);
     if (++p->era == 0) {
         memset(p->seen, 0, p->seen_cap * sizeof *p->seen);
         p->era = 1;

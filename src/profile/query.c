@@ -266,10 +266,9 @@ static void scan_history(const struct query *q, struct history *h, const struct 
 
 /* The part serves other questions over the same stacks, too: a window that slides meets nearly all of it again, whose
  * names are known and whose tables stand. Until half of it may be of no use any more. */
-static bool part_serves(const struct result_memory *m, const struct history *h, const struct stacks *s)
+static bool part_serves(const struct result_memory *m, const struct stacks *s)
 {
-    return m->asked.history == h && m->asked.stacks == s && m->asked.stacks_epoch == stacks_epoch(s) &&
-           m->part.n_nodes / 2 <= m->n_needed;
+    return m->asked.stacks == s && m->asked.stacks_epoch == stacks_epoch(s) && m->part.n_nodes / 2 <= m->n_needed;
 }
 
 static void start_anew(const struct query *q, struct result *r)
@@ -339,7 +338,7 @@ void query_run(const struct query *q, struct history *h, const struct stacks *s,
     }
     choose_range(q, h, r);
     goes_on = question_is_same(&r->memory->asked, q, h, s, r);
-    serves = goes_on || part_serves(r->memory, h, s);
+    serves = goes_on || part_serves(r->memory, s);
     if (goes_on)
         go_on(r);
     else

@@ -49,8 +49,9 @@ static bool call_function(struct view *v, uint32_t number, const struct symbol *
 {
     struct view_memory *m = v->memory;
     struct view_function *f = &v->funcs[number];
-    bool other = strcmp(f->name, sym->name) != 0 || f->state != sym->state || f->class != sym->class;
-    if (strcmp(f->name, sym->name) != 0)
+    bool renamed = strcmp(f->name, sym->name) != 0;
+    bool other = renamed || f->state != sym->state || f->class != sym->class;
+    if (renamed)
         f->name = keep_string(m, sym->name);
     f->class = sym->class;
     f->state = sym->state;
