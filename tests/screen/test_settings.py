@@ -17,18 +17,25 @@ def unprivileged(script, **more):
                       env={"HOME": "/nonexistent", "XDG_CONFIG_HOME": ""}, **more)
 
 
-def ordinary_user():
-    """an ordinary user gets what the kernel allows, and a word on what would give more"""
+PARANOID = "/proc/sys/kernel/perf_event_paranoid"
+
+
+def need_paranoid():
+    """What the setting is, for who can change it and run the program as an ordinary user."""
     m.need_events()
     m.need_root()
-    paranoid = "/proc/sys/kernel/perf_event_paranoid"
-    before = open(paranoid).read()
-    if not os.access(paranoid, os.W_OK) or not reachable():
+    if not os.access(PARANOID, os.W_OK) or not reachable():
         raise m.Skip("the program or the setting cannot be reached by an ordinary user")
+    return open(PARANOID).read()
+
+
+def ordinary_user():
+    """an ordinary user gets what the kernel allows, and a word on what would give more"""
+    before = need_paranoid()
     load = m.start(m.build("shape"), "36000", user="nobody", group=65534, extra_groups=[])
     try:
         for level in ("2", "3", "4"):
-            open(paranoid, "w").write(level)
+            open(PARANOID, "w").write(level)
             for seconds in ("1", "4", "16", "64"):  # a busy machine gives the load what it has
                 status, out, why = unprivileged(["-b", "-n", "1", "-d", seconds])
                 if status or "hot_a" in out:
@@ -40,24 +47,19 @@ def ordinary_user():
             else:
                 assert re.search(r"paranoid|CAP_PERFMON", why), why
     finally:
-        open(paranoid, "w").write(before)
+        open(PARANOID, "w").write(before)
         m.stop(load)
 
 
 def short_children():
     """who may not sample all CPUs is told that children too short for their own sampling are left out"""
-    m.need_events()
-    m.need_root()
-    paranoid = "/proc/sys/kernel/perf_event_paranoid"
-    before = open(paranoid).read()
-    if not os.access(paranoid, os.W_OK) or not reachable():
-        raise m.Skip("the program or the setting cannot be reached by an ordinary user")
+    before = need_paranoid()
     try:
-        open(paranoid, "w").write("2")
+        open(PARANOID, "w").write("2")
         status, out, why = unprivileged(["-b", "-n", "1", "-d", "36000", "--", "sh", "-c",
                                          "i=0; while [ $i -lt 300 ]; do (:); i=$((i+1)); done"])
     finally:
-        open(paranoid, "w").write(before)
+        open(PARANOID, "w").write(before)
     if status:
         raise m.Skip(why.strip())
     assert re.search(r"DEGRADED \d+ processes ended before their first sample.*(CAP_PERFMON|perf_event_paranoid)", out), out

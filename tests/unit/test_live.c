@@ -155,14 +155,14 @@ static void exec_on_go(void)
         execl("/bin/sh", "sh", "-c", "while :; do :; done", (char *)NULL);
 }
 
-static void command_is_sampled_from_its_exec_on(void **state)
+static void expect_samples_from_exec_on(bool wide)
 {
-    (void)state;
     assert_int_equal(pipe(go_pipe), 0);
     pid_t pid = child(exec_on_go);
     scope_to(pid);
     cfg.scope.command = true;
     cfg.enable_on_exec = true;
+    cfg.wide = wide;
     open_or_skip();
     run(100);
     assert_int_equal(seen.mine, 0);
@@ -171,21 +171,16 @@ static void command_is_sampled_from_its_exec_on(void **state)
     assert_int_equal(seen.execs, 1);
 }
 
+static void command_is_sampled_from_its_exec_on(void **state)
+{
+    (void)state;
+    expect_samples_from_exec_on(false);
+}
+
 static void command_on_all_cpus_is_sampled_from_its_exec_on(void **state)
 {
     (void)state;
-    assert_int_equal(pipe(go_pipe), 0);
-    pid_t pid = child(exec_on_go);
-    scope_to(pid);
-    cfg.scope.command = true;
-    cfg.enable_on_exec = true;
-    cfg.wide = true;
-    open_or_skip();
-    run(100);
-    assert_int_equal(seen.mine, 0);
-    give_go();
-    RUN_UNTIL(seen.mine >= 20);
-    assert_int_equal(seen.execs, 1);
+    expect_samples_from_exec_on(true);
     assert_int_equal(seen.others, 0);
 }
 
