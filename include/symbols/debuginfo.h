@@ -62,8 +62,14 @@ bool debuginfo_range(struct debuginfo_entry *entry, struct debuginfo_ranges *ran
                      uint64_t *high);
 void debuginfo_split_range(struct debuginfo_entry *entry, const struct splitranges *unit,
                            struct splitranges_iterator *it);
-/* Of a function or an inlined one: linkage name where there is one; NULL: none. */
-const char *debuginfo_name(struct debuginfo_entry *entry);
+/* Of a function or an inlined one, also by what it is an instance of. NULL: none. */
+const char *debuginfo_linkage_name(struct debuginfo_entry *entry);
+const char *debuginfo_plain_name(struct debuginfo_entry *entry); /* as the source has it, without what is around it */
+/* The entry becomes the one that it is an instance or the definition of. False: it is neither. */
+bool debuginfo_origin(struct debuginfo_entry *entry);
+bool debuginfo_is_namespace(struct debuginfo_entry *entry);
+void debuginfo_top(struct debuginfo_entry *entry, struct debuginfo_entry *top); /* of its unit */
+uint64_t debuginfo_key(const struct debuginfo_entry *entry); /* the same for the same entry of open files only */
 /* Where an inlined one was called; top: of the unit that has the lines. File NULL, line 0: not known. */
 void debuginfo_call(struct debuginfo_entry *entry, struct debuginfo_entry *top, const char **file,
                     uint32_t *line);

@@ -34,7 +34,7 @@ struct lines_want {     /* another file that is needed */
 };
 
 struct lines_inlined {
-    const char *name;          /* linkage name where there is one; NULL: not known */
+    const char *name;          /* linkage name where there is one, else with its scopes; NULL: not known */
     const char *folder, *file; /* of the call, in the next function outwards; file NULL: not known */
     uint32_t line;
 };

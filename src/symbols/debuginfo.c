@@ -228,15 +228,45 @@ void debuginfo_split_range(struct debuginfo_entry *entry, const struct splitrang
     splitranges_begin(it, unit, &low, &high, &list);
 }
 
-const char *debuginfo_name(struct debuginfo_entry *entry)
+const char *debuginfo_linkage_name(struct debuginfo_entry *entry)
 {
-    static const unsigned attributes[] = { DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name };
-    const char *name = NULL;
-    size_t i;
+    const char *name = text_of(die_of(entry), DW_AT_linkage_name);
 
-    for (i = 0; !name && i < sizeof attributes / sizeof *attributes; i++)
-        name = text_of(die_of(entry), attributes[i]);
-    return name;
+    return name ? name : text_of(die_of(entry), DW_AT_MIPS_linkage_name);
+}
+
+const char *debuginfo_plain_name(struct debuginfo_entry *entry)
+{
+    return text_of(die_of(entry), DW_AT_name);
+}
+
+bool debuginfo_origin(struct debuginfo_entry *entry)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die *die = die_of(entry), origin;
+
+    if (!dwarf_attr(die, DW_AT_abstract_origin, &attribute) && !dwarf_attr(die, DW_AT_specification, &attribute))
+        return false;
+    if (!dwarf_formref_die(&attribute, &origin))
+        return false;
+    *die = origin;
+    return true;
+}
+
+bool debuginfo_is_namespace(struct debuginfo_entry *entry)
+{
+    return dwarf_tag(die_of(entry)) == DW_TAG_namespace;
+}
+
+void debuginfo_top(struct debuginfo_entry *entry, struct debuginfo_entry *top)
+{
+    *top = *entry;
+    dwarf_diecu(die_of(entry), die_of(top), NULL, NULL);
+}
+
+uint64_t debuginfo_key(const struct debuginfo_entry *entry)
+{
+    return (uintptr_t)entry->words[0]; /* where its bytes are */
 }
 
 void debuginfo_call(struct debuginfo_entry *entry, struct debuginfo_entry *top, const char **file,

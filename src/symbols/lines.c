@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "symbols/debuginfo.h"
 #include "symbols/elf.h"
+#include "symbols/scopes.h"
 #include "symbols/spans.h"
 
 #define UNITS_MAX      (1u << 20)
@@ -56,6 +57,7 @@ struct lines_module {
     uint32_t n;
     size_t cap;
     struct spans spans; /* address → unit */
+    struct scopes scopes;
 };
 
 struct walk { /* through entries that a hostile file may have made endless */
@@ -276,6 +278,7 @@ void lines_close(struct lines_module *m)
     mem_free(m->units);
     mem_free(m->segments);
     spans_done(&m->spans);
+    scopes_done(&m->scopes);
     debuginfo_close(&m->main);
     debuginfo_close(&m->alt);
     mem_free(m);
@@ -397,24 +400,25 @@ static bool read_function(struct lines_module *m, struct unit *u, struct functio
 
 /* Telling. */
 
-static void tell_inlined(struct unit *u, struct inlined *i, bool only_inlined)
+static void tell_inlined(struct lines_module *m, struct unit *u, struct inlined *i, bool only_inlined,
+                         uint64_t deadline_ns)
 {
     if (!i->named)
-        i->name = debuginfo_name(&i->entry);
+        i->name = scopes_name(&m->scopes, &i->entry, deadline_ns);
     i->named = true;
     if (!i->called && !only_inlined)
         debuginfo_call(&i->entry, &u->top, &i->file, &i->line);
     i->called |= !only_inlined;
 }
 
-static void tell_chain(struct unit *u, struct function *f, uint32_t innermost, bool only_inlined,
-                       struct lines_place *place)
+static void tell_chain(struct lines_module *m, struct unit *u, struct function *f, uint32_t innermost,
+                       bool only_inlined, uint64_t deadline_ns, struct lines_place *place)
 {
     uint32_t i;
 
     for (i = innermost; i && place->n < LINES_DEPTH_MAX; i = f->items[i].parent) {
         struct inlined *item = &f->items[i];
-        tell_inlined(u, item, only_inlined);
+        tell_inlined(m, u, item, only_inlined, deadline_ns);
         place->inlined[place->n++] = (struct lines_inlined){
             .name = item->name, .folder = u->folder, .file = item->file, .line = item->line
         };
@@ -461,7 +465,7 @@ static enum lines_find_result find_inlined(struct lines_module *m, struct unit *
     spans_narrow(&f->spans, at->address, &at->low, &at->high);
     set_bounds(at, offset, &place->low, &place->high);
     if (found)
-        tell_chain(u, f, i, only_inlined, place);
+        tell_chain(m, u, f, i, only_inlined, deadline_ns, place);
     return LINES_FIND_DONE;
 }
 

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* An entry does not know what is around it: its unit is walked once, when the first name in it is asked for. */
+#include "symbols/scopes.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+#define NEST_MAX       256 /* scopes within scopes */
+#define ORIGINS_MAX    16  /* from an instance to its declaration */
+#define FUNCTIONS_MAX  (1u << 20)
+#define TEXT_MAX       (64u << 20)
+#define STEPS_PER_LOOK 256 /* at the clock */
+
+struct walk {
+    struct scopes *scopes;
+    uint64_t deadline_ns;
+    unsigned steps;
+    bool stopped;
+};
+struct scope { /* a namespace, a class or a function; a block counts as what it is in */
+    struct debuginfo_entry entry;
+    struct scope *around; /* NULL: the unit */
+    bool is_function;
+    unsigned lambdas, number; /* in it; which of them it is itself, 0: none */
+    const char *name;         /* whole; NULL: not yet needed */
+};
+
+static bool goes_on(struct walk *w)
+{
+    if (!w->stopped && ++w->steps % STEPS_PER_LOOK == 0)
+        w->stopped = clock_now_ns() > w->deadline_ns;
+    return !w->stopped;
+}
+
+/* The name alone if it gets too long, or there are too many. */
+static const char *join(struct scopes *s, const char *scope, const char *name)
+{
+    char text[SCOPES_NAME_MAX];
+    int n = snprintf(text, sizeof text, "%s%s%s", scope, scope[0] ? "::" : "", name);
+
+    if (!scope[0] || n < 0 || (size_t)n >= sizeof text || s->text.used_bytes > TEXT_MAX)
+        return name;
+    return arena_strndup(&s->text, text, (size_t)n);
+}
+
+static const char *scope_around(const struct scopes *s, const struct debuginfo_entry *function)
+{
+    uint64_t text;
+
+    return map_get(&s->around, debuginfo_key(function), &text) ? (const char *)(uintptr_t)text : "";
+}
+
+static void follow_origins(struct debuginfo_entry *entry)
+{
+    unsigned i;
+
+    for (i = 0; i < ORIGINS_MAX && debuginfo_origin(entry); i++)
+        continue;
+}
+
+/* GCC gives the class of a lambda no name; it holds what is called. */
+static bool is_lambda(struct walk *w, const struct debuginfo_entry *holder)
+{
+    struct debuginfo_entry class = *holder, child;
+    const char *name;
+
+    if (!debuginfo_child(&class, &child))
+        return false;
+    do {
+        name = debuginfo_kind(&child) == DEBUGINFO_FUNCTION ? debuginfo_plain_name(&child) : NULL;
+        if (name && !strncmp(name, "operator()", 10))
+            return true;
+    } while (goes_on(w) && debuginfo_sibling(&child));
+    return false;
+}
+
+static const char *own_name(struct scope *scope)
+{
+    const char *name = debuginfo_plain_name(&scope->entry);
+
+    if (name)
+        return name;
+    return debuginfo_is_namespace(&scope->entry) ? "(anonymous namespace)" : "{unnamed type}";
+}
+
+/* What a function holds is called after it, what is around a member by where it was declared. */
+static const char *scope_name(struct scopes *s, struct scope *scope)
+{
+    const char *around, *name;
+    char lambda[32];
+
+    if (scope->name)
+        return scope->name;
+    if (scope->is_function)
+        around = scope_around(s, &scope->entry);
+    else
+        around = scope_name(s, scope->around);
+    snprintf(lambda, sizeof lambda, "{lambda#%u}", scope->number);
+    name = join(s, around, scope->number ? lambda : own_name(scope));
+    scope->name = name == lambda ? arena_strndup(&s->text, lambda, strlen(lambda)) : name;
+    return scope->name;
+}
+
+static void note_function(struct walk *w, struct scope *around, const struct debuginfo_entry *function)
+{
+    if (!around->around || around->is_function)
+        return; /* C's nested functions are called without the one around them */
+    if (w->scopes->around.n < FUNCTIONS_MAX)
+        map_put(&w->scopes->around, debuginfo_key(function), (uintptr_t)scope_name(w->scopes, around));
+    else
+        w->stopped = true;
+}
+
+static void walk_entries(struct walk *w, struct debuginfo_entry *holder, struct scope *scope, unsigned depth);
+
+static void walk_entry(struct walk *w, struct debuginfo_entry *entry, struct scope *scope, unsigned depth)
+{
+    enum debuginfo_kind kind = debuginfo_kind(entry);
+    struct scope inner = { .entry = *entry, .around = scope, .is_function = kind == DEBUGINFO_FUNCTION };
+
+    if (kind == DEBUGINFO_BLOCK)
+        walk_entries(w, entry, scope, depth);
+    if (kind != DEBUGINFO_FUNCTION && kind != DEBUGINFO_HOLDER)
+        return;
+    if (inner.is_function) {
+        note_function(w, scope, entry);
+        follow_origins(&inner.entry);
+    } else if (!debuginfo_plain_name(entry) && is_lambda(w, entry)) {
+        inner.number = ++scope->lambdas;
+    }
+    walk_entries(w, entry, &inner, depth);
+}
+
+static void walk_entries(struct walk *w, struct debuginfo_entry *holder, struct scope *scope, unsigned depth)
+{
+    struct debuginfo_entry entry;
+
+    if (depth >= NEST_MAX || !debuginfo_child(holder, &entry))
+        return;
+    do
+        walk_entry(w, &entry, scope, depth + 1);
+    while (goes_on(w) && debuginfo_sibling(&entry));
+}
+
+static void walk_unit(struct scopes *s, struct debuginfo_entry *function, uint64_t deadline_ns)
+{
+    struct walk w = { .scopes = s, .deadline_ns = deadline_ns };
+    struct scope unit = { .name = "" };
+
+    debuginfo_top(function, &unit.entry);
+    if (map_get(&s->units, debuginfo_key(&unit.entry), NULL))
+        return;
+    map_put(&s->units, debuginfo_key(&unit.entry), 1);
+    walk_entries(&w, &unit.entry, &unit, 0);
+}
+
+const char *scopes_name(struct scopes *s, const struct debuginfo_entry *entry, uint64_t deadline_ns)
+{
+    struct debuginfo_entry declared = *entry;
+    const char *name = debuginfo_linkage_name(&declared);
+    uint64_t known;
+
+    if (name)
+        return name;
+    follow_origins(&declared);
+    name = debuginfo_plain_name(&declared);
+    if (!name)
+        return NULL;
+    if (map_get(&s->names, debuginfo_key(&declared), &known))
+        return (const char *)(uintptr_t)known;
+    walk_unit(s, &declared, deadline_ns);
+    name = join(s, scope_around(s, &declared), name);
+    map_put(&s->names, debuginfo_key(&declared), (uintptr_t)name);
+    return name;
+}
+
+void scopes_done(struct scopes *s)
+{
+    map_done(&s->units);
+    map_done(&s->around);
+    map_done(&s->names);
+    arena_done(&s->text);
+}
