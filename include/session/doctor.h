@@ -37,6 +37,7 @@ struct doctor {
     size_t rows_cap;
     uint64_t samples;          /* that are shown, without idle */
     uint64_t whole, cut;       /* of those with a user part: whose stacks reach their root, or not */
+    uint64_t waiting;          /* neither: their unwind tables are still being read */
     uint64_t unnamed;          /* with a frame without a name */
     struct view view;          /* the answer that it was made from */
 };

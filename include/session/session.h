@@ -78,6 +78,7 @@ struct session_status {
     double user_percent, system_percent, idle_percent, iowait_percent; /* of all CPUs, from /proc/stat; < 0: unknown */
     double switches_per_sec, faults_per_sec, ipc; /* < 0: unknown */
     uint32_t pending_modules;
+    uint64_t stacks_waiting;    /* samples whose stacks are cut only until an unwind table is there */
     char fetching[128];         /* "debuginfod: libfoo.so 3.2M of 14M"; "": nothing is under way */
     struct live_note notes[LIVE_NOTES_MAX + 4]; /* DEGRADED, worst first */
     uint32_t n_notes;

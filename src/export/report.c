@@ -23,6 +23,7 @@ void report_header(struct session *s, const struct view *v, struct buf *out)
     struct session_status st;
     char elapsed[32], samples[32], lost[32];
     session_get_status(s, &st);
+    uint64_t broken = v->result.broken_samples, waiting = st.stacks_waiting < broken ? st.stacks_waiting : broken;
     buf_puts(out, "flametop - ");
     put_machine(&st, out);
     buf_puts(out, st.event);
@@ -32,9 +33,11 @@ void report_header(struct session *s, const struct view *v, struct buf *out)
         buf_printf(out, " period %llu", (unsigned long long)st.period);
     buf_printf(out, "  scope: %s  stacks: %s  %s\n", st.scope, st.stacks,
                text_duration(elapsed, sizeof elapsed, st.elapsed_ns / NS_PER_SEC));
-    buf_printf(out, "samples %s  idle %llu  broken stacks %llu  lost %s",
-               text_thousands(samples, sizeof samples, v->result.samples), (unsigned long long)v->idle_samples,
-               (unsigned long long)v->result.broken_samples, text_thousands(lost, sizeof lost, st.lost));
+    buf_printf(out, "samples %s  idle %llu  broken stacks %llu", text_thousands(samples, sizeof samples, v->result.samples),
+               (unsigned long long)v->idle_samples, (unsigned long long)(broken - waiting));
+    if (waiting) /* for unwind tables */
+        buf_printf(out, "  waiting %llu", (unsigned long long)waiting);
+    buf_printf(out, "  lost %s", text_thousands(lost, sizeof lost, st.lost));
     if (!st.file && st.user_percent >= 0)
         buf_printf(out, "  cpu usr %.1f%% sys %.1f%% idle %.1f%%  self %.1f%%", st.user_percent, st.system_percent,
                    st.idle_percent, st.self_percent);

@@ -29,6 +29,7 @@ struct examination {
     size_t n, cap;
     struct map index; /* of a complaint, by subject, reason and module */
     struct map unread; /* modules whose debug information cannot be read */
+    bool waiting;      /* some stacks are cut only until their tables are there */
 };
 
 static struct complaint *complaint_about(struct examination *x, enum doctor_subject subject, uint32_t module,
@@ -67,13 +68,14 @@ static void examine_entry(struct examination *x, uint32_t entry)
 {
     const struct result *r = &x->v->result;
     const struct result_entry *e = &r->entries[entry];
-    bool unnamed = false, cut = false;
+    bool unnamed = false, cut = false, waits = false;
     uint32_t above = 0; /* module of the frame that was looked at before: the last good one of a cut stack */
     for (uint32_t node = e->node; node; node = r->parent[node]) {
         uint32_t frame = r->frame[node], module = r->frame_module[frame];
         if (module == MODULE_ID_BROKEN) {
             complain(x, complaint_about(x, DOCTOR_STACKS, above, (uint32_t)r->frame_offset[frame]), entry);
-            cut = true;
+            waits = x->waiting && r->frame_offset[frame] == BROKEN_PENDING;
+            cut = !waits;
         } else if (is_unnamed(x->v, frame)) {
             complain(x, complaint_about(x, DOCTOR_NAMES, module, 0), entry);
             unnamed = true;
@@ -84,7 +86,7 @@ static void examine_entry(struct examination *x, uint32_t entry)
     }
     x->d->samples += e->count;
     x->d->unnamed += unnamed ? e->count : 0;
-    *(cut ? &x->d->cut : &x->d->whole) += e->count;
+    *(cut ? &x->d->cut : waits ? &x->d->waiting : &x->d->whole) += e->count;
 }
 
 /* The session's lock is held. Why a file itself cannot be read is said of its names. */
@@ -221,7 +223,14 @@ static void say_dump(struct session *s, struct doctor_row *row)
                  "in code that keeps them");
 }
 
-static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reason, bool jit)
+static void say_pending(struct doctor_row *row, bool waiting)
+{
+    snprintf(row->cause, sizeof row->cause, waiting ? "its unwind table is being read: these stacks wait for it"
+                                                    : "its unwind table was not there in time");
+    snprintf(row->mend, sizeof row->mend, waiting ? "nothing to do: they become whole in a moment" : "later samples are whole");
+}
+
+static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reason, bool jit, bool waiting)
 {
     switch (reason) {
     case BROKEN_DUMP:
@@ -238,8 +247,7 @@ static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reaso
             snprintf(row->mend, sizeof row->mend, "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer");
         return;
     case BROKEN_PENDING:
-        snprintf(row->cause, sizeof row->cause, "its unwind table was not there in time");
-        snprintf(row->mend, sizeof row->mend, "later samples are whole");
+        say_pending(row, waiting);
         return;
     case BROKEN_GARBAGE:
         snprintf(row->cause, sizeof row->cause, "code without frame pointers: what they lead to is no code");
@@ -284,7 +292,7 @@ static void add_row(struct session *s, struct examination *x, const struct compl
     if (c->group < x->v->n_groups)
         snprintf(row->process, sizeof row->process, "%s", x->v->groups[c->group].label);
     if (c->subject == DOCTOR_STACKS)
-        say_stacks(s, row, c->reason, m && m->kind == MODULE_JIT);
+        say_stacks(s, row, c->reason, m && m->kind == MODULE_JIT, x->waiting);
     else if (m && c->subject == DOCTOR_LINES)
         say_lines(s, row, m);
     else if (m)
@@ -314,15 +322,25 @@ static void add_notes(struct session *s, struct doctor *d)
     }
 }
 
+static bool stacks_wait(struct session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    bool wait = s->user.n_aside != 0;
+    pthread_mutex_unlock(&s->lock);
+    return wait;
+}
+
 void session_examine(struct session *s, const struct view_query *q, struct doctor *d)
 {
     struct view_query by_process = *q;
     struct examination x = { .v = &d->view, .d = d };
     by_process.group = VIEW_GROUP_PROCESS;
+    x.waiting = stacks_wait(s); /* asked before: what the answer holds may be whole when it is looked at */
     session_query(s, &by_process, &d->view);
     d->n_rows = 0;
-    d->samples = d->whole = d->cut = d->unnamed = 0;
+    d->samples = d->whole = d->cut = d->waiting = d->unnamed = 0;
     pthread_mutex_lock(&s->lock);
+    x.waiting |= s->user.n_aside != 0;
     find_unread(&x, s);
     pthread_mutex_unlock(&s->lock);
     for (uint32_t i = 0; i < d->view.result.n_entries; i++)

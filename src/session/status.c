@@ -199,6 +199,14 @@ static void status_source(struct session *s, struct session_status *out)
     stacks_text(s, out->stacks, sizeof out->stacks);
 }
 
+static uint64_t stacks_waiting(const struct user_stacks *u)
+{
+    uint64_t n = u->n_aside;
+    for (size_t i = 0; i < u->n_aside; i++)
+        n += u->aside[i].n_again;
+    return n;
+}
+
 static void status_time(struct session *s, struct session_status *out)
 {
     if (s->file) {
@@ -240,6 +248,7 @@ void session_get_status(struct session *s, struct session_status *out)
     out->switches_per_sec = s->box.switches_per_sec;
     out->faults_per_sec = s->box.faults_per_sec;
     out->ipc = s->box.ipc;
+    out->stacks_waiting = stacks_waiting(&s->user);
     out->targets_gone = s->targets_gone;
     snprintf(out->said, sizeof out->said, "%s", s->said);
     out->said_number = s->said_number;

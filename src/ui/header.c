@@ -239,8 +239,12 @@ static void counts_text(const struct app *a, char *dst, size_t cap)
         n += snprintf(dst + n, cap - (size_t)n, "  idle %.0f%%", 100 * idle / all);
     if (n > 0 && (size_t)n < cap)
         n += snprintf(dst + n, cap - (size_t)n, "  lost %s", text_thousands(lost, sizeof lost, s->lost));
-    double cut = a->answer.result.samples
-                     ? 100.0 * (double)a->answer.result.broken_samples / (double)a->answer.result.samples : 0;
+    const struct result *r = &a->answer.result;
+    uint64_t waiting = s->stacks_waiting < r->broken_samples ? s->stacks_waiting : r->broken_samples;
+    double cut = r->samples ? 100.0 * (double)(r->broken_samples - waiting) / (double)r->samples : 0;
+    double waits = r->samples ? 100.0 * (double)waiting / (double)r->samples : 0;
+    if (waits >= WORTH_SAYING && n > 0 && (size_t)n < cap) /* for their tables */
+        n += snprintf(dst + n, cap - (size_t)n, "  waiting %.0f%%", waits);
     if (cut >= WORTH_SAYING && n > 0 && (size_t)n < cap) /* the doctor says which, and why */
         n += snprintf(dst + n, cap - (size_t)n, "  cut %.0f%%", cut);
     if (s->throttled && n > 0 && (size_t)n < cap)

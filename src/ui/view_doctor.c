@@ -88,6 +88,9 @@ static void draw_summary(const struct doctor *d, struct area area)
         if (text_width(text) <= area.cols)
             break;
     }
+    if (d->waiting) /* for a moment only */
+        (void)snprintf(text, sizeof text, "%s samples: %.1f%% of stacks whole, %.1f%% cut, %.1f%% wait for unwind tables", all,
+                       100 * (double)d->whole / n, 100 * (double)d->cut / n, 100 * (double)d->waiting / n);
     if (!d->samples)
         (void)snprintf(text, sizeof text, "no samples yet");
     draw_elided(area, 0, 0, area.cols, d->cut || d->unnamed ? STYLE_NORMAL : STYLE_LIVE, text, false);

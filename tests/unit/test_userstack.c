@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Stacks from registers and dumps: what is known at once, what comes later, and what never does. */
 #include "collector_fixture.h"
+#include "session/doctor.h"
 #include "unwind/rowformat.h"
 
 #include <unistd.h>
@@ -206,6 +207,33 @@ static void a_table_that_came_too_late_is_told_from_none(void **state)
     snprintf(want, sizeof want, "file:10 cut:%x", BROKEN_PENDING);
     assert_string_equal(stack_text(), want);
     assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
+}
+
+/* In the first moments of a profile most stacks wait: nothing is wrong with them. */
+static void a_stack_that_waits_for_its_table_is_not_called_cut(void **state)
+{
+    struct session_status status;
+    struct view_query q = { 0 };
+    struct doctor d = { 0 };
+
+    (void)state;
+    make_jit_frames(0);
+    do_dump(TEXT + 0x10, 5, sizeof stack, NULL, 0);
+    session_get_status(s, &status);
+    assert_int_equal(status.stacks_waiting, 1);
+    session_examine(s, &q, &d);
+    assert_int_equal(d.samples, 1);
+    assert_int_equal(d.waiting, 1);
+    assert_int_equal(d.cut, 0);
+    assert_string_equal(d.rows[0].cause, "its unwind table is being read: these stacks wait for it");
+    userstack_retry(s, true);
+    session_get_status(s, &status);
+    assert_int_equal(status.stacks_waiting, 0);
+    session_examine(s, &q, &d);
+    assert_int_equal(d.waiting, 0);
+    assert_int_equal(d.cut, 1);
+    assert_string_equal(d.rows[0].cause, "its unwind table was not there in time");
+    doctor_done(&d);
 }
 
 static void what_is_aside_is_bounded(void **state)
@@ -481,6 +509,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_missing_table_keeps_the_sample_aside_but_in_the_history, start, end),
         cmocka_unit_test_setup_teardown(what_was_aside_is_walked_from_its_copy_in_the_end, start, end),
         cmocka_unit_test_setup_teardown(a_table_that_came_too_late_is_told_from_none, start, end),
+        cmocka_unit_test_setup_teardown(a_stack_that_waits_for_its_table_is_not_called_cut, start, end),
         cmocka_unit_test_setup_teardown(what_is_aside_is_bounded, start, end),
         cmocka_unit_test_setup_teardown(a_sample_that_left_the_history_is_left_alone, start, end),
         cmocka_unit_test_setup_teardown(a_32_bit_program_is_walked_by_its_frame_pointers, start, end),
