@@ -21,6 +21,7 @@ struct picker_config {
     const char *hint;    /* line at its bottom, or NULL: the keys */
     bool multiple;       /* Space tags */
     bool tree;           /* items have depths */
+    bool cut_end;        /* a line that is too long gives way at its end, not in its middle */
     uint16_t open_depth; /* tree: levels that are open at first */
     uint64_t current;    /* key where the cursor starts, 0: the first */
     uint32_t refresh_ms; /* not 0: fill again so often, tags and cursor stay */

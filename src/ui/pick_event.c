@@ -178,20 +178,17 @@ static void add_heading(struct picker *to, const char *name, uint32_t n, uint16_
     picker_add(to, &(struct picker_item){ .key = key, .text = text, .depth = depth, .heading = true });
 }
 
-/* The help is what gives way on a narrow screen, not the mark before it. */
 static void add_event(const struct event_picker *p, struct picker *to, const struct choice *c, uint16_t depth)
 {
-    char line[400], text[400], rate[48] = "";
+    char line[400], rate[48] = "";
     struct event ev;
-    int cols = area_screen().cols < COLS ? area_screen().cols : COLS;
     bool dim = c->support == TRIAL_UNSUPPORTED || c->support == TRIAL_COUNTS_ONLY;
     if (c->rate.counted && parse_choice(c, &ev, NULL))
         offer_rate_text(rate, sizeof rate, &ev, c->rate.per_second);
     (void)snprintf(line, sizeof line, "%-*s %*s%s%s%s", (depth > 1 ? TRACE_COLS : NAME_COLS) - 2 * depth, c->name,
                    p->rates_known ? RATE_COLS : 0, rate, p->rates_known ? "  " : "", marks[c->support],
                    c->help ? c->help : "");
-    text_elide(text, sizeof text, line, cols - EDGE_COLS - 2 * depth, false);
-    picker_add(to, &(struct picker_item){ .key = c->key, .text = text, .depth = depth, .dim = dim });
+    picker_add(to, &(struct picker_item){ .key = c->key, .text = line, .depth = depth, .dim = dim });
 }
 
 static uint32_t count_tracepoints(const struct event_picker *p)
@@ -386,6 +383,7 @@ unsigned pick_event(struct app *a)
                                                    .open_depth = 1,
                                                    .current = current_key(p, a->status.event),
                                                    .cols = COLS - 4,
+                                                   .cut_end = true, /* the help, not the mark before it */
                                                    .fill = fill,
                                                    .take = take,
                                                    .why_not = why_not,

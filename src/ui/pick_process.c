@@ -11,18 +11,14 @@
 #define KEY_ALL    UINT64_MAX /* else the pid */
 #define REFRESH_MS 1000
 #define COLS       120
-#define EDGE_COLS  6 /* of the frame, and of the tag's mark */
 
-/* A long command line gives way at its end, not the columns before it. */
 static void add_process(struct picker *p, const struct session_process *at)
 {
-    char line[256], text[256], user[32];
-    int cols = area_screen().cols < COLS ? area_screen().cols : COLS;
+    char line[256], user[32];
     text_elide(user, sizeof user, at->user, 10, false);
     (void)snprintf(line, sizeof line, "%7u %-10s %5.1f%% %-15s %s", at->pid, user, at->percent, at->comm,
                    at->cmdline);
-    text_elide(text, sizeof text, line, cols - EDGE_COLS, false);
-    picker_add(p, &(struct picker_item){ .key = at->pid, .text = text });
+    picker_add(p, &(struct picker_item){ .key = at->pid, .text = line });
 }
 
 static void ask(void *ctx, struct app *a)
@@ -107,6 +103,7 @@ unsigned pick_process(struct app *a)
                                                 .current = current_key(a),
                                                 .refresh_ms = REFRESH_MS,
                                                 .cols = COLS - 4,
+                                                .cut_end = true, /* the command line, not the columns before it */
                                                 .ask = ask,
                                                 .take_answer = take_answer,
                                                 .fill = fill,

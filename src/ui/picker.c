@@ -14,6 +14,8 @@
 #include "ui/tree.h"
 
 #define PICKER_ITEMS_MAX 200000
+#define WHOLE_ROWS       2 /* below the list, where lines are too long for it: all of the chosen one */
+#define LEAST_ROWS       6 /* of a list that gives rows away for that */
 
 struct item {
     uint64_t key;
@@ -330,6 +332,7 @@ static void draw_item(const struct picker *p, struct area area, int row, const s
                        : item->dim     ? STYLE_DIM
                        : item->heading ? STYLE_GROUP
                                        : STYLE_DIALOG;
+    char shown[512];
     int col = 0;
     if (p->cfg.multiple)
         col = 2;
@@ -340,7 +343,8 @@ static void draw_item(const struct picker *p, struct area area, int row, const s
         draw_text(area, row, col, style, at->leaf ? "   " : at->open ? "[-]" : "[+]");
         col += 4;
     }
-    (void)draw_match(area, row, col, area.cols - col, style, item->text, p->filter.text);
+    text_elide(shown, sizeof shown, item->text, area.cols - col, !p->cfg.cut_end);
+    (void)draw_match(area, row, col, area.cols - col, style, shown, p->filter.text);
     if (cursor)
         draw_restyle(area, row, STYLE_CURSOR);
 }
@@ -379,6 +383,24 @@ static void draw_bottom(const struct picker *p, struct area area, int row)
         draw_printf(area, row, area.cols - 12, STYLE_TAGGED, "%zu tagged", p->tagged.n);
 }
 
+static int room_for_text(const struct picker *p, int cols)
+{
+    return cols - (p->cfg.multiple ? 2 : 0) - (p->cfg.tree ? 4 : 0);
+}
+
+/* The same while the cursor moves: the list should not jump. */
+static int whole_rows(const struct picker *p, struct area rows)
+{
+    return p->widest > room_for_text(p, rows.cols) && rows.rows >= LEAST_ROWS + WHOLE_ROWS ? WHOLE_ROWS : 0;
+}
+
+static void draw_whole(const struct picker *p, struct area area)
+{
+    const struct item *item = cursor_item(p);
+    if (item && text_width(item->text) + item->depth * 2 > room_for_text(p, area.cols))
+        draw_wrapped(area, 0, item->dim ? STYLE_DIM : STYLE_NAME, item->text);
+}
+
 static void picker_draw(struct dialog *d, struct app *a, struct area area)
 {
     struct picker *p = (struct picker *)d;
@@ -389,11 +411,14 @@ static void picker_draw(struct dialog *d, struct app *a, struct area area)
     wanted = wanted < 36 ? 36 : wanted;
     wanted = wanted < title ? title : wanted;
     wanted = wanted < hint ? hint : wanted;
-    struct area box = area_center(area, (int)(p->n < 200 ? p->n : 200) + head + 3, wanted + 4);
+    int below = wanted + 4 < area.cols && wanted >= p->widest ? 0 : WHOLE_ROWS;
+    struct area box = area_center(area, (int)(p->n < 200 ? p->n : 200) + head + 3 + below, wanted + 4);
     struct area in = draw_box(box, p->cfg.title);
     if (head)
         draw_text(in, 0, p->cfg.multiple ? 2 : 0, STYLE_LABEL, p->cfg.head);
     struct area rows = area_sub(in, head, 0, in.rows - head - 1, -1);
+    int whole = whole_rows(p, rows);
+    rows.rows -= whole;
     p->rows = (struct area){ rows.y - area.y, rows.x - area.x, rows.rows, rows.cols };
     list_fit(&p->tree.list, rows.rows);
     for (int row = 0; row < rows.rows && p->tree.list.top + (uint32_t)row < p->tree.n; row++) {
@@ -402,6 +427,8 @@ static void picker_draw(struct dialog *d, struct app *a, struct area area)
     }
     if (p->n == 0)
         draw_text(rows, 0, 0, STYLE_DIM, p->filled ? "nothing there" : "reading ...");
+    if (whole)
+        draw_whole(p, area_sub(in, in.rows - 1 - whole, 0, whole, -1));
     draw_bottom(p, in, in.rows - 1);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "ui/bar.h"
 #include "ui/columns.h"
 #include "ui/dialog.h"
@@ -10,6 +11,9 @@
 #include "ui/menus.h"
 #include "ui/setup.h"
 #include "ui/window.h"
+
+#define HELP_COL   21
+#define WHOLE_ROWS 2 /* below the list, where it is too narrow for what columns are: all of that of the chosen one */
 
 /* One row per setting; a change is live at once, and kept when it is saved. */
 
@@ -200,16 +204,32 @@ static void draw_row(const struct setup *u, const struct app *a, struct area are
         bool shown = !(a->columns_hidden & 1u << (i - N_SETTINGS));
         draw_printf(area, row, 0, STYLE_DIALOG, "Column %-9s", column->title);
         draw_printf(area, row, 16, STYLE_NAME, "[%c] ", shown ? 'x' : ' ');
-        draw_elided(area, row, 21, area.cols - 21, STYLE_DIALOG, column->help, false);
+        draw_elided(area, row, HELP_COL, area.cols - HELP_COL, STYLE_DIALOG, column->help, false);
     }
     if (i == u->list.cursor)
         draw_restyle(area, row, STYLE_CURSOR);
 }
 
+static const char *help_of(uint32_t row)
+{
+    return row < N_SETTINGS ? "" : column_table[row - N_SETTINGS].help;
+}
+
+static int widest_help(void)
+{
+    int widest = 0;
+    for (uint32_t i = 0; i < N_ROWS; i++)
+        widest = text_width(help_of(i)) > widest ? text_width(help_of(i)) : widest;
+    return widest;
+}
+
 static void setup_draw(struct dialog *d, struct app *a, struct area area)
 {
     struct setup *u = (struct setup *)d;
-    struct area in = draw_box(area_center(area, (int)N_ROWS + 2, 80), "Setup");
+    int wanted = HELP_COL + widest_help() + 4, whole = wanted > area.cols ? WHOLE_ROWS : 0;
+    struct area all = draw_box(area_center(area, (int)N_ROWS + 2 + whole, wanted), "Setup");
+    struct area in = area_sub(all, 0, 0, all.rows - whole, -1);
+    draw_wrapped(area_sub(all, in.rows, 0, whole, -1), 0, STYLE_NAME, help_of(u->list.cursor));
     u->rows = (struct area){ in.y - area.y, in.x - area.x, in.rows, in.cols };
     list_fit(&u->list, in.rows);
     for (int row = 0; row < in.rows && u->list.top + (uint32_t)row < N_ROWS; row++)

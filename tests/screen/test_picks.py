@@ -61,6 +61,27 @@ def formats():
         s.wait_not(r"type to filter")
 
 
+def whole_lines():
+    """of what is too long for a list at 80 columns the chosen one is told to its end, and found by its words"""
+    m.need_events()
+    with Screen([], size=(80, 24)) as s:
+        s.wait(r"^flametop .*LIVE")
+        s.send("e")
+        s.wait(r"\^R counts how often")
+        typed(s, "where the time goes")
+        s.wait(r"cycles .*CPU cycles at the speed.*\.\.")
+        s.wait(r"CPU cycles at the speed the CPU runs at;(.|\n)*where the time goes")
+        s.send("esc", "esc")
+        s.wait(r"SELF%")
+        s.send("f2")
+        s.wait(r"Column IPC")
+        for _ in range(12):
+            s.send("down")
+        s.wait(r"instructions per cycle in itself; - for too few.*\n.*where counters were shared")
+        s.send("esc")
+        s.wait_not(r"Column IPC")
+
+
 def rates():
     """in the event picker a key counts how often what is shown happens"""
     m.need_events()
@@ -321,4 +342,4 @@ def one_half():
         assert not s.find(r"only: *kernel"), s.text()
 
 
-run(nothing_matches, formats, scopes, no_such_process, one_half, rates, typed_events, dear, dear_on_the_command_line, presets, own_presets, cgroups)
+run(nothing_matches, formats, whole_lines, scopes, no_such_process, one_half, rates, typed_events, dear, dear_on_the_command_line, presets, own_presets, cgroups)
