@@ -148,20 +148,24 @@ static void look_at_later(const struct look *l)
 
 /* --- what takes the answer's place --- */
 
-/* What is called for a frame's k-th inlined function, counted from the outside; it was there when it was counted. */
+/* What is called for a frame's k-th inlined function, counted from the outside; it was there when it was counted. Wherever
+ * it was inlined, it is one function, as it is one where it was not. */
 static void symbol_of(const struct look *l, uint32_t frame, uint32_t k, char *name, size_t cap, struct symbol *out)
 {
     struct symbol_lines lines;
     const char *text = "";
+    uint64_t key = l->v->funcs[l->v->frame_func[frame]].key;
     if (symbolizer_inlined(l->s->symbolizer, l->module_of(l->v, frame), l->v->result.frame_offset[frame], &lines) ==
             SYMBOL_FOUND &&
-        k && k <= lines.n_inlines)
+        k && k <= lines.n_inlines) {
         text = lines.inlines[lines.n_inlines - k].name;
+        key = lines.inlines[lines.n_inlines - k].key;
+    }
     snprintf(name, cap, "%.*s%s", (int)(cap - sizeof INLINED_MARK), *text ? text : "?", INLINED_MARK);
     *out = (struct symbol){ .state = SYMBOL_FOUND,
                             .class = SYMBOL_CLASS_INLINED,
                             .name = name,
-                            .key = map_hash_bytes(name, strlen(name), l->v->funcs[l->v->frame_func[frame]].key) };
+                            .key = map_hash_bytes(name, strlen(name), key) };
 }
 
 static void number_frames(const struct look *l, struct view *v, inlines_number_fn *number_of)

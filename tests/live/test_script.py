@@ -128,6 +128,23 @@ def lines_as_perf():
         text[:3000]
 
 
+def inlined_is_one_function():
+    """a function that was inlined in several others is one row, as one that was called by them"""
+    m.need_perf()
+    source = m.path("twice.c")
+    with open(source, "w") as out:
+        out.write("static inline __attribute__((always_inline)) unsigned inner(unsigned x)\n{\n"
+                  "    for (int i = 0; i < 1000; i++)\n        x = x * 1664525 + 1013904223;\n    return x;\n}\n"
+                  "__attribute__((noinline)) unsigned one(unsigned x) { return inner(x) + 1; }\n"
+                  "__attribute__((noinline)) unsigned two(unsigned x) { return inner(x) + 2; }\n"
+                  "int main(void)\n{\n    unsigned x = 1;\n"
+                  "    for (int i = 0; i < 100000; i++)\n        x ^= one(x) + two(x);\n    return x == 7;\n}\n")
+    subprocess.run(["cc", "-O1", "-g", "-o", m.path("twice"), source], check=True)
+    stacks = record("twice.data", "-e", "cpu-clock:u", "-F", "500", "--call-graph", "dwarf", m.path("twice"))
+    rows = re.findall(r"^ *([\d.]+) +([\d.]+) .* inner \(inlined\)$", m.flametop("-i", stacks)[1], re.M)
+    assert len(rows) == 1 and float(rows[0][0]) > 80, rows
+
+
 def raw_events_as_perf():
     """of events by their number, such as those of memory, perf prints what was recorded without being asked"""
     m.need_perf()
@@ -193,4 +210,5 @@ def what_is_not_there():
     assert status and not text and "--fields weight: what is sampled live does not have it" in errors, (status, text, errors)
 
 
-run(made_as_perf, of_the_other_byte_order, recorded_as_perf, lines_as_perf, raw_events_as_perf, deleted_files, without_samples, what_is_not_there)
+run(made_as_perf, of_the_other_byte_order, recorded_as_perf, lines_as_perf, inlined_is_one_function,
+    raw_events_as_perf, deleted_files, without_samples, what_is_not_there)
