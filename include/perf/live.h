@@ -48,7 +48,7 @@ struct live_config {
     bool wide;            /* these on all CPUs, if it may be and does not cost too much: so many of them are short */
     const uint32_t *known; /* of a scope of processes or threads: what these started before, as of live_known */
     uint32_t n_known;      /* … borrowed, for live_open */
-    bool no_fallback;     /* an event the user named: never another one in its place */
+    bool named;           /* by the user: only cycles may have another one in its place, as in perf */
 };
 
 /* Each way in which what runs is less than what was asked for, with what would mend it. */
@@ -61,14 +61,14 @@ struct live_note {
 struct live;
 /* Opens, maps and enables. Falls back step by step (precise_ip, cycles → cpu-clock, all → own processes,
  * kernel → user only, sample-type bits that old kernels lack, ring size, dumped stacks → smaller ones → frame
- * pointers); fails only when nothing is left, or for CALLCHAIN_LBR without it. Where user space is left out there is
+ * pointers), and leaves out events that do not open; fails only when nothing is left, or for CALLCHAIN_LBR without it. Where user space is left out there is
  * nothing to dump: dwarf, auto and lbr then run as fp, whose chains end at the kernel's entry. */
 struct live *live_open(const struct live_config *cfg, struct error *e);
 void live_close(struct live *l);
 const struct live_config *live_config_of(const struct live *l); /* what really runs, after the fallback */
-const struct perf_event_attr *live_attr(const struct live *l);  /* the attr that was opened */
-/* That of one of the others, from 1 on; NULL: it is left out. */
-const struct perf_event_attr *live_other_attr(const struct live *l, uint32_t member);
+/* The attr that was opened: of the first event that is not left out, and of each, from 0 on; NULL: it is left out. */
+const struct perf_event_attr *live_attr(const struct live *l);
+const struct perf_event_attr *live_attr_of(const struct live *l, uint32_t member);
 /* How often it is sampled, from 0 on: one of both is 0. */
 void live_rate_of(const struct live *l, uint32_t member, uint64_t *freq_hz, uint64_t *period);
 uint32_t live_notes(const struct live *l, const struct live_note **notes);

@@ -22,7 +22,7 @@ struct plan {
     enum plan_where where;
     bool filter; /* on all CPUs, and records of others than the targets are dropped */
     bool fit;    /* as many tasks as descriptors allow */
-    bool fit_noted, refused_noted, cpus_noted;
+    bool fit_noted, refused_noted, cpus_noted, clock_noted;
     bool no_wide; /* all CPUs were refused: not to be tried again */
     uint32_t features_dropped;
     uint32_t ring_asked; /* 0: as is best */
@@ -32,9 +32,9 @@ struct plan {
     uint32_t stack_bytes_asked;
     enum dumps_less { DUMPS_FULL, DUMPS_BUDGET, DUMPS_MEMORY, DUMPS_REFUSED } dumps_less; /* why there is less */
     bool without[EVENT_SET_MAX]; /* members that did not open */
+    struct error refused;        /* why the first of these did not, if it was the first of all */
     bool inherit_noted;
-    struct perf_event_attr attr; /* made of the above: of the event, and of the others: */
-    struct perf_event_attr other_attrs[EVENT_SET_MAX - 1];
+    struct perf_event_attr attrs[EVENT_SET_MAX]; /* made of the above, by member */
     struct live_note notes[LIVE_NOTES_MAX];
     uint32_t n_notes;
 };
@@ -47,9 +47,10 @@ bool plan_make_attr(struct plan *p, struct error *e);
 bool plan_drop_feature(struct plan *p);
 /* All of its events are sampled by a frequency. */
 bool plan_is_frequency(const struct plan *p);
-/* The events that are opened on each target, at least one; and of these, from member 0 on (which is always
- * there), the next one behind `member`; EVENT_SET_MAX: none. */
+/* The events that are opened on each target, at least one; of these the first, with which come the records of all else that
+ * happens, and the next one behind `member`; EVENT_SET_MAX: none. */
 uint32_t plan_members(const struct plan *p);
+uint32_t plan_first(const struct plan *p);
 uint32_t plan_next_member(const struct plan *p, uint32_t member);
 /* The one that the kernel schedules it with: the leader of its group; itself, if it has none, or one that did not open. */
 uint32_t plan_leader(const struct plan *p, uint32_t member);

@@ -43,7 +43,7 @@ static bool not_owner(uint32_t tid, unsigned *owner)
 /* What the kernel's own checks answer is EACCES; EPERM is said by those who stand before it. */
 static bool refused_permission(const struct plan *p, const struct open_failure *f, struct error *e)
 {
-    const char *name = p->cfg.event.name;
+    const char *name = plan_event(p, f->member)->name;
     unsigned owner;
     if (f->sys == EPERM && file_has("/sys/kernel/security/lockdown", "[confidentiality]"))
         return error_set(
@@ -57,7 +57,7 @@ static bool refused_permission(const struct plan *p, const struct open_failure *
             "cannot open %s: a seccomp filter (a container's?) refuses perf_event_open; allow that call "
             "in its profile (docker: --cap-add PERFMON), or run outside",
             name);
-    int level = p->cfg.event.kind == EVENT_TRACEPOINT ? -1 : p->where == PLAN_TASKS ? 1 : 0;
+    int level = plan_event(p, f->member)->kind == EVENT_TRACEPOINT ? -1 : p->where == PLAN_TASKS ? 1 : 0;
     if (not_owner(f->tid, &owner))
         error_sys(e, f->sys, "cannot open %s on thread %u, which belongs to uid %u", name, f->tid, owner);
     else if (p->where == PLAN_CGROUP)
@@ -78,7 +78,7 @@ static bool refused_files(const struct plan *p, const struct open_failure *f, st
     return error_set(e, ERROR_LIMIT,
                      "cannot open %s: it takes more open files than RLIMIT_NOFILE allows (%llu); "
                      "ulimit -n %llu, or choose fewer CPUs (-C) or tasks",
-                     p->cfg.event.name, (unsigned long long)lim.rlim_cur,
+                     plan_event(p, plan_first(p))->name, (unsigned long long)lim.rlim_cur,
                      (unsigned long long)(f->n_tasks ? f->n_tasks : 1) * (f->n_cpus ? f->n_cpus : 1) + 512);
 }
 
@@ -107,9 +107,9 @@ static bool refused_gone(const struct plan *p, struct error *e)
 }
 
 /* The kernel's answer to software events, in VMs and on other CPUs is no help: it says that a file is missing. */
-static bool refused_branches(const struct plan *p, struct error *e)
+static bool refused_branches(const struct event *ev, struct error *e)
 {
-    error_set(e, ERROR_UNSUPPORTED, "%s has no stacks from the CPU's branch records (LBR) here", p->cfg.event.name);
+    error_set(e, ERROR_UNSUPPORTED, "%s has no stacks from the CPU's branch records (LBR) here", ev->name);
     return error_hint(e, "they take a hardware event and a CPU that records calls (Intel since Haswell), which VMs "
                          "seldom pass on; choose auto, dwarf or fp");
 }
@@ -124,6 +124,7 @@ static bool refused_cgroup(const struct plan *p, struct error *e)
 
 static bool refused_event(const struct plan *p, const struct open_failure *f, struct error *e)
 {
+    const struct event *ev = plan_event(p, f->member);
     switch (f->sys) {
     case EACCES:
     case EPERM:
@@ -138,16 +139,15 @@ static bool refused_event(const struct plan *p, const struct open_failure *f, st
     case ENODEV:
     case EOPNOTSUPP:
         if (p->cfg.callchain == CALLCHAIN_LBR)
-            return refused_branches(p, e);
-        if (p->where == PLAN_CGROUP && f->sys == ENOENT && p->cfg.event.attr.type == PERF_TYPE_SOFTWARE)
+            return refused_branches(ev, e);
+        if (p->where == PLAN_CGROUP && f->sys == ENOENT && ev->attr.type == PERF_TYPE_SOFTWARE)
             return refused_cgroup(p, e);
-        if (event_supported(&p->cfg.event, NULL))
+        if (event_supported(ev, NULL))
             return error_set(e, ERROR_UNSUPPORTED,
-                             "%s can be counted (--stat -e %s), but not sampled: its PMU has no interrupt",
-                             p->cfg.event.name, p->cfg.event.name);
+                             "%s can be counted (--stat -e %s), but not sampled: its PMU has no interrupt", ev->name, ev->name);
         /* fall through */
     default:
-        return event_explain(p->cfg.event.name, &p->attr, f->sys, e);
+        return event_explain(ev->name, plan_attr(p, f->member), f->sys, e);
     }
 }
 
@@ -164,7 +164,7 @@ bool advice_refused(const struct plan *p, const struct open_failure *f, struct e
         return refused_gone(p, e);
     case OPEN_NO_CPU:
         return error_set(e, ERROR_MISSING, "none of the CPUs asked for is online and has %s",
-                         p->cfg.event.name);
+                         plan_event(p, plan_first(p))->name);
     default:
         return refused_event(p, f, e);
     }

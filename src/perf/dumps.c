@@ -46,7 +46,7 @@ uint64_t dumps_budget(uint32_t n_cpus)
 static uint64_t rate_of(const struct plan *p)
 {
     uint64_t sum = 0, freq_hz, period;
-    for (uint32_t member = 0; member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
+    for (uint32_t member = plan_first(p); member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
         plan_rate(p, member, &freq_hz, &period);
         if (!freq_hz)
             return p->cfg.seen_hz;

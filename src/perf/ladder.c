@@ -53,7 +53,7 @@ static bool may_go_wide(const struct plan *p)
     /* on CPUs groups that are read count others as well */
     if (!p->cfg.wide || p->cfg.scope.cpus || !plan_is_frequency(p) || plan_reads(p))
         return false;
-    for (uint32_t member = 0; member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
+    for (uint32_t member = plan_first(p); member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
         plan_rate(p, member, &freq_hz, &period);
         hz += freq_hz;
     }
@@ -82,14 +82,42 @@ void ladder_start(struct plan *p)
     dumps_start(p);
 }
 
-static bool is_hardware(const struct plan *p)
+static bool is_hardware(const struct perf_event_attr *a)
 {
-    return p->cfg.event.attr.type != PERF_TYPE_SOFTWARE && p->cfg.event.attr.type != PERF_TYPE_TRACEPOINT &&
-           p->cfg.event.attr.type != PERF_TYPE_BREAKPOINT;
+    return a->type != PERF_TYPE_SOFTWARE && a->type != PERF_TYPE_TRACEPOINT && a->type != PERF_TYPE_BREAKPOINT;
+}
+
+static bool is_clock(const struct perf_event_attr *a)
+{
+    return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_CPU_CLOCK;
+}
+
+/* Of which PMU, where there are several, stands above its number. */
+static bool is_cycles(const struct perf_event_attr *a)
+{
+    return a->type == PERF_TYPE_HARDWARE && (uint32_t)a->config == PERF_COUNT_HW_CPU_CYCLES;
+}
+
+static bool has_clock_like(const struct plan *p, const struct perf_event_attr *cycles)
+{
+    for (uint32_t member = plan_first(p); member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
+        const struct perf_event_attr *a = &plan_event(p, member)->attr;
+        if (is_clock(a) && a->exclude_kernel == cycles->exclude_kernel && a->exclude_user == cycles->exclude_user)
+            return true;
+    }
+    return false;
+}
+
+static bool is_absent(int sys)
+{
+    return sys == ENOENT || sys == ENODEV || sys == ENXIO || sys == EOPNOTSUPP;
 }
 
 static void note_clock(struct plan *p, int sys)
 {
+    if (p->clock_noted)
+        return;
+    p->clock_noted = true;
     if (sys == EBUSY)
         plan_note(p, "the hardware counters are taken: sampling cpu-clock",
                   "stop the other profiler, or sysctl kernel.nmi_watchdog=0");
@@ -104,13 +132,29 @@ static void note_clock(struct plan *p, int sys)
                   "dmesg | grep -i perf says why the kernel found none");
 }
 
-/* cpu-clock in the place of a hardware event that the user did not name; modes are kept, precision is not. */
-static bool step_clock(struct plan *p, int sys)
+/* What was given up for an event that does not run may not have been at fault. */
+static void start_again(struct plan *p)
 {
-    struct event *ev = &p->cfg.event;
-    if (p->cfg.no_fallback || !is_hardware(p) || p->cfg.callchain == CALLCHAIN_LBR)
+    p->features_dropped = 0;
+    p->cfg.callchain = p->callchain_asked;
+    dumps_start(p);
+}
+
+static bool may_be_clock(const struct plan *p, const struct open_failure *f)
+{
+    const struct perf_event_attr *a = &plan_event(p, f->member)->attr;
+    if (p->cfg.callchain == CALLCHAIN_LBR)
         return false; /* it is the counters that record branches */
-    note_clock(p, sys);
+    return p->cfg.named ? is_cycles(a) && is_absent(f->sys) && !has_clock_like(p, a) : is_hardware(a);
+}
+
+/* cpu-clock in the place of a hardware event that the user did not name, or of cycles; modes are kept, precision is not. */
+static bool step_clock(struct plan *p, const struct open_failure *f)
+{
+    struct event *ev = f->member ? &p->cfg.others[f->member - 1].event : &p->cfg.event;
+    if (!may_be_clock(p, f))
+        return false;
+    note_clock(p, f->sys);
     struct perf_event_attr old = ev->attr;
     memset(&ev->attr, 0, sizeof ev->attr);
     ev->attr.size = sizeof ev->attr;
@@ -122,16 +166,17 @@ static bool step_clock(struct plan *p, int sys)
     ev->kind = EVENT_SOFTWARE;
     ev->precise_max = false;
     ev->cpus = (struct cpu_mask){ { 0 } };
-    ev->members = 0;
-    ev->reads = false;
-    p->cfg.n_others = 0;
+    if (!p->cfg.named) {
+        ev->members = 0;
+        ev->reads = false;
+        p->cfg.n_others = 0;
+    }
     snprintf(ev->name, sizeof ev->name, "cpu-clock%s",
              old.exclude_kernel ? ":u"
              : old.exclude_user ? ":k"
                                 : "");
-    p->features_dropped = 0; /* what was given up may not have been at fault */
-    p->cfg.callchain = p->callchain_asked;
-    dumps_start(p);
+    if (f->member == plan_first(p))
+        start_again(p);
     return true;
 }
 
@@ -175,7 +220,8 @@ static bool step_tasks(struct plan *p)
 static bool step_user_space(struct plan *p)
 {
     char mend[200];
-    if (p->attr.exclude_kernel || p->attr.exclude_user || p->where != PLAN_TASKS)
+    const struct perf_event_attr *a = plan_attr(p, plan_first(p));
+    if (a->exclude_kernel || a->exclude_user || p->where != PLAN_TASKS)
         return false;
     p->cfg.scope.no_kernel = true;
     advice_permission(mend, sizeof mend, 1);
@@ -225,14 +271,15 @@ static bool step_event(struct plan *p, const struct open_failure *f)
 {
     switch (f->sys) {
     case EINVAL:
-        return step_rate(p) || plan_drop_feature(p) || dumps_step_refused(p) || step_clock(p, f->sys);
+        return step_rate(p) || plan_drop_feature(p) || dumps_step_refused(p) || step_clock(p, f);
     case ENOSYS: /* a machine of which the kernel samples no registers or no stack */
         return dumps_step_refused(p);
     case ENOENT:
     case ENODEV:
+    case ENXIO:
     case EOPNOTSUPP:
     case EBUSY:
-        return step_clock(p, f->sys);
+        return step_clock(p, f);
     case EACCES:
     case EPERM:
         return step_permission(p);
@@ -244,19 +291,32 @@ static bool step_event(struct plan *p, const struct open_failure *f)
     }
 }
 
+/* The others go on without the first. */
+static bool step_first(struct plan *p, const struct open_failure *f)
+{
+    struct error why = { 0 };
+    char what[160];
+    advice_refused(p, f, &why);
+    if (!p->refused.text[0])
+        p->refused = why;
+    snprintf(what, sizeof what, "sampling without %.60s", plan_event(p, f->member)->name);
+    plan_note(p, what, "%s", why.text);
+    p->without[f->member] = true;
+    start_again(p);
+    return true;
+}
+
 /* The others go on without one that does not open beside those before it. */
 static bool step_member(struct plan *p, const struct open_failure *f)
 {
     const struct event *ev = plan_event(p, f->member);
     struct error why = { 0 };
     char what[160];
-    if (!f->member)
-        return false;
     p->without[f->member] = true;
     uint32_t leader = plan_leader(p, f->member);
     bool alone = leader == f->member;
     snprintf(what, sizeof what, "%s%.50s goes on without %.60s", alone ? "" : "the group of ",
-             plan_event(p, alone ? 0 : leader)->name, ev->name);
+             plan_event(p, alone ? plan_first(p) : leader)->name, ev->name);
     event_explain_on_cpu(ev->name, &ev->attr, f->sys, &why);
     if (f->sys == EINVAL && !alone)
         plan_note(p, what, "the kernel cannot count these together: fewer events, or those of one PMU");
@@ -267,16 +327,24 @@ static bool step_member(struct plan *p, const struct open_failure *f)
 
 static bool is_of_one_event(const struct open_failure *f)
 {
-    return f->stage == OPEN_EVENT && f->member &&
-           (f->sys == EINVAL || f->sys == ENOENT || f->sys == ENODEV || f->sys == EOPNOTSUPP || f->sys == EBUSY ||
-            f->sys == ENOSPC || f->sys == ENXIO);
+    return f->stage == OPEN_EVENT && (is_absent(f->sys) || f->sys == EINVAL || f->sys == EBUSY || f->sys == ENOSPC);
+}
+
+static bool leave_out(struct plan *p, const struct open_failure *f)
+{
+    bool permission = f->sys == EACCES || f->sys == EPERM;
+    if (f->stage != OPEN_EVENT || plan_members(p) == 1)
+        return false;
+    if (f->member != plan_first(p))
+        return step_member(p, f);
+    return (is_of_one_event(f) || permission) && step_first(p, f);
 }
 
 bool ladder_step(struct plan *p, const struct open_failure *f, struct error *e)
 {
     bool changed = false;
-    if (is_of_one_event(f))
-        return step_member(p, f);
+    if (is_of_one_event(f) && f->member != plan_first(p))
+        return step_clock(p, f) || step_member(p, f);
     switch (f->stage) {
     case OPEN_EVENT:
         changed = step_event(p, f);
@@ -292,5 +360,11 @@ bool ladder_step(struct plan *p, const struct open_failure *f, struct error *e)
     case OPEN_NO_CPU:
         break;
     }
-    return changed || (f->stage == OPEN_EVENT && step_member(p, f)) || advice_refused(p, f, e);
+    if (changed || leave_out(p, f))
+        return true;
+    if (is_of_one_event(f) && p->refused.text[0] && e)
+        *e = p->refused;
+    else
+        advice_refused(p, f, e);
+    return false;
 }

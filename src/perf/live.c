@@ -25,6 +25,7 @@
 struct live {
     struct plan plan;
     struct targets targets;
+    uint32_t first; /* event that opened */
     struct record_layout layouts[EVENT_SET_MAX]; /* by event; of all other records as of the first */
     struct live_cpu **cpus;
     uint32_t n_cpus;
@@ -90,7 +91,7 @@ static void look_for_ends(struct live *l)
 
 static void enable(const struct live *l, const struct live_cpu *c)
 {
-    if (l->plan.attr.enable_on_exec)
+    if (live_attr(l)->enable_on_exec)
         return;
     for (uint32_t i = 0; i < c->n_fds; i++)
         ioctl(c->fds[i], PERF_EVENT_IOC_ENABLE, 0);
@@ -106,7 +107,7 @@ static void note_ids(struct live *l, const struct live_cpu *c)
 
 static void make_layouts(struct live *l)
 {
-    for (uint32_t member = 0; member < EVENT_SET_MAX; member = plan_next_member(&l->plan, member)) {
+    for (uint32_t member = l->first; member < EVENT_SET_MAX; member = plan_next_member(&l->plan, member)) {
         struct record_layout *layout = &l->layouts[member];
         record_layout_of(plan_attr(&l->plan, member), false, layout);
         layout->elsewhere = l->plan.where == PLAN_TASKS && l->n_cpus > 1;
@@ -145,12 +146,13 @@ struct live *live_open(const struct live_config *cfg, struct error *e)
     open_raise_limit();
     if (!open_by_steps(l, e))
         goto fail;
+    l->first = plan_first(&l->plan);
     dumps_note(&l->plan);
     l->plan.cfg.known = NULL; /* the caller's */
     l->plan.cfg.n_known = 0;
     l->budget_look.time_ns = clock_now_ns();
     make_layouts(l);
-    l->before_exec = l->plan.filter && l->plan.cfg.enable_on_exec && l->plan.attr.comm_exec;
+    l->before_exec = l->plan.filter && l->plan.cfg.enable_on_exec && live_attr(l)->comm_exec;
     l->cpus_cap = l->n_cpus;
     for (uint32_t i = 0; i < l->n_cpus; i++) {
         note_ids(l, l->cpus[i]);
@@ -192,12 +194,12 @@ const struct live_config *live_config_of(const struct live *l)
 
 const struct perf_event_attr *live_attr(const struct live *l)
 {
-    return &l->plan.attr;
+    return plan_attr(&l->plan, l->first);
 }
 
-const struct perf_event_attr *live_other_attr(const struct live *l, uint32_t member)
+const struct perf_event_attr *live_attr_of(const struct live *l, uint32_t member)
 {
-    bool there = member && member <= l->plan.cfg.n_others && !l->plan.without[member];
+    bool there = member <= l->plan.cfg.n_others && !l->plan.without[member];
     return there ? plan_attr(&l->plan, member) : NULL;
 }
 
@@ -328,8 +330,8 @@ static bool belongs(struct live *l, const struct record *r)
 
 static uint32_t member_of(const struct live *l, uint64_t id)
 {
-    uint64_t member = 0;
-    return l->member_of.n && map_get(&l->member_of, id, &member) ? (uint32_t)member : 0;
+    uint64_t member = l->first;
+    return l->member_of.n && map_get(&l->member_of, id, &member) ? (uint32_t)member : l->first;
 }
 
 static bool hand_reading(void *ctx, struct record *one, uint32_t member)
@@ -347,10 +349,10 @@ static uint32_t member_of_bytes(const struct live *l, const void *bytes, uint32_
     struct perf_event_header head;
     uint64_t id;
     if (!l->member_of.n || size < sizeof head + sizeof id)
-        return 0;
+        return l->first;
     memcpy(&head, bytes, sizeof head);
     memcpy(&id, (const char *)bytes + sizeof head, sizeof id);
-    return head.type == PERF_RECORD_SAMPLE ? member_of(l, id) : 0;
+    return head.type == PERF_RECORD_SAMPLE ? member_of(l, id) : l->first;
 }
 
 static bool take(void *ctx, const void *bytes, uint32_t size)
@@ -397,10 +399,10 @@ size_t live_drain(struct live *l, bool final, live_record_fn *fn, void *ctx)
     /* before any head is read: see SLACK_NS */
     uint64_t now_ns = clock_now_ns();
     struct order_rule rule = {
-        .layout = &l->layouts[0],
+        .layout = &l->layouts[l->first],
         .until_ns = now_ns - SLACK_NS,
         .absurd_ns = now_ns + ABSURD_NS,
-        .foreign_clock = !l->plan.attr.use_clockid,
+        .foreign_clock = !live_attr(l)->use_clockid,
         .all = final,
     };
     MEM_GROW(l->rings, l->rings_cap, l->n_cpus);

@@ -52,7 +52,7 @@ static uint64_t files_left(void)
 
 static bool is_measured_on(const struct plan *p, uint32_t cpu)
 {
-    for (uint32_t member = 0; member < EVENT_SET_MAX; member = plan_next_member(p, member))
+    for (uint32_t member = plan_first(p); member < EVENT_SET_MAX; member = plan_next_member(p, member))
         if (cpu_mask_has(&plan_event(p, member)->cpus, cpu))
             return true;
     return false;
@@ -151,7 +151,7 @@ static bool open_one(const struct plan *p, struct live_cpu *c, int pid, unsigned
 {
     struct on_cpu at = { .pid = pid, .flags = flags };
     uint32_t before = c->n_fds;
-    for (uint32_t member = 0; member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
+    for (uint32_t member = plan_first(p); member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
         if (!cpu_mask_has(&plan_event(p, member)->cpus, c->cpu) ||
             open_member(p, c, &at, member, leader_fd(p, c, before, member), f))
             continue;
@@ -204,12 +204,12 @@ static struct live_cpu *try_cpu(struct plan *p, const struct on_cpu *what, uint3
 }
 
 /* A CPU may go offline after the list was read; and big and little cores have different counters. */
-static bool may_skip(const struct open_failure *f, uint32_t opened)
+static bool may_skip(const struct open_failure *f, uint32_t first, uint32_t opened)
 {
     if (f->stage != OPEN_EVENT)
         return false;
     return (f->sys == ENODEV && !is_online(f->cpu)) ||
-           ((opened || f->member == 0) && (f->sys == ENOENT || f->sys == ENODEV));
+           ((opened || f->member == first) && (f->sys == ENOENT || f->sys == ENODEV));
 }
 
 static void note_cpus(struct plan *p, uint32_t n, uint32_t of)
@@ -218,7 +218,8 @@ static void note_cpus(struct plan *p, uint32_t n, uint32_t of)
     if (p->cpus_noted)
         return;
     p->cpus_noted = true;
-    snprintf(text, sizeof text, "%.60s is there on %u of %u CPUs only: those are sampled", p->cfg.event.name, n, of);
+    snprintf(text, sizeof text, "%.60s is there on %u of %u CPUs only: those are sampled",
+             plan_event(p, plan_first(p))->name, n, of);
     plan_note(p, text, "the others have different counters: flametop --list-events");
 }
 
@@ -233,7 +234,7 @@ static bool open_list(struct plan *p, const struct on_cpu *what, const struct cp
             continue;
         uint32_t refused_here = 0;
         struct live_cpu *c = try_cpu(p, what, cpu, &refused_here, f);
-        if (!c && may_skip(f, *n)) {
+        if (!c && may_skip(f, plan_first(p), *n)) {
             first = without ? first : *f;
             without += is_online(cpu);
             continue;
@@ -364,9 +365,9 @@ static uint32_t first_cpu(const struct cpus *list, const struct cpu_mask *mask)
 
 static void choose_precision(struct plan *p, const struct on_cpu *what, const struct cpus *list)
 {
-    for (uint32_t member = 0; member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
+    for (uint32_t member = plan_first(p); member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
         const struct event *ev = plan_event(p, member);
-        struct perf_event_attr *attr = member ? &p->other_attrs[member - 1] : &p->attr;
+        struct perf_event_attr *attr = &p->attrs[member];
         if (ev->precise_max && plan_leader(p, member) == member)
             attr->precise_ip = best_precision(ev, attr, what, first_cpu(list, &ev->cpus)) & 3;
     }

@@ -77,25 +77,34 @@ bool plan_drop_feature(struct plan *p)
     return true;
 }
 
+static uint32_t from(const struct plan *p, uint32_t member)
+{
+    while (member <= p->cfg.n_others && p->without[member])
+        member++;
+    return member <= p->cfg.n_others ? member : EVENT_SET_MAX;
+}
+
+uint32_t plan_first(const struct plan *p)
+{
+    return from(p, 0);
+}
+
 uint32_t plan_next_member(const struct plan *p, uint32_t member)
 {
-    for (member++; member <= p->cfg.n_others; member++)
-        if (!p->without[member])
-            return member;
-    return EVENT_SET_MAX;
+    return from(p, member + 1);
 }
 
 uint32_t plan_members(const struct plan *p)
 {
-    uint32_t n = 1;
-    for (uint32_t member = plan_next_member(p, 0); member < EVENT_SET_MAX; member = plan_next_member(p, member))
+    uint32_t n = 0;
+    for (uint32_t member = plan_first(p); member < EVENT_SET_MAX; member = plan_next_member(p, member))
         n++;
     return n;
 }
 
 const struct perf_event_attr *plan_attr(const struct plan *p, uint32_t member)
 {
-    return member ? &p->other_attrs[member - 1] : &p->attr;
+    return &p->attrs[member];
 }
 
 const struct event *plan_event(const struct plan *p, uint32_t member)
@@ -135,7 +144,7 @@ void plan_rate(const struct plan *p, uint32_t member, uint64_t *freq_hz, uint64_
 bool plan_is_frequency(const struct plan *p)
 {
     uint64_t freq_hz, period;
-    for (uint32_t member = 0; member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
+    for (uint32_t member = plan_first(p); member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
         plan_rate(p, member, &freq_hz, &period);
         if (!freq_hz)
             return false;
@@ -147,7 +156,7 @@ bool plan_leaves_user_out(const struct plan *p)
 {
     if (p->cfg.scope.no_user)
         return true;
-    for (uint32_t member = 0; member < EVENT_SET_MAX; member = plan_next_member(p, member))
+    for (uint32_t member = plan_first(p); member < EVENT_SET_MAX; member = plan_next_member(p, member))
         if (!plan_event(p, member)->attr.exclude_user)
             return false;
     return true;
@@ -162,7 +171,7 @@ bool plan_is_read(const struct plan *p, uint32_t member)
 
 bool plan_reads(const struct plan *p)
 {
-    for (uint32_t member = 0; member < EVENT_SET_MAX; member = plan_next_member(p, member))
+    for (uint32_t member = plan_first(p); member < EVENT_SET_MAX; member = plan_next_member(p, member))
         if (plan_is_read(p, member))
             return true;
     return false;
@@ -283,9 +292,9 @@ static void set_rate(const struct plan *p, uint32_t member, struct perf_event_at
  * by the kernel, with their leader; of those that it reads nothing else comes. */
 static void make_other(struct plan *p, uint32_t member)
 {
-    struct perf_event_attr *a = &p->other_attrs[member - 1];
-    const struct perf_event_attr *first = &p->attr;
-    *a = p->cfg.others[member - 1].event.attr;
+    struct perf_event_attr *a = &p->attrs[member];
+    const struct perf_event_attr *first = &p->attrs[plan_first(p)];
+    *a = plan_event(p, member)->attr;
     a->size = sizeof *a;
     a->sample_type = sample_type_of(p, member);
     a->read_format = read_format_of(p, member);
@@ -312,19 +321,20 @@ static void make_other(struct plan *p, uint32_t member)
 
 bool plan_make_attr(struct plan *p, struct error *e)
 {
-    struct perf_event_attr *a = &p->attr;
-    *a = p->cfg.event.attr;
+    uint32_t first = plan_first(p);
+    struct perf_event_attr *a = &p->attrs[first];
+    *a = plan_event(p, first)->attr;
     a->size = sizeof *a;
-    a->sample_type = sample_type_of(p, 0);
-    set_rate(p, 0, a);
+    a->sample_type = sample_type_of(p, first);
+    set_rate(p, first, a);
     set_sideband(p, a);
     set_modes(p, a);
     set_stacks(p, a);
     if (a->exclude_kernel && a->exclude_user)
         return error_set(e, ERROR_ARGUMENT,
                          "%s: with both kernel and user space left out nothing is measured",
-                         p->cfg.event.name);
-    a->read_format = read_format_of(p, 0);
+                         plan_event(p, first)->name);
+    a->read_format = read_format_of(p, first);
     a->disabled = 1;
     a->watermark = 1;
     a->wakeup_watermark = p->ring_bytes / 4;
@@ -334,7 +344,7 @@ bool plan_make_attr(struct plan *p, struct error *e)
     }
     if (p->filter && a->type == PERF_TYPE_SOFTWARE)
         a->exclude_idle = 1; /* counters of some PMUs cannot, and stand still there anyway */
-    for (uint32_t member = 1; member <= p->cfg.n_others; member++)
+    for (uint32_t member = plan_next_member(p, first); member < EVENT_SET_MAX; member = plan_next_member(p, member))
         make_other(p, member);
     return true;
 }

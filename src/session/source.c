@@ -63,7 +63,7 @@ static void config_of(const struct wish *w, struct live_config *out)
         .regs_link_mask = unwind_arch_link_mask(unwind_arch_native()),
         .seen_hz = w->seen_hz,
         .inherit = !w->cfg->scope.no_inherit,
-        .no_fallback = w->named,
+        .named = w->named,
     };
     for (uint32_t i = 1; i < w->n; i++) {
         how = sampling_of(w->cfg, &w->events[i], &w->hows[i]);
@@ -133,7 +133,7 @@ static void adopt_notes(struct session *s, const struct live *live)
 
 static void adopt_event(struct session *s, uint32_t slot, uint32_t i, const struct live *live, const struct wish *w)
 {
-    const struct perf_event_attr *attr = i ? live_other_attr(live, i) : live_attr(live);
+    const struct perf_event_attr *attr = live_attr_of(live, i);
     struct session_event *ev = &s->events[slot + i];
     ev->asked = w->events[i];
     ev->named = w->named;
@@ -142,6 +142,15 @@ static void adopt_event(struct session *s, uint32_t slot, uint32_t i, const stru
     ev->left_out = !attr;
     live_rate_of(live, i, &ev->freq_hz, &ev->period);
     ev->seen_hz = w->seen_hz;
+}
+
+static uint32_t first_that_opened(const struct session *s, uint32_t slot)
+{
+    uint32_t n = count_together(s, slot);
+    for (uint32_t i = slot; i < slot + n; i++)
+        if (!s->events[i].left_out)
+            return i;
+    return slot;
 }
 
 /* What is shown stays, if it is one of them. */
@@ -157,8 +166,8 @@ static void adopt_events(struct session *s, const struct live *live, const struc
         slot = s->events[s->current_event].first;
     for (uint32_t i = 0; i < n && slot + i < s->n_events; i++)
         adopt_event(s, slot, i, live, w);
-    if (s->events[s->current_event].first != slot)
-        s->current_event = slot;
+    if (s->events[s->current_event].first != slot || s->events[s->current_event].left_out)
+        s->current_event = first_that_opened(s, slot);
     s->live_event = slot;
 }
 
@@ -380,7 +389,8 @@ static bool source_switch_event(struct session *s, const struct wish *w, uint32_
     bool ok = events_fit(s, w, e) && source_replace(s, w, e);
     if (ok) {
         pthread_mutex_lock(&s->lock);
-        s->current_event = s->live_event + (show < count_together(s, s->live_event) ? show : 0);
+        bool runs = show < count_together(s, s->live_event) && !s->events[s->live_event + show].left_out;
+        s->current_event = runs ? s->live_event + show : first_that_opened(s, s->live_event);
         pthread_mutex_unlock(&s->lock);
     }
     pthread_mutex_unlock(&s->source_lock);

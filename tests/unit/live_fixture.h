@@ -65,7 +65,7 @@ static inline int setup(void **state)
     cfg.freq_hz = 999;
     cfg.callchain = CALLCHAIN_FP;
     cfg.inherit = true;
-    cfg.no_fallback = true;
+    cfg.named = true;
     live = NULL;
     closer = NULL;
     n_children = 0;

@@ -73,10 +73,10 @@ static void assert_no_dumps(void)
 {
     assert_int_equal(plan.cfg.callchain, CALLCHAIN_FP);
     assert_int_equal(plan.cfg.stack_bytes, 0);
-    assert_int_equal(plan.attr.sample_type & DUMP, 0);
-    assert_int_equal(plan.attr.sample_type & PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_CALLCHAIN);
-    assert_int_equal(plan.attr.sample_regs_user, 0);
-    assert_int_equal(plan.attr.sample_stack_user, 0);
+    assert_int_equal(plan.attrs[0].sample_type & DUMP, 0);
+    assert_int_equal(plan.attrs[0].sample_type & PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_CALLCHAIN);
+    assert_int_equal(plan.attrs[0].sample_regs_user, 0);
+    assert_int_equal(plan.attrs[0].sample_stack_user, 0);
 }
 
 /* The figures of the tests below. */
@@ -93,11 +93,11 @@ static void auto_takes_registers_24_k_and_the_kernels_chain(void **state)
     (void)state;
     make_plan();
     assert_int_equal(plan.cfg.callchain, CALLCHAIN_DWARF);
-    assert_int_equal(plan.attr.sample_type & (DUMP | PERF_SAMPLE_CALLCHAIN), DUMP | PERF_SAMPLE_CALLCHAIN);
-    assert_int_equal(plan.attr.sample_regs_user, MASK);
-    assert_int_equal(plan.attr.sample_stack_user, 24 * 1024);
-    assert_int_equal(plan.attr.exclude_callchain_user, 1);
-    assert_int_equal(plan.attr.exclude_callchain_kernel, 0);
+    assert_int_equal(plan.attrs[0].sample_type & (DUMP | PERF_SAMPLE_CALLCHAIN), DUMP | PERF_SAMPLE_CALLCHAIN);
+    assert_int_equal(plan.attrs[0].sample_regs_user, MASK);
+    assert_int_equal(plan.attrs[0].sample_stack_user, 24 * 1024);
+    assert_int_equal(plan.attrs[0].exclude_callchain_user, 1);
+    assert_int_equal(plan.attrs[0].exclude_callchain_kernel, 0);
     dumps_note(&plan);
     assert_int_equal(plan.n_notes, 0);
 }
@@ -108,10 +108,10 @@ static void frame_pointers_take_the_link_register_where_a_machine_has_one(void *
     cfg.callchain = CALLCHAIN_FP;
     cfg.regs_link_mask = LINK;
     make_plan();
-    assert_int_equal(plan.attr.sample_type & DUMP, PERF_SAMPLE_REGS_USER);
-    assert_int_equal(plan.attr.sample_regs_user, LINK);
-    assert_int_equal(plan.attr.sample_stack_user, 0);
-    assert_int_equal(plan.attr.exclude_callchain_user, 0);
+    assert_int_equal(plan.attrs[0].sample_type & DUMP, PERF_SAMPLE_REGS_USER);
+    assert_int_equal(plan.attrs[0].sample_regs_user, LINK);
+    assert_int_equal(plan.attrs[0].sample_stack_user, 0);
+    assert_int_equal(plan.attrs[0].exclude_callchain_user, 0);
     assert_true(dumps_step_refused(&plan));
     assert_true(plan_make_attr(&plan, &error));
     assert_no_dumps();
@@ -133,7 +133,7 @@ static void rings_hold_half_a_second_of_dumps(void **state)
         assert_true(plan.ring_bytes >= cfg.freq_hz * plan.cfg.stack_bytes / 2);
         assert_true(plan.ring_bytes >= 512 * 1024);
         assert_int_equal(plan.ring_bytes & (plan.ring_bytes - 1), 0);
-        assert_int_equal(plan.attr.wakeup_watermark, plan.ring_bytes / 4);
+        assert_int_equal(plan.attrs[0].wakeup_watermark, plan.ring_bytes / 4);
         if (modes[i % 2] == CALLCHAIN_AUTO)
             assert_true(plan.ring_bytes <= 8 << 20);
     }
@@ -181,7 +181,7 @@ static void auto_shrinks_step_by_step_with_the_rate(void **state)
         cfg.freq_hz = rows[i].rate;
         make_plan();
         assert_int_equal(plan.cfg.stack_bytes, rows[i].bytes);
-        assert_int_equal(plan.attr.sample_stack_user, rows[i].bytes);
+        assert_int_equal(plan.attrs[0].sample_stack_user, rows[i].bytes);
         assert_true(rows[i].rate * plan.cfg.stack_bytes <= dumps_budget(1));
         if (!rows[i].bytes)
             assert_no_dumps();
@@ -207,7 +207,7 @@ static void dwarf_by_its_name_is_taken_at_its_word(void **state)
     cfg.freq_hz = 4999;
     cfg.stack_bytes = LIVE_STACK_BYTES_MAX;
     make_plan();
-    assert_int_equal(plan.attr.sample_stack_user, LIVE_STACK_BYTES_MAX);
+    assert_int_equal(plan.attrs[0].sample_stack_user, LIVE_STACK_BYTES_MAX);
     dumps_note(&plan);
     assert_int_equal(plan.n_notes, 0);
 }
@@ -222,7 +222,7 @@ static void without_user_space_there_is_nothing_to_dump(void **state)
         cfg.event.attr.exclude_user = !(i % 2);
         make_plan();
         assert_no_dumps();
-        assert_int_equal(plan.attr.sample_type & PERF_SAMPLE_BRANCH_STACK, 0);
+        assert_int_equal(plan.attrs[0].sample_type & PERF_SAMPLE_BRANCH_STACK, 0);
         dumps_note(&plan);
         assert_int_equal(plan.n_notes, 0);
     }
@@ -265,7 +265,7 @@ static void with_less_locked_memory_auto_takes_less_of_each_stack(void **state)
         before = plan.cfg.stack_bytes;
         if (before)
             assert_true(plan.ring_bytes >= 99 * before / 5); /* two drains, one of them late */
-        assert_int_equal(plan.attr.sample_stack_user, before);
+        assert_int_equal(plan.attrs[0].sample_stack_user, before);
         if (plan.ring_bytes == 512 * 1024)
             assert_int_equal(before, 24 * 1024);
         if (plan.ring_bytes == 256 * 1024)
@@ -323,16 +323,16 @@ static void what_is_newer_is_given_up_before_dumps(void **state)
     cfg.event = (struct event){ .name = "cycles", .kind = EVENT_HARDWARE };
     cfg.event.attr.type = PERF_TYPE_HARDWARE;
     make_plan();
-    while (plan.attr.type == PERF_TYPE_HARDWARE && dumps_run(&plan)) {
+    while (plan.attrs[0].type == PERF_TYPE_HARDWARE && dumps_run(&plan)) {
         assert_true(refuse(OPEN_EVENT, EINVAL));
         steps++;
     }
     assert_true(steps > 5);
     assert_no_dumps();
     assert_true(refuse(OPEN_EVENT, EINVAL));
-    assert_int_equal(plan.attr.type, PERF_TYPE_SOFTWARE);
+    assert_int_equal(plan.attrs[0].type, PERF_TYPE_SOFTWARE);
     assert_true(dumps_run(&plan));
-    assert_int_equal(plan.attr.sample_stack_user, LIVE_STACK_BYTES);
+    assert_int_equal(plan.attrs[0].sample_stack_user, LIVE_STACK_BYTES);
 }
 
 static void branch_records_are_of_calls_in_user_space(void **state)
@@ -340,10 +340,10 @@ static void branch_records_are_of_calls_in_user_space(void **state)
     (void)state;
     cfg.callchain = CALLCHAIN_LBR;
     make_plan();
-    assert_int_equal(plan.attr.sample_type & (DUMP | PERF_SAMPLE_BRANCH_STACK), PERF_SAMPLE_BRANCH_STACK);
-    assert_int_equal(plan.attr.branch_sample_type & (PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_USER),
+    assert_int_equal(plan.attrs[0].sample_type & (DUMP | PERF_SAMPLE_BRANCH_STACK), PERF_SAMPLE_BRANCH_STACK);
+    assert_int_equal(plan.attrs[0].branch_sample_type & (PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_USER),
                      PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_USER);
-    assert_int_equal(plan.attr.exclude_callchain_user, 1);
+    assert_int_equal(plan.attrs[0].exclude_callchain_user, 1);
 }
 
 static void branch_records_never_make_cpu_clock_of_cycles(void **state)
@@ -356,7 +356,7 @@ static void branch_records_never_make_cpu_clock_of_cycles(void **state)
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
         make_plan();
         assert_false(refuse(OPEN_EVENT, answers[i]));
-        assert_int_equal(plan.attr.type, PERF_TYPE_HARDWARE);
+        assert_int_equal(plan.attrs[0].type, PERF_TYPE_HARDWARE);
         assert_int_equal(error.class, ERROR_UNSUPPORTED);
         assert_non_null(strstr(error.text, "cycles has no stacks from the CPU's branch records"));
     }
@@ -368,10 +368,10 @@ static void frame_pointers_and_none_take_no_dumps(void **state)
     cfg.callchain = CALLCHAIN_FP;
     make_plan();
     assert_no_dumps();
-    assert_int_equal(plan.attr.exclude_callchain_user, 0);
+    assert_int_equal(plan.attrs[0].exclude_callchain_user, 0);
     cfg.callchain = CALLCHAIN_NONE;
     make_plan();
-    assert_int_equal(plan.attr.sample_type & (DUMP | PERF_SAMPLE_CALLCHAIN), 0);
+    assert_int_equal(plan.attrs[0].sample_type & (DUMP | PERF_SAMPLE_CALLCHAIN), 0);
 }
 
 int main(void)

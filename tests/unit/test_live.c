@@ -664,7 +664,7 @@ static void hardware_event_that_was_not_named_falls_back_to_cpu_clock(void **sta
     cfg.event.attr.type = PERF_TYPE_HARDWARE;
     cfg.event.attr.config = 9999;
     cfg.event.attr.exclude_kernel = 1;
-    cfg.no_fallback = false;
+    cfg.named = false;
     open_or_skip();
     assert_int_equal(live_attr(live)->type, PERF_TYPE_SOFTWARE);
     assert_int_equal(live_attr(live)->exclude_kernel, 1);

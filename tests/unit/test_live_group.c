@@ -110,8 +110,8 @@ static void the_leader_samples_and_reads_the_others(void **state)
     expect_pages();
     /* of each task: ThreadSanitizer gives the child a second one */
     assert_int_equal(live_fd_count(live) % (2 * live_cpu_count(live)), 0);
-    assert_non_null(live_other_attr(live, 1));
-    assert_null(live_other_attr(live, 2));
+    assert_non_null(live_attr_of(live, 1));
+    assert_null(live_attr_of(live, 2));
     const struct live_note *notes;
     assert_int_equal(live_notes(live, &notes), 0);
 }
@@ -155,7 +155,7 @@ static void a_member_that_does_not_open_is_left_out_and_named(void **state)
     open_or_skip();
     assert_int_equal(live_notes(live, &notes), 1);
     assert_non_null(strstr(notes[0].what, "goes on without no-such-counter"));
-    assert_null(live_other_attr(live, 1));
+    assert_null(live_attr_of(live, 1));
     give_go();
     RUN_UNTIL(counted.periods[2] >= PAGES);
     assert_int_equal(counted.samples[1], 0);
@@ -172,7 +172,7 @@ static void events_beside_a_group_sample_at_their_own_rate(void **state)
     const struct live_note *notes;
     assert_int_equal(live_notes(live, &notes), 1);
     assert_non_null(strstr(notes[0].what, "goes on without no-such-counter"));
-    assert_null(live_other_attr(live, 3));
+    assert_null(live_attr_of(live, 3));
     uint64_t freq_hz, period;
     live_rate_of(live, 2, &freq_hz, &period);
     assert_int_equal(freq_hz, 0);
@@ -183,12 +183,34 @@ static void events_beside_a_group_sample_at_their_own_rate(void **state)
     assert_int_equal(counted.periods[2], counted.samples[2] * 10); /* and what the group reads is not mixed with it */
 }
 
-static void a_leader_that_does_not_open_is_told(void **state)
+static void a_first_event_that_does_not_open_is_left_out_and_named(void **state)
 {
     (void)state;
+    const struct live_note *notes;
     uint8_t members = cfg.event.members;
     cfg.event = software("no-such-counter", 12345);
     cfg.event.members = members;
+    cfg.others[1].event = software("minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN);
+    cfg.others[0].period = cfg.others[1].period = 20;
+    cfg.n_others = 2;
+    cfg.freq_hz = 0;
+    cfg.period = 20;
+    scope_to(child(touch_on_go));
+    open_or_skip();
+    assert_int_equal(live_notes(live, &notes), 1);
+    assert_non_null(strstr(notes[0].what, "sampling without no-such-counter"));
+    assert_null(live_attr_of(live, 0));
+    assert_ptr_equal(live_attr(live), live_attr_of(live, 1));
+    give_go();
+    RUN_UNTIL(counted.periods[1] >= PAGES / 2 && counted.periods[2] >= PAGES / 2);
+    assert_int_equal(counted.samples[0], 0);
+}
+
+static void where_no_event_opens_the_first_one_is_told(void **state)
+{
+    (void)state;
+    cfg.event = software("no-such-counter", 12345);
+    cfg.others[0].event = software("nor-such-a-one", 12346);
     scope_to(child(touch_on_go));
     live = live_open(&cfg, &error);
     assert_null(live);
@@ -204,7 +226,8 @@ int main(void)
         CASE(without_reading_each_member_samples),
         CASE(a_member_that_does_not_open_is_left_out_and_named),
         CASE(events_beside_a_group_sample_at_their_own_rate),
-        CASE(a_leader_that_does_not_open_is_told),
+        CASE(a_first_event_that_does_not_open_is_left_out_and_named),
+        CASE(where_no_event_opens_the_first_one_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

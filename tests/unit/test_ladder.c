@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What becomes of events that the kernel refuses: nothing is opened. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+
+#include "perf/open.h"
+
+static struct live_config cfg;
+static struct plan plan;
+static struct error error;
+
+static int teardown(void **state)
+{
+    (void)state;
+    plan_done(&plan);
+    scope_done(&cfg.scope);
+    return 0;
+}
+
+/* As of -e, up to where something would be opened. One CPU. */
+static void plan_for(const char *text)
+{
+    struct event events[EVENT_SET_MAX];
+    uint32_t n = 0;
+    memset(&cfg, 0, sizeof cfg);
+    error_clear(&error);
+    scope_init(&cfg.scope);
+    assert_true(scope_set_cpus(&cfg.scope, "0", &error));
+    assert_true(event_parse_list(text, events, EVENT_SET_MAX, &n, &error));
+    cfg.event = events[0];
+    cfg.freq_hz = 99;
+    cfg.named = true;
+    cfg.n_others = n - 1;
+    for (uint32_t i = 1; i < n; i++)
+        cfg.others[i - 1] = (struct live_other){ .event = events[i], .freq_hz = 99 };
+    plan_init(&plan, &cfg);
+    ladder_start(&plan);
+    assert_true(plan_make_attr(&plan, &error));
+}
+
+static bool refuse(uint32_t member, int sys)
+{
+    struct open_failure f = { .stage = OPEN_EVENT, .sys = sys, .member = member };
+    return ladder_step(&plan, &f, &error) && plan_make_attr(&plan, &error);
+}
+
+static void assert_clock(uint32_t member, const char *name)
+{
+    assert_string_equal(plan_event(&plan, member)->name, name);
+    assert_int_equal(plan_attr(&plan, member)->type, PERF_TYPE_SOFTWARE);
+    assert_int_equal(plan_attr(&plan, member)->config, PERF_COUNT_SW_CPU_CLOCK);
+}
+
+static void assert_noted(uint32_t n, const char *what)
+{
+    assert_int_equal(plan.n_notes, n);
+    assert_non_null(strstr(plan.notes[n - 1].what, what));
+}
+
+static void cycles_become_cpu_clock_though_they_were_named(void **state)
+{
+    static const int answers[] = { ENOENT, ENODEV, ENXIO, EOPNOTSUPP };
+    (void)state;
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        plan_for("cycles:u");
+        assert_true(refuse(0, answers[i]));
+        assert_clock(0, "cpu-clock:u");
+        assert_int_equal(plan_attr(&plan, 0)->exclude_kernel, 1);
+        assert_noted(1, "sampling cpu-clock");
+        teardown(NULL);
+    }
+    plan_for("cycles");
+    assert_false(refuse(0, EBUSY)); /* whoever waits has them */
+}
+
+static void wherever_in_a_list_cycles_stand(void **state)
+{
+    (void)state;
+    plan_for("cycles,page-faults");
+    assert_true(refuse(0, ENOENT));
+    assert_clock(0, "cpu-clock");
+    assert_int_equal(plan_members(&plan), 2);
+    teardown(NULL);
+    plan_for("page-faults,cycles:u,cycles:k");
+    assert_true(refuse(1, ENOENT));
+    assert_clock(1, "cpu-clock:u");
+    assert_true(refuse(2, ENOENT));
+    assert_clock(2, "cpu-clock:k");
+    assert_int_equal(plan_members(&plan), 3);
+    assert_noted(1, "sampling cpu-clock");
+}
+
+static void cycles_are_left_out_beside_cpu_clock(void **state)
+{
+    (void)state;
+    plan_for("cycles,cpu-clock");
+    assert_true(refuse(0, ENOENT));
+    assert_int_equal(plan_first(&plan), 1);
+    assert_int_equal(plan_members(&plan), 1);
+    assert_noted(1, "sampling without cycles");
+    teardown(NULL);
+    plan_for("cpu-clock,cycles");
+    assert_true(refuse(1, ENOENT));
+    assert_int_equal(plan_first(&plan), 0);
+    assert_int_equal(plan_members(&plan), 1);
+    assert_noted(1, "cpu-clock goes on without cycles");
+    teardown(NULL);
+    plan_for("cycles:u,cpu-clock"); /* that is another one */
+    assert_true(refuse(0, ENOENT));
+    assert_clock(0, "cpu-clock:u");
+    assert_int_equal(plan_members(&plan), 2);
+}
+
+static void the_first_event_is_left_out_like_any_other(void **state)
+{
+    static const int answers[] = { ENOENT, ENODEV, EOPNOTSUPP, EBUSY, ENOSPC };
+    (void)state;
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        plan_for("instructions,page-faults,cpu-clock");
+        assert_int_equal(plan_attr(&plan, 1)->mmap, 0);
+        assert_true(refuse(0, answers[i]));
+        assert_int_equal(plan_first(&plan), 1);
+        assert_int_equal(plan_next_member(&plan, 1), 2);
+        assert_int_equal(plan_attr(&plan, 1)->mmap, 1); /* the records of all else come with the next one */
+        assert_int_equal(plan_attr(&plan, 1)->freq, 1);
+        assert_noted(1, "sampling without instructions");
+        assert_non_null(strstr(plan.notes[0].mend, "instructions"));
+        teardown(NULL);
+    }
+}
+
+static void what_was_given_up_for_the_first_event_is_asked_for_again(void **state)
+{
+    (void)state;
+    plan_for("instructions,page-faults");
+    uint32_t steps = 0;
+    while (plan_first(&plan) == 0) {
+        assert_true(refuse(0, EINVAL));
+        steps++;
+    }
+    assert_true(steps > 5);
+    assert_int_equal(plan_attr(&plan, 1)->mmap2, 1);
+    assert_int_equal(plan_attr(&plan, 1)->use_clockid, 1);
+}
+
+static void a_group_goes_on_without_its_leader(void **state)
+{
+    (void)state;
+    plan_for("{instructions,page-faults,minor-faults}:S,cpu-clock");
+    assert_int_equal(plan_leader(&plan, 2), 0);
+    assert_true(refuse(0, ENOENT));
+    assert_int_equal(plan_members(&plan), 3);
+    for (uint32_t member = 1; member <= 3; member++) {
+        assert_int_equal(plan_leader(&plan, member), member);
+        assert_int_equal(plan_attr(&plan, member)->disabled, 1);
+        assert_int_equal(plan_attr(&plan, member)->sample_freq, 99);
+    }
+}
+
+static void where_nothing_opens_the_first_event_says_why(void **state)
+{
+    (void)state;
+    plan_for("instructions,page-faults,branches");
+    assert_true(refuse(0, ENOENT));
+    assert_true(refuse(1, ENODEV));
+    assert_false(refuse(2, ENOENT));
+    assert_non_null(strstr(error.text, "instructions"));
+    teardown(NULL);
+    plan_for("instructions");
+    assert_false(refuse(0, ENOENT));
+    assert_non_null(strstr(error.text, "instructions"));
+}
+
+static void what_ails_the_whole_machine_leaves_no_event_out(void **state)
+{
+    static const int answers[] = { EMFILE, ENFILE, ESRCH, ENOMEM };
+    (void)state;
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        plan_for("instructions,page-faults");
+        assert_false(refuse(0, answers[i]));
+        assert_int_equal(plan_members(&plan), 2);
+        teardown(NULL);
+    }
+    plan_for("instructions,page-faults");
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_teardown(name, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(cycles_become_cpu_clock_though_they_were_named),
+        CASE(wherever_in_a_list_cycles_stand),
+        CASE(cycles_are_left_out_beside_cpu_clock),
+        CASE(the_first_event_is_left_out_like_any_other),
+        CASE(what_was_given_up_for_the_first_event_is_asked_for_again),
+        CASE(a_group_goes_on_without_its_leader),
+        CASE(where_nothing_opens_the_first_event_says_why),
+        CASE(what_ails_the_whole_machine_leaves_no_event_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
