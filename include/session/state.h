@@ -71,6 +71,23 @@ struct user_aside { /* a sample whose stack is not whole yet */
     void *bytes;
     size_t n_bytes;
 };
+/* walks.c */
+struct walks { /* that were made lately, each with the stack of those that it found */
+    uint32_t *index; /* where in the arena, by hash */
+    uint64_t *arena;
+    size_t used;     /* of the arena: they are forgotten together */
+    unsigned shift;  /* larger by this */
+};
+struct walked {
+    uint64_t hash; /* of the frames on the way and of whose they are */
+    uint64_t fp, sum; /* of the words */
+};
+void walks_open(struct walks *w, unsigned shift);
+void walks_forget(struct walks *w);
+void walks_done(struct walks *w);
+uint32_t walks_find(const struct walks *w, uint64_t hash, const struct unwind_memory *memory, const struct unwind_regs *regs);
+void walks_keep(struct walks *w, const struct walked *from, const struct unwind_reads *reads, uint32_t callers);
+
 struct user_stacks {
     enum unwind_arch arch;
     struct user_table *tables; /* by module id */
@@ -80,6 +97,10 @@ struct user_stacks {
     uint32_t tried_generation;
     uint32_t awaits; /* over a file: module whose table the sample at hand waits for */
     struct unwind_frame walked[USER_FRAMES_MAX]; /* scratch: on our own stack it would be more than a dump of that holds */
+    struct unwind_reads reads; /* of the last walk; bad: it is not to be kept */
+    struct walked from;        /* … and where they begin, … */
+    uint32_t n_from;           /* … after so many frames */
+    struct walks walks;
 };
 
 /* jitdates.c */
@@ -267,10 +288,16 @@ bool userstack_taken(const struct session *s, const struct record *r);
  * in a register that the sample brings (a leaf on arm64), so that no frame record leads there. awaits: as below. */
 bool userstack_link(struct session *s, const struct frame_owner *owner, const struct record *r, uint64_t pc, bool give_up,
                     uint64_t *caller, uint32_t *awaits);
+struct user_walk {
+    uint32_t awaits;  /* the module whose table is missing, 0: none */
+    uint32_t callers; /* the stack of those that called the last of the frames; 0: nobody, or not known */
+};
 /* The frames of the user part, leaf first; one of MODULE_ID_BROKEN ends those that are cut. give_up: a table that is
- * not there yet counts as none. *awaits: the module whose table is missing, 0: none. */
+ * not there yet counts as none. */
 uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, const struct record *r, bool give_up,
-                        uint32_t *frames, uint32_t cap, uint32_t *awaits);
+                        uint32_t *frames, uint32_t cap, struct user_walk *out);
+/* The stack that the frames of the walk just done make: kept for walks that would go the same way. */
+void userstack_keep(struct session *s, uint32_t stack);
 void userstack_put_aside(struct session *s, const struct record *r, uint32_t thread, uint64_t number);
 void userstack_again(struct session *s, uint64_t number); /* the sample behind that one shares its stack */
 void userstack_retry(struct session *s, bool last); /* those put aside; last: however it ends */

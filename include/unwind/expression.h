@@ -6,18 +6,22 @@
 
 #include "base/cursor.h"
 #include "unwind/arch.h"
+#include "unwind/reads.h"
 
 struct unwind_memory { /* a dump of memory from base on */
     const uint8_t *bytes;
     size_t size;
     uint64_t base;
     bool swap;
+    struct unwind_reads *reads; /* where each word is noted that is asked for; NULL: nowhere */
 };
 /* False: not in the dump. Inline: a walk asks for two words a frame, and files have millions of them. */
 static inline bool unwind_memory_word(const struct unwind_memory *m, uint64_t addr, uint64_t *value)
 {
     uint64_t at = addr - m->base;
 
+    if (m->reads)
+        unwind_reads_note(m->reads, addr);
     if (m->size < sizeof *value || at > m->size - sizeof *value)
         return false;
     memcpy(value, m->bytes + at, sizeof *value);

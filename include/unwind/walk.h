@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "unwind/arch.h"
+#include "unwind/reads.h"
 #include "unwind/rows.h"
 
 enum unwind_end { /* why the walk ended */
@@ -19,6 +20,7 @@ enum unwind_end { /* why the walk ended */
     UNWIND_BAD_STEP,  /* the CFA did not grow, or a row that cannot be followed */
     UNWIND_ELSEWHERE, /* what a signal interrupted ran on another stack, where no dump of this one reaches */
     UNWIND_DEEP,      /* cap frames */
+    UNWIND_KNOWN,     /* the caller knows what calls the last frame */
 };
 
 struct unwind_entry;
@@ -34,10 +36,21 @@ struct unwind_place { /* what the caller knows of an address */
     bool fp_saved;       /* … and below that the caller's rbp */
     bool sender_sp;      /* by frame pointer; the caller's rsp lies below the caller's rbp (HotSpot's interpreter) */
 };
+struct unwind_frame {
+    uint64_t addr;  /* as looked up: pc, or return address - 1 */
+    uint32_t frame; /* from the place */
+    bool exact;     /* pc of the sample, of what a signal interrupted, or of a trampoline that nobody called */
+};
 struct unwind_source {
     void *ctx;
     /* False: in no mapping. addr is the pc of an exact frame, else one byte before the return address. */
     bool (*find)(void *ctx, uint64_t addr, struct unwind_place *out);
+    /* NULL: none. Asked once at most, with the first frames, where nothing but pc, sp, fp and memory leads on from the
+     * last of them. True: the walk ends there, as KNOWN. */
+    bool (*knows)(void *ctx, const struct unwind_frame *frames, uint32_t n, const struct unwind_memory *memory,
+                  const struct unwind_regs *regs);
+    /* With knows: what the walk reads from there on. Begun there, and bad where that does not tell where it goes. */
+    struct unwind_reads *reads;
 };
 
 struct unwind_input {
@@ -46,11 +59,6 @@ struct unwind_input {
     const uint8_t *stack; /* memory from regs.sp; borrowed */
     size_t stack_bytes;   /* that were really taken (dyn_size) */
     bool swap;
-};
-struct unwind_frame {
-    uint64_t addr;  /* as looked up: pc, or return address - 1 */
-    uint32_t frame; /* from the place */
-    bool exact;     /* pc of the sample, of what a signal interrupted, or of a trampoline that nobody called */
 };
 
 /* Fills frames, leaf first; returns their number (at least 1 if the pc lies in a mapping). The first frame is

@@ -256,16 +256,17 @@ static uint32_t add_kernel(struct session *s, const struct record *r, const stru
     return stacks_child(s->stacks, slot->stack, kernel_frame(s, owner, &entries[0]));
 }
 
-/* The stack of frames, leaf first. As with chains, callers that were seen lately are found as a whole. */
-static uint32_t stack_of_frames(struct session *s, const uint32_t *frames, uint32_t n)
+/* The stack of frames, leaf first, above that of their callers. As with chains, callers that were seen lately are found
+ * as a whole. */
+static uint32_t stack_of_frames(struct session *s, uint32_t callers, const uint32_t *frames, uint32_t n)
 {
-    uint64_t hash = ~UINT64_C(0);
+    uint64_t hash = map_mix(~(uint64_t)callers);
     for (uint32_t i = 1; i < n; i++)
         hash = map_mix(hash + frames[i]);
     hash |= 1;
     struct callers_slot *slot = callers_slot(s, hash);
     if (slot->hash != hash) {
-        uint32_t stack = 0;
+        uint32_t stack = callers;
         for (uint32_t i = n; i-- > 1;)
             stack = stacks_child(s->stacks, stack, frames[i]);
         *slot = (struct callers_slot){ .hash = hash, .stack = stack };
@@ -278,8 +279,12 @@ static struct stack_answer stack_of_dump(struct session *s, const struct record 
 {
     uint32_t frames[USER_FRAMES_MAX];
     struct stack_answer a = { 0 };
-    uint32_t n = userstack_walk(s, owner, r, give_up, frames, USER_FRAMES_MAX, &a.awaits);
-    a.stack = add_kernel(s, r, owner, n ? stack_of_frames(s, frames, n) : 0);
+    struct user_walk walk;
+    uint32_t n = userstack_walk(s, owner, r, give_up, frames, USER_FRAMES_MAX, &walk);
+    uint32_t user = n ? stack_of_frames(s, walk.callers, frames, n) : 0;
+    userstack_keep(s, user);
+    a.awaits = walk.awaits;
+    a.stack = add_kernel(s, r, owner, user);
     if (!a.stack)
         return stack_of_chain(s, r, owner, give_up);
     a.broken = n && stacks_frame_modules(s->stacks)[frames[n - 1]] == MODULE_ID_BROKEN;
@@ -305,5 +310,6 @@ void samplestack_forget(struct session *s)
         return;
     memset(s->places, 0, ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) * sizeof *s->places);
     memset(s->callers, 0, CALLERS_CACHE_SLOTS * sizeof *s->callers);
+    walks_forget(&s->user.walks);
     s->caches_hold = false;
 }

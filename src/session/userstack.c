@@ -35,6 +35,7 @@ void userstack_done(struct session *s)
         free_aside(s, &s->user.aside[i]);
     mem_free(s->user.aside);
     mem_free(s->user.tables);
+    walks_done(&s->user.walks);
     jitframe_done(s);
     memset(&s->user, 0, sizeof s->user);
 }
@@ -82,6 +83,8 @@ struct walk {
     uint32_t awaits;       /* module whose table is pending, 0: none */
     uint32_t late;         /* frame whose table counts as never, 0: none */
     uint64_t pc;           /* the sample's */
+    uint32_t callers;      /* see struct user_walk */
+    bool changes;          /* met code of which more may be known when it is met again */
 };
 
 static void wait_for(struct walk *w, struct unwind_place *out, uint32_t module)
@@ -122,7 +125,9 @@ static bool find_place(void *ctx, uint64_t addr, struct unwind_place *out)
     *out = (struct unwind_place){ .offset = stacks_frame_offsets(s->stacks)[slot->frame], .frame = slot->frame };
     if (!m || m->kind == MODULE_JIT) {
         out->jit = true;
-        if (m && jitframe_place(s, w->owner, m, slot->frame, addr == w->pc, out) == JIT_PLACE_PENDING)
+        enum jit_place known = m ? jitframe_place(s, w->owner, m, slot->frame, addr == w->pc, out) : JIT_PLACE_UNKNOWN;
+        w->changes |= known != JIT_PLACE_KNOWN;
+        if (known == JIT_PLACE_PENDING)
             wait_for(w, out, module);
         return true;
     }
@@ -133,6 +138,33 @@ static bool find_place(void *ctx, uint64_t addr, struct unwind_place *out)
     else
         keep_row(slot, out);
     return true;
+}
+
+/* The leaf may lie anywhere in its function. */
+static bool knows_callers(void *ctx, const struct unwind_frame *frames, uint32_t n, const struct unwind_memory *memory,
+                          const struct unwind_regs *regs)
+{
+    struct walk *w = ctx;
+    struct user_stacks *u = &w->s->user;
+    uint64_t hash = map_mix((uint64_t)w->owner->image << 32 | w->owner->version);
+    for (uint32_t i = 1; i < n; i++)
+        hash = map_mix(hash ^ frames[i].frame);
+    hash = map_mix(map_mix(hash ^ regs->pc) ^ regs->sp);
+    u->n_from = n;
+    u->from = (struct walked){ .hash = hash, .fp = regs->fp };
+    w->callers = walks_find(&u->walks, hash, memory, regs);
+    return w->callers;
+}
+
+void userstack_keep(struct session *s, uint32_t stack)
+{
+    struct user_stacks *u = &s->user;
+    if (u->reads.bad)
+        return;
+    for (uint32_t i = 0; i < u->n_from; i++)
+        stack = stacks_parents(s->stacks)[stack];
+    walks_keep(&u->walks, &u->from, &u->reads, stack);
+    s->caches_hold = true;
 }
 
 static bool has_regs(const struct session *s, const struct record *r)
@@ -214,16 +246,18 @@ static uint32_t walk_32(const struct unwind_input *in, const struct unwind_sourc
 }
 
 uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, const struct record *r, bool give_up,
-                        uint32_t *frames, uint32_t cap, uint32_t *awaits)
+                        uint32_t *frames, uint32_t cap, struct user_walk *out)
 {
     struct walk w = { .s = s, .owner = owner, .give_up = give_up };
-    struct unwind_source source = { .ctx = &w, .find = find_place };
+    struct unwind_reads *reads = &s->user.reads;
+    struct unwind_source source = { .ctx = &w, .find = find_place, .knows = knows_callers, .reads = reads };
     struct unwind_input in = {
         .arch = s->user.arch, .stack = r->sample.stack, .stack_bytes = r->sample.stack_dyn_size, .swap = r->swap
     };
     struct unwind_frame *walked = s->user.walked;
     enum unwind_end end;
-    *awaits = 0;
+    *out = (struct user_walk){ 0 };
+    reads->bad = true;
     if (!unwind_arch_take_regs(in.arch, r->sample.user_regs, regs_mask_of(s, r), r->swap, &in.regs))
         return 0;
     w.pc = in.regs.pc;
@@ -235,10 +269,13 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
         end = UNWIND_PENDING; /* it has one, which came too late */
     if (!n)
         frames[n++] = samplestack_unmapped(s, owner, in.regs.pc, false);
-    else if (end != UNWIND_ROOT)
+    else if (end != UNWIND_ROOT && end != UNWIND_KNOWN)
         frames[n++] = stacks_frame(s->stacks, MODULE_ID_BROKEN, reason_of(end, r));
-    if (end == UNWIND_PENDING)
-        *awaits = w.awaits;
+    const struct unwind_memory memory = { .bytes = in.stack, .size = in.stack_bytes, .base = in.regs.sp };
+    reads->bad |= end != UNWIND_ROOT || w.changes ||
+                  !unwind_reads_sum(reads->runs, reads->n, reads->words, reads->sp, &memory, &s->user.from.sum);
+    out->awaits = end == UNWIND_PENDING ? w.awaits : 0;
+    out->callers = end == UNWIND_KNOWN ? w.callers : 0;
     return n;
 }
 

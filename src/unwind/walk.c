@@ -9,6 +9,7 @@
 #define FAR         (UINT64_C(16) << 20) /* beyond the dump: no frame is that large */
 #define DUMP_MOST   65536 /* that the kernel takes of a stack */
 #define FIRST_PAGE  4096
+#define ASK_AFTER   2 /* frames: the fewer, the more ways lead on; the more, the less is saved */
 #define RESULT      0 /* DWARF's number of the register that has a system call's result: rax, x0 */
 
 struct walk {
@@ -21,6 +22,7 @@ struct walk {
     bool wants_all; /* … and must be: once more from the start */
     bool by_fp;     /* the last step was one by frame pointer */
     bool weak_sp;   /* arm64: and so sp is only a lower bound */
+    bool fp_given;  /* fp is what it was when src->knows was asked */
     bool beyond;    /* a signal frame led out of the dump … */
     bool elsewhere; /* … and to where no dump reaches: to another stack */
     enum unwind_end end;
@@ -55,6 +57,13 @@ static void set_known(struct unwind_regs *regs, unsigned reg, uint64_t value)
     regs->known |= UINT64_C(1) << reg;
 }
 
+static uint64_t fp_of(struct walk *w)
+{
+    if (w->fp_given)
+        w->m.reads->fp = true;
+    return w->regs.fp;
+}
+
 /* What a signal interrupted may have run on another stack. */
 static bool step_signal(struct walk *w)
 {
@@ -67,7 +76,7 @@ static bool step_signal(struct walk *w)
     if (w->beyond && w->regs.sp - w->m.base >= DUMP_MOST)
         w->elsewhere = true;
     w->exact = true;
-    w->by_fp = w->weak_sp = false;
+    w->by_fp = w->weak_sp = w->fp_given = false;
     return true;
 }
 
@@ -76,7 +85,7 @@ static bool step_signal(struct walk *w)
 static bool step_by_fp(struct walk *w, bool jit)
 {
     struct unwind_regs *r = &w->regs;
-    uint64_t fp = r->fp, up, pc;
+    uint64_t fp = fp_of(w), up, pc;
 
     if (!w->exact && unwind_signal_is(w->arch, &w->m, r->sp))
         return step_signal(w);
@@ -93,7 +102,7 @@ static bool step_by_fp(struct walk *w, bool jit)
     r->sp = fp + 16;
     set_known(r, w->abi->sp, r->sp);
     set_known(r, w->abi->fp, r->fp);
-    w->exact = false;
+    w->exact = w->fp_given = false;
     w->by_fp = true;
     w->weak_sp = w->arch == UNWIND_ARCH_ARM64;
     return true;
@@ -110,6 +119,7 @@ static bool step_general(struct walk *w, const struct unwind_rows *rows, uint32_
         return stop(w, UNWIND_BAD_STEP);
     }
     w->all = true;
+    (void)fp_of(w);
     if (!unwind_general_step(rows, at, w->arch, &w->m, &w->regs, &signal, &missing)) {
         w->regs = before;
         return missing ? stop_missing(w, missing) : stop(w, UNWIND_BAD_STEP);
@@ -123,23 +133,22 @@ static bool step_general(struct walk *w, const struct unwind_rows *rows, uint32_
 
 static bool find_cfa(struct walk *w, const struct unwind_entry *entry, uint64_t *cfa)
 {
-    const struct unwind_regs *r = &w->regs;
     uint64_t offset = (uint64_t)(int64_t)entry->cfa_offset;
 
     switch (entry->kind) {
     case UNWIND_ROW_SP:
-        *cfa = r->sp + offset;
+        *cfa = w->regs.sp + offset;
         if (w->weak_sp && entry->flags & UNWIND_ENTRY_FP_SAVED) /* fp points to where the caller's lies */
-            *cfa = r->fp - (uint64_t)(int64_t)entry->fp_offset;
+            *cfa = fp_of(w) - (uint64_t)(int64_t)entry->fp_offset;
         return true;
     case UNWIND_ROW_FP:
-        *cfa = r->fp + offset;
+        *cfa = fp_of(w) + offset;
         return true;
     case UNWIND_ROW_PLT:
-        *cfa = r->sp + 8 + ((int64_t)(r->pc & 15) >= entry->cfa_offset ? 8 : 0);
+        *cfa = w->regs.sp + 8 + ((int64_t)(w->regs.pc & 15) >= entry->cfa_offset ? 8 : 0);
         return true;
     default:
-        return load(w, r->fp + offset, cfa);
+        return load(w, fp_of(w) + offset, cfa);
     }
 }
 
@@ -192,8 +201,11 @@ static bool step_by_entry(struct walk *w, const struct unwind_entry *entry)
     fp_at = base + (uint64_t)(int64_t)entry->fp_offset;
     if (!find_ra(w, entry, cfa, &ra))
         return false;
-    if (entry->flags & UNWIND_ENTRY_FP_SAVED && !is_popped(w, fp_at) && !load(w, fp_at, &fp))
-        return false;
+    if (entry->flags & UNWIND_ENTRY_FP_SAVED && !is_popped(w, fp_at)) {
+        if (!load(w, fp_at, &fp))
+            return false;
+        w->fp_given = false;
+    }
     if (w->all)
         restore_saved(w, entry, base);
     else
@@ -335,6 +347,12 @@ static bool go_up(struct walk *w, const struct unwind_source *src, const struct 
     return w->regs.pc || stop(w, UNWIND_ROOT);
 }
 
+/* Does nothing but pc, sp, fp and memory decide on where the walk goes from here? */
+static bool begins_plain(const struct walk *w)
+{
+    return !w->all && !w->exact && !w->by_fp && !w->beyond;
+}
+
 static uint32_t walk(struct walk *w, const struct unwind_source *src, struct unwind_frame *frames,
                      uint32_t cap)
 {
@@ -348,6 +366,15 @@ static uint32_t walk(struct walk *w, const struct unwind_source *src, struct unw
         frames[n] = (struct unwind_frame){ .addr = addr, .frame = place.frame, .exact = w->exact };
         if (!go_up(w, src, &place, &frames[n]))
             return n + 1;
+        if (n + 1 == ASK_AFTER && src->knows && begins_plain(w)) {
+            if (src->knows(src->ctx, frames, n + 1, &w->m, &w->regs)) {
+                w->end = UNWIND_KNOWN;
+                return n + 1;
+            }
+            w->m.reads = src->reads;
+            unwind_reads_begin(src->reads, w->regs.sp);
+            w->fp_given = true;
+        }
     }
     w->end = UNWIND_DEEP;
     return cap;
@@ -375,6 +402,8 @@ uint32_t unwind_walk(const struct unwind_input *in, const struct unwind_source *
     if (w.abi)
         n = walk(&w, src, frames, cap);
     if (w.wants_all) {
+        if (src->reads)
+            src->reads->bad = true;
         w = start(in, true);
         n = walk(&w, src, frames, cap);
     }

@@ -99,7 +99,7 @@ static bool find(void *ctx, uint64_t addr, struct unwind_place *out)
 static void walk_batch(struct bench *b)
 {
     for (unsigned i = 0; i < b->n; i++) {
-        struct unwind_source src = { &b->batch[i], find };
+        struct unwind_source src = { .ctx = &b->batch[i], .find = find };
         b->n_walked[i] = unwind_walk(&b->batch[i].in, &src, b->walked[i], BENCH_FRAMES, &b->ends[i]);
     }
 }

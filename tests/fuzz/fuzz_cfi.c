@@ -25,7 +25,7 @@ static bool find(void *ctx, uint64_t addr, struct unwind_place *out)
 static void walk(const struct unwind_rows *t, enum unwind_arch arch, uint64_t pc)
 {
     static uint64_t stack[512];
-    struct unwind_source source = { (void *)(uintptr_t)t, find };
+    struct unwind_source source = { .ctx = (void *)(uintptr_t)t, .find = find };
     struct unwind_input in = { .arch = arch, .stack = (const uint8_t *)stack, .stack_bytes = sizeof stack };
     struct unwind_frame frames[64];
     enum unwind_end end;

@@ -21,7 +21,7 @@ static bool find(void *ctx, uint64_t addr, struct unwind_place *out)
 
 static void walk(struct unwind_rows *t, enum unwind_arch arch, const uint8_t *data, size_t size)
 {
-    struct unwind_source source = { t, find };
+    struct unwind_source source = { .ctx = t, .find = find };
     struct unwind_input in = { .arch = arch };
     struct unwind_frame frames[64];
     enum unwind_end end;

@@ -37,6 +37,7 @@ static inline int set_up(void **state)
     s->history = history_new();
     s->places = mem_array(PLACE_CACHE_SLOTS, sizeof *s->places);
     s->callers = mem_array(CALLERS_CACHE_SLOTS, sizeof *s->callers);
+    walks_open(&s->user.walks, 0);
     s->budget_bytes = BUDGET;
     s->world_floor_bytes = world_bytes(s->world);
     s->n_events = 1;
@@ -53,6 +54,7 @@ static inline int tear_down(void **state)
     history_free(s->history);
     mem_free(s->places);
     mem_free(s->callers);
+    walks_done(&s->user.walks);
     mem_free(s->thread_scope);
     pthread_mutex_destroy(&s->lock);
     mem_free(s);

@@ -19,7 +19,7 @@ static const uint64_t words[] = { 0x1122334455667788, 0x7010, 42 };
 static bool run(const uint8_t *code, size_t n, bool swap, uint64_t *value, uint64_t *missing)
 {
     uint64_t swapped[3];
-    struct unwind_memory m = { (const uint8_t *)words, sizeof words, BASE, swap };
+    struct unwind_memory m = { .bytes = (const uint8_t *)words, .size = sizeof words, .base = BASE, .swap = swap };
     struct unwind_regs regs = { .known = 1u << 3 | 1u << 16 };
     uint64_t cfa = 1000;
 

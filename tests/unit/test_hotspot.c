@@ -235,7 +235,7 @@ static enum unwind_end end;
 
 static uint32_t walk(uint64_t pc, uint64_t fp)
 {
-    struct unwind_source source = { NULL, find };
+    struct unwind_source source = { .find = find };
     struct unwind_input in = {
         .arch = UNWIND_ARCH_X86_64,
         .stack = (const uint8_t *)stack,

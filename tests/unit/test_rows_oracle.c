@@ -200,7 +200,7 @@ static void step_simple(const struct unwind_entry *e, struct unwind_regs *r)
 /* False: not followed. */
 static bool step_ours(struct file *f, const struct unwind_entry *e, uint64_t *out)
 {
-    struct unwind_memory m = { memory, BYTES, STACK, false };
+    struct unwind_memory m = { .bytes = memory, .size = BYTES, .base = STACK };
     struct unwind_regs r = f->regs;
     uint64_t missing;
     bool signal, ok = true;

@@ -334,6 +334,100 @@ static void start_arm64(const struct unwind_entry *entry)
 static const struct unwind_entry leaf = { .kind = UNWIND_ROW_SP, .flags = UNWIND_ENTRY_RA_IN_REGISTER, .ra_register = 30 };
 static const struct unwind_entry no_leaf = { .kind = UNWIND_ROW_FP, .flags = UNWIND_ENTRY_FP_SAVED, .cfa_offset = 16 };
 
+/* What the table of the file says of the code before TEXT + offset. */
+static void put_entry(uint64_t offset, const struct unwind_entry *entry)
+{
+    uint32_t thread = world_thread_of(s->world, 10, 10, ++now_ns, 0), image = world_thread(s->world, thread)->image;
+    struct frame_owner owner = { .thread = thread, .image = image, .version = world_image_version(s->world, image) };
+    struct place_slot *slot = samplestack_place(s, &owner, TEXT + offset - 1, false);
+    assert_non_null(slot);
+    slot->offset = offset - 1;
+    slot->entry = entry;
+    slot->has_row = true;
+}
+
+static const struct unwind_entry by_sp = { .kind = UNWIND_ROW_SP, .cfa_offset = 8, .ra_offset = -8 };
+static const struct unwind_entry outermost = { .kind = UNWIND_ROW_END };
+
+static void start_walks(void)
+{
+    static const struct unwind_entry *const entries[] = { &by_sp, &by_sp, &by_sp, &by_sp, &outermost };
+    for (unsigned i = 0; i < 5; i++) {
+        put_entry(0x100 + 0x100 * i, entries[i]);
+        if (i)
+            stack[i - 1] = TEXT + 0x100 + 0x100 * i;
+    }
+    put_entry(0x80, &by_sp);
+}
+
+static void callers_that_were_walked_are_known_by_the_words_that_led_to_them(void **state)
+{
+    (void)state;
+    memset(stack, 0, sizeof stack);
+    start_walks();
+    do_dump(TEXT + 0xff, 0, sizeof stack, NULL, 0);
+    assert_string_equal(stack_text(), "file:ff file:1ff file:2ff file:3ff file:4ff");
+    put_entry(0x400, &outermost); /* only who walks finds out */
+    stack[10]++;
+    do_dump(TEXT + 0xff, 7, sizeof stack, NULL, 0);
+    assert_string_equal(stack_text(), "file:ff file:1ff file:2ff file:3ff file:4ff");
+    do_dump(TEXT + 0x7f, 7, sizeof stack, NULL, 0); /* another leaf */
+    assert_string_equal(stack_text(), "file:7f file:1ff file:2ff file:3ff file:4ff");
+    stack[2] = TEXT + 0x500;
+    do_dump(TEXT + 0xff, 7, sizeof stack, NULL, 0);
+    assert_string_equal(stack_text(), "file:ff file:1ff file:2ff file:4ff");
+}
+
+static void stacks_that_are_partly_known_are_those_that_were_sampled(void **state)
+{
+    unsigned random = 1;
+
+    (void)state;
+    start_walks();
+    for (unsigned round = 0; round < 5000; round++) {
+        char want[256];
+        int n = snprintf(want, sizeof want, "file:ff");
+        memset(stack, 0, sizeof stack);
+        for (unsigned i = 0, depth = (random >> 16) % 9; i <= depth; i++) {
+            random = random * 1103515245 + 12345; /* POSIX, rand() */
+            stack[i] = TEXT + (i == depth ? 0x500 : 0x100 + 0x100 * (random >> 16) % 0x400);
+            n += snprintf(want + n, sizeof want - (size_t)n, " file:%llx", (unsigned long long)(stack[i] - TEXT - 1));
+        }
+        do_dump(TEXT + 0xff, 0, sizeof stack, NULL, 0);
+        assert_string_equal(stack_text(), want);
+    }
+}
+
+static void callers_that_were_walked_are_walked_again_where_less_was_taken_of_the_stack(void **state)
+{
+    char want[128];
+
+    (void)state;
+    memset(stack, 0, sizeof stack);
+    start_walks();
+    do_dump(TEXT + 0xff, 0, 4 * 8, NULL, 0);
+    do_dump(TEXT + 0xff, 0, 3 * 8, NULL, 0);
+    snprintf(want, sizeof want, "file:ff file:1ff file:2ff file:3ff cut:%x", BROKEN_DUMP);
+    assert_string_equal(stack_text(), want);
+}
+
+static void callers_that_were_walked_are_forgotten_with_the_map_and_with_the_frames(void **state)
+{
+    (void)state;
+    memset(stack, 0, sizeof stack);
+    start_walks();
+    do_dump(TEXT + 0xff, 0, sizeof stack, NULL, 0);
+    do_mmap(10, TEXT + 0x100000, 0x1000, "/usr/lib/other.so", 2);
+    start_walks();
+    put_entry(0x400, &outermost);
+    do_dump(TEXT + 0xff, 0, sizeof stack, NULL, 0);
+    assert_string_equal(stack_text(), "file:ff file:1ff file:2ff file:3ff");
+    samplestack_forget(s);
+    start_walks();
+    do_dump(TEXT + 0xff, 0, sizeof stack, NULL, 0);
+    assert_string_equal(stack_text(), "file:ff file:1ff file:2ff file:3ff file:4ff");
+}
+
 static void the_caller_of_a_leaf_is_in_its_link_register(void **state)
 {
     (void)state;
@@ -514,6 +608,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_sample_that_left_the_history_is_left_alone, start, end),
         cmocka_unit_test_setup_teardown(a_32_bit_program_is_walked_by_its_frame_pointers, start, end),
         cmocka_unit_test_setup_teardown(a_32_bit_program_without_frame_pointers_is_cut_and_says_so, start, end),
+        cmocka_unit_test_setup_teardown(callers_that_were_walked_are_known_by_the_words_that_led_to_them, start, end),
+        cmocka_unit_test_setup_teardown(stacks_that_are_partly_known_are_those_that_were_sampled, start, end),
+        cmocka_unit_test_setup_teardown(callers_that_were_walked_are_walked_again_where_less_was_taken_of_the_stack, start, end),
+        cmocka_unit_test_setup_teardown(callers_that_were_walked_are_forgotten_with_the_map_and_with_the_frames, start, end),
         cmocka_unit_test_setup_teardown(the_caller_of_a_leaf_is_in_its_link_register, start, end),
         cmocka_unit_test_setup_teardown(a_leaf_that_called_the_kernel_has_its_caller_too, start, end),
         cmocka_unit_test_setup_teardown(a_function_that_has_saved_its_return_address_is_no_leaf, start, end),

@@ -9,6 +9,7 @@
 #include <byteswap.h>
 
 #include "cfi_maker.h"
+#include "unwind/expression.h"
 #include "unwind/walk.h"
 
 /* Code in CODE has call-frame information; behind it lie ranges of other kinds. */
@@ -139,7 +140,7 @@ static void set_fp(struct fixture *f, uint64_t fp)
 
 static void walk(struct fixture *f, uint64_t pc)
 {
-    struct unwind_source source = { f, find };
+    struct unwind_source source = { .ctx = f, .find = find };
 
     f->in.regs.pc = pc;
     f->n = unwind_walk(&f->in, &source, f->frames, ROOM, &f->end);
@@ -579,6 +580,143 @@ static void an_unknown_machine_has_no_frames(void **state)
     assert_int_equal(f->n, 0);
 }
 
+/* A walk that is remembered, as who calls unwind_walk would. */
+struct memory {
+    struct fixture *f;
+    struct unwind_regs regs; /* where it was asked for */
+    struct unwind_reads reads;
+    uint64_t sum;
+    bool kept, known;
+};
+
+static bool sum_of(const struct memory *m, const struct unwind_memory *dump, uint64_t *sum)
+{
+    return unwind_reads_sum(m->reads.runs, m->reads.n, m->reads.words, m->reads.sp, dump, sum);
+}
+
+static bool find_again(void *ctx, uint64_t addr, struct unwind_place *out)
+{
+    return find(((struct memory *)ctx)->f, addr, out);
+}
+
+static bool keep_regs(void *ctx, const struct unwind_frame *frames, uint32_t n, const struct unwind_memory *dump,
+                      const struct unwind_regs *regs)
+{
+    (void)dump;
+    assert_true(n >= 1 && frames[0].exact);
+    ((struct memory *)ctx)->regs = *regs;
+    return false;
+}
+
+static bool knows(void *ctx, const struct unwind_frame *frames, uint32_t n, const struct unwind_memory *dump,
+                  const struct unwind_regs *regs)
+{
+    struct memory *m = ctx;
+    uint64_t sum;
+
+    (void)frames;
+    (void)n;
+    assert_false(regs->known & ~(UINT64_C(1) << 7 | UINT64_C(1) << 6)); /* nothing but sp and fp leads on */
+    m->known = m->kept && regs->pc == m->regs.pc && regs->sp == m->regs.sp && (!m->reads.fp || regs->fp == m->regs.fp) &&
+               sum_of(m, dump, &sum) && sum == m->sum;
+    return m->known;
+}
+
+static void remember(struct memory *m, struct fixture *f, uint64_t pc)
+{
+    struct unwind_source source = { m, find_again, keep_regs, &m->reads };
+    struct unwind_memory dump;
+
+    *m = (struct memory){ .f = f, .reads.bad = true };
+    f->in.regs.pc = pc;
+    f->n = unwind_walk(&f->in, &source, f->frames, ROOM, &f->end);
+    dump = (struct unwind_memory){ .bytes = f->in.stack, .size = f->in.stack_bytes, .base = f->in.regs.sp };
+    m->kept = f->end == UNWIND_ROOT && !m->reads.bad && sum_of(m, &dump, &m->sum);
+}
+
+static unsigned next_random(unsigned *seed)
+{
+    *seed = *seed * 1103515245 + 12345; /* POSIX, rand() */
+    return *seed >> 16;
+}
+
+/* Functions that read the stack in all ways, one above the other; the frames of those by fp are chained. */
+static void put_path(struct fixture *f, unsigned *seed)
+{
+    static const unsigned kinds[] = { PLAIN, SAVES, BY_FP, BY_RBX, BARE, SIGNAL, BASE };
+    unsigned at = 0, kind = PLAIN;
+
+    memset(f->stack, 0, sizeof f->stack);
+    set_fp(f, STACK + 8 * (next_random(seed) % 40));
+    for (unsigned i = 0; i < 10; i++) {
+        unsigned size = kind == SAVES ? 4 : kind == PLAIN ? 1 : 2, next = kinds[next_random(seed) % 7];
+        if (i == 9 || (next >= BY_RBX && next_random(seed) % 4))
+            next = i == 9 ? OUTER : PLAIN;
+        at += size;
+        if (size > 1)
+            f->stack[at - 2] = STACK + 8 * (at + next_random(seed) % 4);
+        f->stack[at - 1] = CODE + next + 1;
+        kind = next;
+    }
+}
+
+static void what_a_walk_has_read_tells_where_others_go(void **state)
+{
+    struct fixture *f = *state;
+    unsigned seed = 1, n_kept = 0, n_known = 0, n_other = 0;
+
+    for (unsigned round = 0; round < 3000; round++) {
+        struct memory m;
+        struct unwind_source source = { &m, find_again, knows, &(struct unwind_reads){ 0 } };
+        struct unwind_frame first[ROOM], frames[ROOM];
+        enum unwind_end end;
+        put_path(f, &seed);
+        remember(&m, f, CODE + PLAIN);
+        n_kept += m.kept;
+        uint32_t n_first = f->n;
+        memcpy(first, f->frames, sizeof first);
+        for (unsigned i = 0; i < 20 && m.kept; i++) {
+            uint64_t *word = &f->stack[next_random(&seed) % 40], before = *word, fp = f->in.regs.fp;
+            *word = next_random(&seed) % 2 ? CODE + SAVES + 1 : STACK + 8 * (next_random(&seed) % 60);
+            set_fp(f, next_random(&seed) % 2 ? fp : STACK + 8 * (next_random(&seed) % 40));
+            m.known = false;
+            uint32_t n = unwind_walk(&f->in, &source, frames, ROOM, &end);
+            walk(f, CODE + PLAIN);
+            assert_int_equal(end == UNWIND_KNOWN, m.known);
+            if (m.known) { /* the rest is as it was */
+                memcpy(frames + n, first + n, (n_first - n) * sizeof *first);
+                n = n_first;
+                end = UNWIND_ROOT;
+            }
+            assert_int_equal(end, f->end);
+            assert_int_equal(n, f->n);
+            for (uint32_t k = 0; k < n; k++)
+                assert_int_equal(frames[k].frame, f->frames[k].frame);
+            n_known += m.known;
+            n_other += n != n_first || memcmp(frames, first, n * sizeof *frames) != 0;
+            *word = before;
+            set_fp(f, fp);
+        }
+    }
+    assert_in_range(n_kept, 300, 3000);
+    assert_in_range(n_known, 1000, 60000);
+    assert_in_range(n_other, 1000, 60000);
+}
+
+static void a_walk_that_needs_other_registers_is_not_told_by_what_it_read(void **state)
+{
+    struct fixture *f = *state;
+    struct memory m;
+
+    f->stack[0] = CODE + SAVES + 5;
+    f->stack[2] = STACK + 80; /* rbx */
+    f->stack[4] = CODE + BY_RBX + 1;
+    f->stack[11] = CODE + OUTER + 1;
+    remember(&m, f, CODE + PLAIN);
+    EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + SAVES + 5, CODE + BY_RBX + 1, CODE + OUTER + 1);
+    assert_true(m.reads.bad);
+}
+
 #define WALK_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -610,6 +748,8 @@ int main(void)
         WALK_TEST(arm64_tables_hold_again_behind_a_frame_record),
         WALK_TEST(an_arm64_signal_frame_is_known_by_its_layout),
         WALK_TEST(an_unknown_machine_has_no_frames),
+        WALK_TEST(what_a_walk_has_read_tells_where_others_go),
+        WALK_TEST(a_walk_that_needs_other_registers_is_not_told_by_what_it_read),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

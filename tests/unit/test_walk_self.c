@@ -143,7 +143,7 @@ static uint64_t end_of_stack(void)
 static void walk_from(const ucontext_t *u, uint64_t end)
 {
     static uint64_t stack[DUMP / 8];
-    struct unwind_source source = { NULL, find };
+    struct unwind_source source = { .find = find };
     struct unwind_input in = { .arch = unwind_arch_native(), .stack = (const uint8_t *)stack };
 
     regs_of(u, &in.regs);
