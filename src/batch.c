@@ -82,7 +82,10 @@ static bool print_frame(struct session *s, const struct options *o, struct view 
     struct view_query q = query_of(o);
     struct buf out = { 0 };
     export_query(s, &q, v); /* nobody watches names come: wait for them */
-    report_print(s, &q, v, BATCH_ROWS, &out);
+    if (o->ui.view && !strcmp(o->ui.view, export_doctor.name))
+        export_doctor.text(s, &q, v, &o->exports, &out);
+    else
+        report_print(s, &q, v, BATCH_ROWS, &out);
     buf_putc(&out, '\n');
     bool ok = file_write_all(STDOUT_FILENO, buf_str(&out), out.len, e);
     buf_done(&out);
@@ -166,7 +169,8 @@ static bool check_ranges(struct session *s, const struct options *o, struct erro
 static bool write_output(struct session *s, const struct options *o, struct error *e)
 {
     const char *path = o->output ? o->output : "-";
-    const struct exporter *x = o->output ? export_find(o->export_format, path, e) : &export_report;
+    bool doctor = o->ui.view && !strcmp(o->ui.view, export_doctor.name);
+    const struct exporter *x = o->output ? export_find(o->export_format, path, e) : doctor ? &export_doctor : &export_report;
     struct view_query q = query_of(o);
     if (!x)
         return false;

@@ -74,7 +74,7 @@ extern const size_t export_table_n;
 
 extern const struct exporter export_perfdata, export_folded, export_svg, export_json, export_script, export_report;
 extern const struct exporter export_bundle, export_pprof, export_speedscope, export_callgraph, export_callers;
-extern const struct exporter export_annotate;
+extern const struct exporter export_annotate, export_doctor;
 
 /* By name, or (name NULL) by the ending of path; "perf.data" when nothing fits. NULL with e set: unknown name. */
 const struct exporter *export_find(const char *name, const char *path, struct error *e);
@@ -100,6 +100,8 @@ const char *export_module_path(const struct module *m, char *dst, size_t cap);
 void export_put_path(struct buf *out, const char *path); /* cleaned */
 /* The lines above a table: machine, event, scope, samples, what is degraded. */
 void report_header(struct session *s, const struct view *v, struct buf *out);
+/* The line about what most samples lack, if that is worth a word. */
+void doctor_print_worst(struct session *s, const struct view_query *q, struct buf *out);
 /* One frame as text: header lines and the `lines` hottest rows (0: all). Batch and report share it. */
 void report_print(struct session *s, const struct view_query *q, const struct view *v, unsigned lines, struct buf *out);
 

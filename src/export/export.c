@@ -22,6 +22,7 @@ const struct exporter *const export_table[] = {
     &export_callgraph, /* these before .txt */
     &export_callers,
     &export_annotate,
+    &export_doctor,
     &export_report,
     &export_bundle,
 };

@@ -136,6 +136,7 @@ static void print_rows(const struct view_query *q, const struct view *v, unsigne
 void report_print(struct session *s, const struct view_query *q, const struct view *v, unsigned lines, struct buf *out)
 {
     report_header(s, v, out);
+    doctor_print_worst(s, q, out);
     buf_putc(out, '\n');
     print_rows(q, v, lines, out);
 }

@@ -244,7 +244,7 @@ static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reaso
         else if (jit)
             snprintf(row->mend, sizeof row->mend, "the runtime that makes it must keep frame pointers in it");
         else
-            snprintf(row->mend, sizeof row->mend, "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer");
+            snprintf(row->mend, sizeof row->mend, "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer (Rust: -C force-unwind-tables)");
         return;
     case BROKEN_PENDING:
         say_pending(row, waiting);

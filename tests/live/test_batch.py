@@ -4,6 +4,7 @@
 import os
 import re
 import signal
+import subprocess
 
 import machine as m
 from ptyscreen import LIMIT, PROGRAM, run
@@ -56,6 +57,26 @@ def events_that_are_named_together():
     assert 3 in periods["page-faults/period=3/"], periods
 
 
+def what_is_missing_is_said():
+    """a report says what most samples lack and what mends it, and --view doctor says all of that"""
+    m.need_events()
+    with open(m.path("cut.c"), "w") as out:
+        out.write("__attribute__((noinline)) unsigned work(unsigned x)\n{\n"
+                  "    for (int i = 0; i < 5000; i++)\n        x = x * 1664525 + 1013904223;\n    return x;\n}\n"
+                  "int main(void)\n{\n    volatile unsigned x = 1;\n    for (;;)\n        x = work(x);\n}\n")
+    subprocess.run(["cc", "-O2", "-fomit-frame-pointer", "-fno-asynchronous-unwind-tables", "-o", m.path("cut"),
+                    m.path("cut.c")], check=True)
+    pid = str(m.start(m.path("cut")).pid)
+    cut = r"%% of stacks are cut in cut \(cut/%s\)" % pid
+    mend = r"build it with -fasynchronous-unwind-tables"
+    _, out, _ = m.flametop("-p", pid, "--duration", "1")
+    assert re.search("^DEGRADED .*" + cut + ": code without unwind table.*" + mend, out, re.M), out
+    for how in (["--view", "doctor"], ["--export", "doctor", "-o", "-"], ["-b", "-n", "1", "--view", "doctor"]):
+        _, out, _ = m.flametop("-p", pid, "--duration", "1", *how)
+        assert re.search(cut + r"\n    code without unwind table.*\n    " + mend, out), out
+        assert "SELF%" not in out, out
+
+
 def file_is_one_frame():
     """a file is one frame, however many are asked for; a pipe gets its report"""
     m.need_events()
@@ -99,5 +120,5 @@ def record_ended_by_a_signal():
         assert os.path.exists(out)
 
 
-run(last_frame_has_all, frames_are_counted, events_that_are_named_together, file_is_one_frame, record_ends_with_its_command,
-    record_ended_by_a_signal)
+run(last_frame_has_all, frames_are_counted, events_that_are_named_together, what_is_missing_is_said, file_is_one_frame,
+    record_ends_with_its_command, record_ended_by_a_signal)

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the doctor's screen says, as text. */
+#include "base/clock.h"
+#include "export/export.h"
+#include "session/doctor.h"
+
+#define PACKAGES_NS (2 * NS_PER_SEC) /* the names of packages are looked up when first asked for */
+
+static const char *const subjects[] = {
+    [DOCTOR_BOX] = "the whole profile",
+    [DOCTOR_STACKS] = "of stacks are cut in",
+    [DOCTOR_NAMES] = "of stacks have frames without a name in",
+    [DOCTOR_LINES] = "of stacks have frames whose debug information cannot be read in",
+};
+
+static void put_where(const struct doctor_row *row, struct buf *out)
+{
+    if (row->subject == DOCTOR_BOX)
+        buf_puts(out, subjects[row->subject]);
+    else
+        buf_printf(out, "%.1f%% %s %s%s%s%s", row->percent, subjects[row->subject], row->module,
+                   *row->process ? " (" : "", row->process, *row->process ? ")" : "");
+}
+
+/* What a key does on the screen. */
+static void put_mend(const struct doctor_row *row, struct buf *out)
+{
+    switch (row->action) {
+    case DOCTOR_AUTO:
+        buf_puts(out, "--call-graph auto unwinds by tables instead");
+        break;
+    case DOCTOR_DEEPER:
+        buf_printf(out, "--call-graph dwarf,%u takes the most there is of each stack", row->stack_bytes);
+        break;
+    case DOCTOR_JVM_MAP:
+        buf_printf(out, "jcmd %u Compiler.perfmap has the Java VM write its map", row->pid);
+        break;
+    case DOCTOR_NOTHING:
+        buf_puts(out, row->mend);
+        break;
+    }
+}
+
+void doctor_print_worst(struct session *s, const struct view_query *q, struct buf *out)
+{
+    struct doctor d = { 0 };
+    const struct doctor_row *worst;
+    uint32_t others = 0;
+
+    session_examine(s, q, &d);
+    worst = doctor_worst(&d);
+    for (uint32_t i = 0; i < d.n_rows; i++)
+        others += d.rows[i].subject != DOCTOR_BOX && &d.rows[i] != worst;
+    if (worst) {
+        buf_puts(out, "DEGRADED ");
+        put_where(worst, out);
+        buf_printf(out, ": %s (", worst->cause);
+        put_mend(worst, out);
+        if (others)
+            buf_printf(out, "; --export doctor: %u more", others);
+        buf_puts(out, ")\n");
+    }
+    doctor_done(&d);
+}
+
+static void doctor_text(struct session *s, const struct view_query *q, const struct view *v,
+                        const struct export_options *o, struct buf *out)
+{
+    struct doctor d = { 0 };
+    double all;
+
+    (void)o;
+    session_examine(s, q, &d);
+    session_settle(s, PACKAGES_NS);
+    session_examine(s, q, &d);
+    all = d.samples ? (double)d.samples : 1;
+    report_header(s, v, out);
+    buf_printf(out, "\n%.1f%% of stacks reach their root, %.1f%% are cut; every frame has a name in %.1f%%\n",
+               100 * (double)d.whole / all, 100 * (double)d.cut / all, 100 - 100 * (double)d.unnamed / all);
+    for (uint32_t i = 0; i < d.n_rows; i++) {
+        const struct doctor_row *row = &d.rows[i];
+        buf_putc(out, '\n');
+        put_where(row, out);
+        buf_printf(out, "\n    %s\n    ", row->cause);
+        put_mend(row, out);
+        buf_putc(out, '\n');
+    }
+    doctor_done(&d);
+}
+
+const struct exporter export_doctor = {
+    .name = "doctor",
+    .suffix = ".doctor.txt",
+    .help = "what is missing, why, and what mends it",
+    .text = doctor_text,
+};
