@@ -25,6 +25,11 @@ static int open_below(const char *root, const char *path, struct stat *st, struc
         error_set(e, ERROR_FORMAT, "%s is no regular file and was not read", path);
     else if (fd < 0)
         error_sys(e, errno, "cannot read %s", path);
+    if (fd >= 0 && st->st_nlink > 1) { /* of a file that only root may read, to which somebody gave this name */
+        error_set(e, ERROR_PERMISSION, "%s is the name of a file that has others, and was not read", path);
+        close(fd);
+        fd = -1;
+    }
     return fd;
 }
 

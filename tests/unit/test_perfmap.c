@@ -229,6 +229,22 @@ static void a_link_is_not_followed(void **state)
     assert_non_null(strstr(e.text, "no regular file"));
 }
 
+/* A link to a file of root, which who made it could not read. */
+static void a_map_with_another_name_is_not_read(void **state)
+{
+    struct error e = { 0 };
+    char other[128];
+
+    (void)state;
+    snprintf(other, sizeof other, "%s.other", map_path());
+    write_map("1000 10 f\n");
+    assert_int_equal(link(map_path(), other), 0);
+    assert_int_equal(open_map(&e), -1);
+    assert_int_equal(e.class, ERROR_PERMISSION);
+    assert_int_equal(unlink(other), 0);
+    assert_true(open_map(&e) >= 0);
+}
+
 static void the_map_of_another_user_is_not_read(void **state)
 {
     struct error e = { 0 };
@@ -372,6 +388,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_missing_map_says_so, remove_map, remove_map),
         cmocka_unit_test_setup_teardown(a_fifo_neither_blocks_nor_opens, remove_map, remove_map),
         cmocka_unit_test_setup_teardown(a_link_is_not_followed, remove_map, remove_map),
+        cmocka_unit_test_setup_teardown(a_map_with_another_name_is_not_read, remove_map, remove_map),
         cmocka_unit_test_setup_teardown(the_map_of_another_user_is_not_read, remove_map, remove_map),
         cmocka_unit_test(a_map_read_in_pieces_has_every_line),
         cmocka_unit_test(of_a_huge_map_both_ends_are_read),
