@@ -208,6 +208,13 @@ static int open_source(const struct symbolizer *sy, const struct module *m, cons
     return safeopen_regular(root, path, true, st);
 }
 
+/* Whoever compiled a program chose the names of its sources: what root may read is not to be shown because somebody's
+ * program calls it one. */
+static bool may_be_shown(const struct stat *source, const struct stat *program)
+{
+    return source->st_mode & S_IROTH || (source->st_uid && source->st_uid == program->st_uid);
+}
+
 /* A text that was changed since is worse than none: its lines would stand at the wrong instructions. */
 static void from_source(struct symbolizer *sy, struct mod *mod, struct outcome *out)
 {
@@ -225,6 +232,8 @@ static void from_source(struct symbolizer *sy, struct mod *mod, struct outcome *
     else if (st.st_mtim.tv_sec > program.st_mtim.tv_sec)
         error_set(&out->trouble, ERROR_MISSING, "%.200s is newer than %.100s: not shown", slash ? slash + 1 : path,
                   mod->module->name);
+    else if (!may_be_shown(&st, &program))
+        error_set(&out->trouble, ERROR_PERMISSION, "%.200s is not for everybody to read: not shown", path);
     else if (!(out->source = source_read(fd, &out->trouble)))
         error_hint(&out->trouble, "%.200s is not shown", path);
     if (of >= 0)

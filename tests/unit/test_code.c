@@ -403,6 +403,7 @@ static void a_source_newer_than_its_program_is_not_shown(void **state)
                   *newer = make_file_module(s, "newer.c", "int main;\n", 10);
     struct source *found;
 
+    assert_int_equal(chmod(older->path, 0644), 0);
     set_time(older, 1000);
     set_time(m, 1000);
     set_time(newer, 1001);
@@ -424,6 +425,28 @@ static void a_source_newer_than_its_program_is_not_shown(void **state)
     module_put(newer);
 }
 
+/* A program may say that it was made of anything. */
+static void what_only_root_may_read_is_no_source(void **state)
+{
+    struct setup *s = *state;
+    struct module *m = elf_with_code(s, "prog"), *secret = make_file_module(s, "secret.c", "int main;\n", 10);
+    struct source *found;
+
+    if (geteuid()) {
+        print_message("needs root, whose files are meant\n");
+        skip();
+    }
+    set_time(secret, 1000);
+    assert_int_equal(chmod(secret->path, 0640), 0);
+    (void)symbolizer_source(s->sy, m, secret->path, &found);
+    assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
+    assert_int_equal(symbolizer_source(s->sy, m, secret->path, &found), SYMBOL_NONE);
+    assert_non_null(strstr(found->trouble, "not for everybody to read"));
+    source_put(found);
+    module_put(m);
+    module_put(secret);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -442,6 +465,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(lines_of_a_text_come_cleaned),
         cmocka_unit_test(what_is_no_text_is_no_source),
         WITH_SETUP(a_source_newer_than_its_program_is_not_shown),
+        WITH_SETUP(what_only_root_may_read_is_no_source),
     };
 
     SYMBOLIZER_TESTS(argc, argv, tests);
