@@ -104,9 +104,9 @@ void event_attr_on_cpu(const struct perf_event_attr *attr, int cpu, struct perf_
 int event_open_fd(const struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags);
 /* Why a filter was refused, by the kernel's own words where it tells them, with the place. False. */
 bool event_explain_filter(const struct event *ev, int errnum, struct error *e);
-/* Why an event did not open (on a task; on a CPU, for all tasks), from errno, and what would mend it. False. */
-bool event_explain(const char *name, const struct perf_event_attr *attr, int errnum, struct error *e);
-bool event_explain_on_cpu(const char *name, const struct perf_event_attr *attr, int errnum, struct error *e);
+/* Why an event did not open on this task (0: ourselves; -1: on a CPU, for all tasks or a cgroup's), from errno, and what would
+ * mend it. False. */
+bool event_explain(const char *name, const struct perf_event_attr *attr, pid_t pid, int errnum, struct error *e);
 /* kernel.perf_event_paranoid; 2, the default of the kernel, when it cannot be read. */
 int event_paranoid(void);
 

@@ -57,14 +57,16 @@ static bool refused_permission(const struct plan *p, const struct open_failure *
             "cannot open %s: a seccomp filter (a container's?) refuses perf_event_open; allow that call "
             "in its profile (docker: --cap-add PERFMON), or run outside",
             name);
-    int level = plan_event(p, f->member)->kind == EVENT_TRACEPOINT ? -1 : p->where == PLAN_TASKS ? 1 : 0;
+    bool own = p->cfg.scope.own; /* all CPUs were asked for */
+    int level = plan_event(p, f->member)->kind == EVENT_TRACEPOINT ? -1 : p->where == PLAN_TASKS && !own ? 1 : 0;
     if (not_owner(f->tid, &owner))
         error_sys(e, f->sys, "cannot open %s on thread %u, which belongs to uid %u", name, f->tid, owner);
     else if (p->where == PLAN_CGROUP)
         error_sys(e, f->sys, "cannot open %s on a cgroup (kernel.perf_event_paranoid is %d)", name,
                   event_paranoid());
     else
-        error_sys(e, f->sys, "cannot open %s (kernel.perf_event_paranoid is %d)", name, event_paranoid());
+        error_sys(e, f->sys, "cannot open %s%s (kernel.perf_event_paranoid is %d)", name,
+                  own ? " on all CPUs, nor on a process of yours" : "", event_paranoid());
     if (not_owner(f->tid, &owner)) /* whatever perf_event_paranoid is */
         return error_hint(e, "run as that user, or with CAP_PERFMON and CAP_SYS_PTRACE: " CAPABILITIES);
     return error_hint(e, "it takes CAP_PERFMON (" CAPABILITIES ") or sysctl kernel.perf_event_paranoid=%d",
@@ -147,7 +149,7 @@ static bool refused_event(const struct plan *p, const struct open_failure *f, st
                              "%s can be counted (--stat -e %s), but not sampled: its PMU has no interrupt", ev->name, ev->name);
         /* fall through */
     default:
-        return event_explain(ev->name, plan_attr(p, f->member), f->sys, e);
+        return event_explain(ev->name, plan_attr(p, f->member), f->tid ? (pid_t)f->tid : -1, f->sys, e);
     }
 }
 

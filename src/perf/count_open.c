@@ -185,8 +185,7 @@ static void say_why(struct count_set *c, const struct count_slot *slot, enum cou
 {
     struct perf_event_attr attr;
     attr_of(c, slot, event, &attr);
-    (c->tasks ? event_explain : event_explain_on_cpu)(count_event_name(c, event), &attr, errnum,
-                                                      &c->why[event]);
+    event_explain(count_event_name(c, event), &attr, c->tasks ? slot->pid : -1, errnum, &c->why[event]);
 }
 
 /* A group of more events than the PMU has counters for is refused as a whole (EINVAL): then its event counts by itself. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Trying events on the machine, and words for its refusals. */
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/hw_breakpoint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "base/file.h"
 #include "perf/event.h"
 #include "perf/pmu.h"
+#include "perf/targets.h"
 #include "perf/tracepoint.h"
 
 #define TYPE_SHIFT 32 /* of the PMU's type in the config of an event that several PMUs have, Linux 5.13 */
@@ -80,19 +82,43 @@ static bool explain_missing(const char *name, const struct perf_event_attr *attr
     return error_set(e, ERROR_UNSUPPORTED, "%s: this kernel does not have it", name);
 }
 
-static bool explain_refusal(const char *name, const struct perf_event_attr *attr, bool all_tasks, int errnum,
-                            struct error *e)
+static bool is_capable(void)
+{
+    struct __user_cap_header_struct of = { .version = _LINUX_CAPABILITY_VERSION_3 };
+    struct __user_cap_data_struct d[2] = { { 0 } };
+    if (syscall(SYS_capget, &of, d))
+        return false;
+    return d[CAP_PERFMON / 32].effective >> CAP_PERFMON % 32 & 1 || d[0].effective >> CAP_SYS_ADMIN & 1;
+}
+
+/* For a task of another user it takes more than perf_event_paranoid, whatever that is. */
+static bool refused_task(const char *name, pid_t pid, int errnum, struct error *e)
+{
+    uid_t owner;
+    if (pid <= 0 || !targets_uid_of((uint32_t)pid, &owner) || owner == geteuid())
+        return false;
+    error_sys(e, errnum, "%s: thread %d belongs to uid %u", name, (int)pid, (unsigned)owner);
+    error_hint(e, "; run as that user, or with CAP_PERFMON and CAP_SYS_PTRACE");
+    return true;
+}
+
+static bool explain_refusal(const char *name, const struct perf_event_attr *attr, pid_t pid, int errnum, struct error *e)
 {
     int level = event_paranoid();
-    error_sys(e, errnum, "%s: the kernel refuses it at kernel.perf_event_paranoid=%d", name, level);
-    if (attr->type == PERF_TYPE_TRACEPOINT)
-        return error_hint(e, "; it wants CAP_PERFMON, or sysctl kernel.perf_event_paranoid=-1");
-    if (level <= -1)
+    bool is_tracepoint = attr->type == PERF_TYPE_TRACEPOINT;
+    int enough = is_tracepoint ? -1 : pid < 0 ? 0 : attr->exclude_kernel ? 2 : 1;
+    if (is_capable()) {
+        error_sys(e, errnum, "%s: the kernel refuses it, CAP_PERFMON or not", name);
         return error_hint(e, "; a container's seccomp rules or the kernel's lockdown may forbid it");
-    int enough = all_tasks ? 0 : attr->exclude_kernel ? 2 : 1;
-    if (level <= enough)
-        return error_hint(e, "; a task of another user wants CAP_PERFMON (and CAP_SYS_PTRACE)");
-    return error_hint(e, "; it wants CAP_PERFMON, or sysctl kernel.perf_event_paranoid=%d", enough);
+    }
+    if (refused_task(name, pid, errnum, e))
+        return false;
+    error_sys(e, errnum, "%s: the kernel refuses it at kernel.perf_event_paranoid=%d", name, level);
+    if (level > enough)
+        return error_hint(e, "; it wants CAP_PERFMON, or sysctl kernel.perf_event_paranoid=%d", enough);
+    if (pid > 0)
+        return error_hint(e, "; a task that hides its memory (it is not dumpable) wants CAP_PERFMON and CAP_SYS_PTRACE");
+    return error_hint(e, "; a container's seccomp rules or the kernel's lockdown may forbid it");
 }
 
 /* EINVAL says nothing more. */
@@ -112,8 +138,7 @@ static const char *why_invalid(const struct perf_event_attr *attr)
     return "the kernel says that these settings do not go together";
 }
 
-static bool explain(const char *name, const struct perf_event_attr *attr, bool all_tasks, int errnum,
-                    struct error *e)
+bool event_explain(const char *name, const struct perf_event_attr *attr, pid_t pid, int errnum, struct error *e)
 {
     if (attr->type == EVENT_TYPE_TOOL)
         return error_set(e, ERROR_UNSUPPORTED, "%s: it is counted by --stat, and cannot be sampled", name);
@@ -125,7 +150,7 @@ static bool explain(const char *name, const struct perf_event_attr *attr, bool a
         return explain_missing(name, attr, e);
     case EACCES:
     case EPERM:
-        return explain_refusal(name, attr, all_tasks, errnum, e);
+        return explain_refusal(name, attr, pid, errnum, e);
     case EINVAL:
         return error_set(e, ERROR_UNSUPPORTED, "%s: %s", name, why_invalid(attr));
     case EMFILE:
@@ -152,16 +177,6 @@ static bool explain(const char *name, const struct perf_event_attr *attr, bool a
     }
 }
 
-bool event_explain(const char *name, const struct perf_event_attr *attr, int errnum, struct error *e)
-{
-    return explain(name, attr, false, errnum, e);
-}
-
-bool event_explain_on_cpu(const char *name, const struct perf_event_attr *attr, int errnum, struct error *e)
-{
-    return explain(name, attr, true, errnum, e);
-}
-
 /* An uncore PMU counts on its own CPUs and no task; all others can be tried on ourselves. */
 static int try_open(const struct event *ev, const struct perf_event_attr *attr)
 {
@@ -185,7 +200,7 @@ int event_try(const struct event *ev, struct error *e)
         fd = try_open(ev, &attr);
     }
     if (fd < 0)
-        explain(ev->name, &attr, cpu_mask_any(&ev->cpus), errno, e);
+        event_explain(ev->name, &attr, cpu_mask_any(&ev->cpus) ? -1 : 0, errno, e);
     return fd;
 }
 

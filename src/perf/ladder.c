@@ -317,7 +317,7 @@ static bool step_member(struct plan *p, const struct open_failure *f)
     bool alone = leader == f->member;
     snprintf(what, sizeof what, "%s%.50s goes on without %.60s", alone ? "" : "the group of ",
              plan_event(p, alone ? plan_first(p) : leader)->name, ev->name);
-    event_explain_on_cpu(ev->name, &ev->attr, f->sys, &why);
+    event_explain(ev->name, &ev->attr, f->tid ? (pid_t)f->tid : -1, f->sys, &why);
     if (f->sys == EINVAL && !alone)
         plan_note(p, what, "the kernel cannot count these together: fewer events, or those of one PMU");
     else

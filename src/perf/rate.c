@@ -48,19 +48,23 @@ static void counter_open(struct counter *c, const struct event *ev, const struct
 {
     struct perf_event_attr a;
     int sys = 0;
+    pid_t refused = -1;
     attr_of(ev, s, p, &a);
     for (uint32_t i = 0; i < p->n; i++) {
         if (!is_meant(ev, &p->at[i]))
             continue;
         int fd = event_open_fd(&a, p->at[i].pid, p->at[i].cpu, -1, p->flags);
-        sys = fd < 0 && !sys ? errno : sys;
+        if (fd < 0 && !sys) {
+            sys = errno;
+            refused = p->tasks ? p->at[i].pid : -1;
+        }
         if (fd < 0)
             continue;
         MEM_GROW(c->fds, c->cap, c->n + 1);
         c->fds[c->n++] = fd;
     }
     if (!c->n)
-        (p->tasks ? event_explain : event_explain_on_cpu)(ev->name, &a, sys ? sys : ENODEV, why);
+        event_explain(ev->name, &a, refused, sys ? sys : ENODEV, why);
 }
 
 static void counter_start(struct counter *c)

@@ -89,13 +89,13 @@ static int open_at(const struct try_open *o, struct place at, int leader)
 }
 
 /* Why nothing opened, or not everywhere. */
-static void explain(struct tally *t, struct counter *c, const struct try_open *o, int fd, int sys)
+static void explain(struct tally *t, struct counter *c, const struct try_open *o, struct place at, int fd, int sys)
 {
     struct error e = { 0 };
     if (fd == -2)
         event_explain_filter(o->ev, sys, &t->filter);
     else
-        (t->places.tasks ? event_explain : event_explain_on_cpu)(o->ev->name, &o->attr, sys, &e);
+        event_explain(o->ev->name, &o->attr, t->places.tasks ? at.pid : -1, sys, &e);
     say(c, e.text);
 }
 
@@ -127,7 +127,7 @@ static bool open_on(struct tally *t, struct counter *c, struct try_open *o, cons
         if (fd == -1 && !skip)
             fd = retry_user(c, o, at, lead);
         if (fd < 0 && !skip && (fd == -2 || errno != ESRCH)) /* of a filter that means that a quote is not closed */
-            explain(t, c, o, fd, errno);
+            explain(t, c, o, at, fd, errno);
         keep(c, fd < 0 ? -1 : fd);
         if (fd < 0 && !skip && (fd == -2 || errno == EMFILE || errno == ENFILE))
             return false;

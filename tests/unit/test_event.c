@@ -442,14 +442,45 @@ static void what_the_machine_opens_is_known_by_trying(void **state)
     assert_non_null(strstr(e.text, "dummy"));
 }
 
+#define NOBODY 65534
+
+static struct error why;
+
+/* As the kernel answers cycles on a task (-1: on a CPU) to this user. */
+static void explain_refusal_to(uid_t uid, pid_t pid, const char *words)
+{
+    struct event ev = parse("cycles");
+    uid_t was = geteuid();
+    assert_int_equal(seteuid(uid), 0);
+    assert_false(event_explain(ev.name, &ev.attr, pid, EACCES, &why));
+    assert_int_equal(seteuid(was), 0);
+    if (!strstr(why.text, words))
+        fail_msg("%s", why.text);
+}
+
 static void refusals_say_what_would_mend_them(void **state)
 {
     (void)state;
-    struct event ev = parse("cycles");
-    struct error e = { 0 };
-    assert_false(event_explain(ev.name, &ev.attr, 13, &e));
-    assert_int_equal(e.class, ERROR_PERMISSION);
-    assert_non_null(strstr(e.text, "perf_event_paranoid"));
+    explain_refusal_to(geteuid() ? geteuid() : NOBODY, -1, "sysctl kernel.perf_event_paranoid=0");
+    assert_int_equal(why.class, ERROR_PERMISSION);
+}
+
+static void another_users_task_takes_more_than_a_sysctl(void **state)
+{
+    (void)state;
+    if (geteuid())
+        print_message("needs root, to be somebody else\n"), skip();
+    explain_refusal_to(NOBODY, 1, "belongs to uid 0");
+    assert_null(strstr(why.text, "sysctl"));
+}
+
+static void who_has_the_right_is_not_told_to_get_it(void **state)
+{
+    (void)state;
+    if (geteuid())
+        print_message("needs root\n"), skip();
+    explain_refusal_to(0, -1, "CAP_PERFMON or not");
+    assert_null(strstr(why.text, "sysctl"));
 }
 
 static void each_refusal_of_the_kernel_has_its_words(void **state)
@@ -482,7 +513,7 @@ static void each_refusal_of_the_kernel_has_its_words(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct event ev = parse(cases[i].event);
         struct error e = { 0 };
-        assert_false(event_explain(ev.name, &ev.attr, cases[i].sys, &e));
+        assert_false(event_explain(ev.name, &ev.attr, 0, cases[i].sys, &e));
         assert_int_equal(e.class, cases[i].class);
         if (!strstr(e.text, cases[i].words) || strncmp(e.text, ev.name, strlen(ev.name)))
             fail_msg("%s, %d: %s", ev.name, cases[i].sys, e.text);
@@ -509,6 +540,8 @@ int main(void)
         IN_FOLDER(the_walk_ends_when_told_and_says_when_tracefs_is_missing),
         cmocka_unit_test(what_the_machine_opens_is_known_by_trying),
         cmocka_unit_test(refusals_say_what_would_mend_them),
+        cmocka_unit_test(another_users_task_takes_more_than_a_sysctl),
+        cmocka_unit_test(who_has_the_right_is_not_told_to_get_it),
         cmocka_unit_test(each_refusal_of_the_kernel_has_its_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
