@@ -169,7 +169,8 @@ int batch_counters(const struct options *o, struct error *e)
     if (ok && c.by != o->ui.counters_by && o->ui.counters_by)
         fprintf(stderr, "flametop: there is no %s to divide the sum by here\n", count_by_names[o->ui.counters_by]);
     if (ok && count_total(c.set, 0).state == COUNT_NOT_SUPPORTED)
-        ok = error_set(e, ERROR_SYSTEM, "nothing can be counted: %s; -p PID counts a process of yours", count_why_not(c.set, 0));
+        ok = error_set(e, ERROR_SYSTEM, "nothing can be counted: %s%s", count_why_not(c.set, 0),
+                       geteuid() && o->session.scope.kind == SCOPE_ALL ? "; -p PID counts a process of yours" : "");
     ok = ok && count(&c, o, e);
     counters_done(&c);
     return ok ? 0 : 1;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* --list-events: what this machine names, by kind, each with whether it opens. */
+#include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -45,13 +47,44 @@ static bool add(void *ctx, const struct event_row *r)
 {
     struct listing *l = ctx;
     bool tracepoint = !strncmp(r->group, "Tracepoint: ", 12);
-    if (l->glob && fnmatch(l->glob, r->name, 0) && (!r->alias || fnmatch(l->glob, r->alias, 0)))
-        return true;
     const char *group = l->n && !strcmp(l->rows[l->n - 1].group, r->group) ? l->rows[l->n - 1].group : keep(l, r->group);
     MEM_GROW(l->rows, l->cap, l->n + 1);
     l->rows[l->n++] = (struct row){ group, keep(l, r->name), keep(l, r->alias), keep(l, r->help), tracepoint };
-    l->tracepoints += tracepoint;
     return true;
+}
+
+/* ---- what was asked for: by GLOB, else a kind by perf list's words or ours, else what has it in its name ---- */
+
+static bool by_glob(const struct row *r, const char *text)
+{
+    return !fnmatch(text, r->name, 0) || (r->alias && !fnmatch(text, r->alias, 0));
+}
+
+static bool by_kind(const struct row *r, const char *text)
+{
+    size_t kind = strcspn(r->group, ":");
+    const char *word = !strcmp(text, "hw") ? "hardware" : !strcmp(text, "sw") ? "software" : text;
+    bool named = r->group[kind] && !strcmp(r->group + kind + 2, text); /* "Tracepoint: sched" */
+    return named || (strlen(word) == kind && !strncasecmp(r->group, word, kind));
+}
+
+static bool by_part(const struct row *r, const char *text)
+{
+    return strcasestr(r->name, text) || (r->alias && strcasestr(r->alias, text));
+}
+
+static void choose(struct listing *l)
+{
+    static bool (*const rules[])(const struct row *r, const char *text) = { by_glob, by_kind, by_part };
+    size_t n = 0;
+    for (size_t rule = 0; l->glob && !n && rule < sizeof rules / sizeof *rules; rule++)
+        for (size_t i = 0; i < l->n; i++)
+            if (rules[rule](&l->rows[i], l->glob))
+                l->rows[n++] = l->rows[i];
+    if (l->glob)
+        l->n = n;
+    for (size_t i = 0; i < l->n; i++)
+        l->tracepoints += l->rows[i].tracepoint;
 }
 
 static void hold(struct listing *l, int fd)
@@ -188,6 +221,7 @@ int list_events(const char *glob)
     struct error e = { 0 };
     bool no_tracefs = false, ok = true;
     event_each(add, &l, &no_tracefs);
+    choose(&l);
     l.each_tracepoint = l.tracepoints <= TRACEPOINTS_TRIED;
     put_rows(&l);
     if (!glob)
@@ -197,14 +231,14 @@ int list_events(const char *glob)
     if (no_tracefs) {
         struct namelist none = { 0 };
         tracepoint_systems(&none, &e);
-        fprintf(stderr, "flametop: tracepoints are not listed: %s\n", e.text);
+        fprintf(stderr, "flametop: %s\n", e.text);
         namelist_done(&none);
     }
     if (l.n)
         ok = print(&l, &e);
     else
         fprintf(stderr, "flametop: no event matches %s\n", glob ? glob : "");
-    if (!ok)
+    if (!ok && e.sys != EPIPE)
         fprintf(stderr, "flametop: %s\n", e.text);
     for (size_t i = 0; i < l.n_held; i++)
         close(l.held[i]);

@@ -21,6 +21,9 @@ bool tracepoint_id(const char *system, const char *name, uint64_t *id, struct er
 bool tracepoint_systems(struct namelist *out, struct error *e); /* adds; sorted */
 bool tracepoint_names(const char *system, struct namelist *out, struct error *e);
 
+/* What a name without its system may have meant: "sched:sched_switch" of "sched_switch", "sched:*" of "sched". */
+bool tracepoint_meant(const char *name, char *dst, size_t cap);
+
 /* Its fields in one line, "prev_comm, prev_pid, prev_prio"; of a probe that is in tracefs, where it is: "uprobe
  * /bin/bash:0x4a2f0". False: they cannot be read. */
 bool tracepoint_fields(const char *system, const char *name, char *dst, size_t cap);

@@ -236,7 +236,10 @@ static bool unknown_event(const char *name, enum event_match match, struct error
     event_table_names(&all);
     pmu_each(add_aliases, &all);
     vendor_each(add_vendor, &all);
+    char meant[EVENT_NAME_MAX];
     const char *near = name[1] && !name[apart] ? namelist_nearest(&all, name) : NULL; /* any is near a single letter */
+    if (!name[apart] && tracepoint_meant(name, meant, sizeof meant))
+        near = meant;
     const char *what = match == EVENT_MATCH_ILLEGAL ? "no CPU counts" : "unknown event";
     if (near)
         error_set(e, ERROR_MISSING, "%s '%s'; did you mean '%s'?", what, name, near);
@@ -377,7 +380,7 @@ bool event_parse_one(const char *text, struct event *out, struct error *e)
 {
     struct parts p = { .text = text };
     event_init(out, text);
-    if (!*text) {
+    if (!*text || *text == ':' || *text == '/') {
         error_set(e, ERROR_ARGUMENT, "the event's name is empty; try cycles or cpu-clock");
         return error_at(e, 0);
     }

@@ -159,6 +159,20 @@ bool tracepoint_exists(const char *system, const char *name)
     return tracepoint_path(path, system, name, "id") && !access(path, F_OK);
 }
 
+bool tracepoint_meant(const char *name, char *dst, size_t cap)
+{
+    struct namelist systems = { 0 };
+    bool found = false;
+    tracepoint_systems(&systems, NULL);
+    for (size_t i = 0; !found && i < systems.n; i++) {
+        bool system = !strcmp(systems.items[i], name);
+        if ((found = system || tracepoint_exists(systems.items[i], name)))
+            snprintf(dst, cap, "%s:%s", systems.items[i], system ? "*" : name);
+    }
+    namelist_done(&systems);
+    return found;
+}
+
 bool tracepoint_id(const char *system, const char *name, uint64_t *id, struct error *e)
 {
     char path[PATH_MAX];

@@ -324,6 +324,15 @@ def the_list_tells_what_opens():
     counts = stat("-e", ",".join(name for _, name in rows), "--", "true")
     for mark, name in rows:
         assert (mark == "+") == (counts[name] != "<not supported>"), (mark, name, counts[name])
+    for asked, group, has, lacks in (("sw", "Software", "page-faults", "cycles"), ("cache", "Cache", "LLC-loads", "cache-misses"),
+                                     ("itch", "Software", "context-switches", "page-faults"), ("cs", "Software", "(cs)", "cycles")):
+        text = m.flametop("--list-events", asked)[1]
+        assert text.startswith(group + "\n") and has in text and lacks not in text, (asked, text)
+    read, write = os.pipe()
+    os.close(read)
+    gone = subprocess.run([m.PROGRAM, "--list-events", "sw"], stdout=write, stderr=subprocess.PIPE, text=True)
+    os.close(write)
+    assert "pipe" not in gone.stderr, gone.stderr  # who has seen enough knows it
     status, _, why = m.flametop("--list-events", "no-such-*", check=False)
     assert status == 1 and "no event matches no-such-*" in why
 
