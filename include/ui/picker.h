@@ -34,6 +34,8 @@ struct picker_config {
     void (*fill)(void *ctx, struct app *a, struct picker *p); /* calls picker_add per item */
     /* Enter: keys of what is tagged, or of the row under the cursor. The picker is closed already. */
     unsigned (*take)(void *ctx, struct app *a, const uint64_t *keys, uint32_t n);
+    /* The item that is called so, which then goes before others that have the text in them; 0: none. May be NULL. */
+    uint64_t (*called)(const void *ctx, const char *text);
     /* Enter on what is dim: why it cannot be taken. Must be there if anything is dim. */
     void (*why_not)(void *ctx, uint64_t key, struct error *e);
     /* Enter where nothing matches what was typed, which may be taken as it stands: whether it can (else why not, and the

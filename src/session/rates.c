@@ -8,7 +8,8 @@
 #include "base/mem.h"
 #include "session/state.h"
 
-#define COUNT_NS (400 * NS_PER_MS)
+#define COUNT_NS     (400 * NS_PER_MS)
+#define COUNT_ONE_NS (150 * NS_PER_MS) /* somebody waits to sample it */
 
 /* Belongs to the session and to the thread; the last one frees it. */
 struct rates {
@@ -36,7 +37,7 @@ void rates_leave(struct rates *r)
 static void *rates_main(void *rates)
 {
     struct rates *r = rates;
-    rate_count(r->events, r->n, &r->scope, COUNT_NS, &r->stop, r->results);
+    rate_count(r->events, r->n, &r->scope, r->n > 1 ? COUNT_NS : COUNT_ONE_NS, &r->stop, r->results);
     r->done = true;
     rates_leave(r);
     return NULL;

@@ -33,7 +33,7 @@ static const char *const marks[] = {
 
 struct choice {
     uint64_t key;
-    const char *name, *help; /* in the arena; help may be NULL */
+    const char *name, *alias, *help; /* in the arena; alias and help may be NULL */
     const struct preset *preset; /* NULL: an event by itself */
     uint32_t group;
     uint8_t support; /* enum trial */
@@ -88,7 +88,8 @@ static bool add_choice(void *ctx, const struct event_row *r)
     p->choices[p->n++] = (struct choice){
         .key = map_hash_bytes(r->name, strlen(r->name), 0) | 1,
         .name = keep(p, r->name),
-        .help = keep(p, r->help ? r->help : r->alias),
+        .alias = keep(p, r->alias),
+        .help = keep(p, r->help),
         .group = group,
     };
     p->groups[group].n++;
@@ -185,9 +186,9 @@ static void add_event(const struct event_picker *p, struct picker *to, const str
     bool dim = c->support == TRIAL_UNSUPPORTED || c->support == TRIAL_COUNTS_ONLY;
     if (c->rate.counted && parse_choice(c, &ev, NULL))
         offer_rate_text(rate, sizeof rate, &ev, c->rate.per_second);
-    (void)snprintf(line, sizeof line, "%-*s %*s%s%s%s", (depth > 1 ? TRACE_COLS : NAME_COLS) - 2 * depth, c->name,
+    (void)snprintf(line, sizeof line, "%-*s %*s%s%s%s%s%s%s", (depth > 1 ? TRACE_COLS : NAME_COLS) - 2 * depth, c->name,
                    p->rates_known ? RATE_COLS : 0, rate, p->rates_known ? "  " : "", marks[c->support],
-                   c->help ? c->help : "");
+                   c->alias ? "(" : "", c->alias ? c->alias : "", c->alias ? ") " : "", c->help ? c->help : "");
     picker_add(to, &(struct picker_item){ .key = c->key, .text = line, .depth = depth, .dim = dim });
 }
 
@@ -256,6 +257,17 @@ static unsigned take(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
     if (!c)
         return APP_HANDLED;
     return c->preset ? offer_preset(a, c->preset, &c->rate) : offer_event(a, c->name, NULL, &c->rate);
+}
+
+static uint64_t called(const void *ctx, const char *text)
+{
+    const struct event_picker *p = ctx;
+    for (size_t i = 0; i < p->n; i++) {
+        const struct choice *c = &p->choices[i];
+        if (!strcmp(c->name, text) || (c->alias && !strcmp(c->alias, text)))
+            return c->key;
+    }
+    return 0;
 }
 
 /* Terms, modifiers, breakpoints, groups: what no list has. */
@@ -386,6 +398,7 @@ unsigned pick_event(struct app *a)
                                                    .cut_end = true, /* the help, not the mark before it */
                                                    .fill = fill,
                                                    .take = take,
+                                                   .called = called,
                                                    .why_not = why_not,
                                                    .check_typed = check_typed,
                                                    .take_typed = take_typed,

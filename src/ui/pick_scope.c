@@ -29,14 +29,6 @@ static unsigned change(struct app *a, bool (*set)(struct scope *s, const char *t
     return flags;
 }
 
-static bool set_all(struct scope *s, const char *text, struct error *e)
-{
-    (void)text;
-    (void)e;
-    scope_set_all(s);
-    return true;
-}
-
 static bool set_threads(struct scope *s, const char *text, struct error *e)
 {
     return scope_set_pids(s, text, true, e);
@@ -50,6 +42,13 @@ static bool set_cpus(struct scope *s, const char *text, struct error *e)
     s->cpus = NULL;
     s->n_cpus = 0;
     return true;
+}
+
+static bool set_all(struct scope *s, const char *text, struct error *e)
+{
+    (void)text;
+    scope_set_all(s);
+    return set_cpus(s, "all", e);
 }
 
 static bool set_inherit(struct scope *s, const char *text, struct error *e)

@@ -38,6 +38,7 @@ struct picker {
     size_t wrong_at;
     struct tree tree;
     struct area rows; /* of the last picture, from the corner of the dialog's area */
+    uint64_t called;  /* what has exactly the name that was typed */
     uint64_t filled_ns; /* or asked for what to fill in */
     bool filled;
 };
@@ -97,9 +98,10 @@ static void link_items(struct picker *p)
 static void apply_filter(struct picker *p)
 {
     p->wrong = false;
+    p->called = p->filter.len && p->cfg.called ? p->cfg.called(p->cfg.ctx, p->filter.text) : 0;
     for (uint32_t i = 0; i < p->n; i++) {
         struct item *item = &p->items[i];
-        item->matches = text_find_nocase(item->text, p->filter.text);
+        item->matches = text_find_nocase(item->text, p->filter.text) || (p->called && item->key == p->called);
         item->shown = item->matches || (item->parent && p->filter.len && p->items[item->parent - 1].shown);
     }
     for (uint32_t i = (uint32_t)p->n; i-- > 0;)
@@ -146,7 +148,7 @@ static void go_to_first_match(struct picker *p)
     tree_update(&p->tree, &model, p);
     for (uint32_t i = 0; i < p->tree.n; i++) {
         const struct item *item = &p->items[p->tree.rows[i].node - 1];
-        if (item->matches && !item->heading && p->filter.len) {
+        if (p->called ? item->key == p->called : item->matches && !item->heading && p->filter.len) {
             tree_reveal(&p->tree, p->tree.rows[i].node, &model, p);
             return;
         }

@@ -119,6 +119,20 @@ def typed_events():
         s.wait(r"cpu-clock/period=5000000/ .*\[2/2\].*LIVE")
 
 
+def short_names():
+    """an event is found by the short name that it has, before those that have these letters in them"""
+    m.need_events()
+    with Screen([], size=(100, 24)) as s:
+        for name, event in (("cs", "context-switches"), ("faults", "page-faults")):
+            s.wait(r"^flametop .*LIVE")
+            s.send("e")
+            s.wait(r"\^R counts how often")
+            typed(s, name)
+            s.wait(r"filter: %s(.|\n)*" % name)
+            s.send("enter")
+            s.wait(r"^(flametop .*)?%s .*LIVE" % event)
+
+
 def dear():
     """an event that would cost too much is counted first, and a period is offered; Esc leaves all as it was"""
     with Screen(["-p", caller()], size=(100, 24)) as s:
@@ -305,7 +319,7 @@ def scopes():
         s.send("S")
         s.wait(r"Whom to sample")
         s.send("enter")
-        s.wait(r"scope: all on cpu 0 .*LIVE")
+        s.wait(r"scope: all  .*LIVE")
         s.send("O")
         s.wait(r"all CPUs are measured, whoever runs there")
 
@@ -342,4 +356,4 @@ def one_half():
         assert not s.find(r"only: *kernel"), s.text()
 
 
-run(nothing_matches, formats, whole_lines, scopes, no_such_process, one_half, rates, typed_events, dear, dear_on_the_command_line, presets, own_presets, cgroups)
+run(nothing_matches, formats, whole_lines, scopes, no_such_process, one_half, rates, typed_events, short_names, dear, dear_on_the_command_line, presets, own_presets, cgroups)
