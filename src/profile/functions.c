@@ -30,26 +30,33 @@ static uint64_t row_key(uint32_t func, uint32_t group)
     return (uint64_t)group << 32 | func;
 }
 
-/* The index by function is never cleared but checked against what it points to (Briggs and Torczon, "An Efficient
- * Representation for Sparse Sets", 1993). Groups come one after the other, so one index serves them all; only who goes
- * on with a table meets rows of theirs that it does not know. */
-static struct function_row *row_at(struct functions *f, uint32_t func, uint32_t group)
+/* One that the index does not know. Groups come one after the other, so one index serves them all; only who goes on with
+ * a table meets rows of theirs that it does not know. */
+static uint32_t find_row(struct functions *f, uint32_t func, uint32_t group)
 {
     struct functions_scratch *s = f->scratch;
-    uint32_t *row = &s->funcs[func].row;
+    uint32_t row = f->n;
     bool created = true;
 
-    if (*row < f->n && f->rows[*row].func == func && f->rows[*row].group == group)
-        return &f->rows[*row];
-    *row = f->n;
     if (s->goes_on && s->with_group) {
-        *row = (uint32_t)*map_at(&s->rows, row_key(func, group), f->n, &created);
+        row = (uint32_t)*map_at(&s->rows, row_key(func, group), f->n, &created);
         s->n_mapped += created;
     }
     if (created) {
         MEM_GROW(f->rows, f->cap, (size_t)f->n + 1);
         f->rows[f->n++] = (struct function_row){ .func = func, .group = group };
     }
+    return row;
+}
+
+/* The index by function is never cleared but checked against what it points to (Briggs and Torczon, "An Efficient
+ * Representation for Sparse Sets", 1993). */
+static inline struct function_row *row_at(struct functions *f, uint32_t func, uint32_t group)
+{
+    uint32_t *row = &f->scratch->funcs[func].row;
+
+    if (*row >= f->n || f->rows[*row].func != func || f->rows[*row].group != group)
+        *row = find_row(f, func, group);
     return &f->rows[*row];
 }
 
@@ -76,7 +83,7 @@ static void next_path(struct functions_scratch *s)
     s->era = 1;
 }
 
-static void add_total(struct functions *f, uint32_t func, const struct result_entry *e, uint32_t group)
+static inline void add_total(struct functions *f, uint32_t func, const struct result_entry *e, uint32_t group)
 {
     struct func_state *state = &f->scratch->funcs[func];
 
