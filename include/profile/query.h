@@ -46,6 +46,12 @@ static inline bool query_passes(const struct query *q, const struct sample *s)
     return (q->event == QUERY_ANY_EVENT || s->event == q->event) && query_passes_event_aside(q, s);
 }
 
+/* How long each of the QUERY_TREND buckets of a range is. */
+static inline uint64_t query_bucket_ns(uint64_t from_ns, uint64_t to_ns)
+{
+    return (to_ns - from_ns) / QUERY_TREND + 1;
+}
+
 struct result_entry {
     uint64_t weight;
     uint32_t group, node; /* node: index in the result's own trie; 0: the empty stack */

@@ -252,7 +252,7 @@ static void scan_history(const struct query *q, struct history *h, const struct 
     struct scan c = { .q = q, .r = r, .n_stacks = stacks_node_count(s), .goes_on = goes_on };
 
     c.span_ns = r->to_ns - r->from_ns;
-    c.bucket_ns = c.span_ns / QUERY_TREND + 1;
+    c.bucket_ns = query_bucket_ns(r->from_ns, r->to_ns);
     c.bucket_from_ns = r->from_ns;
     if (goes_on)
         history_scan_after(h, asked->count, scan_run, &c);

@@ -6,7 +6,7 @@
 static uint64_t step_of(const struct trend_time *t)
 {
     uint64_t span = t->to_ns > t->from_ns ? t->to_ns - t->from_ns : 0;
-    return span / QUERY_TREND;
+    return query_bucket_ns(0, span);
 }
 
 static bool is_running(const struct trend_time *t)

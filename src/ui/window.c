@@ -29,8 +29,9 @@ void window_align(struct view_query *q, const struct session_status *status)
         return;
     if (q->window_ns && elapsed >= q->window_ns) {
         uint64_t step = q->window_ns / QUERY_TREND;
-        q->to_ns = (now / step + 1) * step;
-        q->from_ns = q->to_ns - q->window_ns;
+        uint64_t end = (now / step + 1) * step;
+        q->from_ns = end - q->window_ns;
+        q->to_ns = end - 1; /* so that its buckets are such steps */
         if (q->from_ns < now - elapsed)
             q->from_ns = now - elapsed;
         return;

@@ -33,7 +33,7 @@ static int setup(void **state)
     w->t.sort[0] = COLUMN_SELF;
     w->t.n_sort = 1;
     w->view.result.from_ns = 1000;
-    w->view.result.to_ns = 1800;
+    w->view.result.to_ns = 1799;
     w->now_ns = 1330;
     *state = w;
     return 0;
@@ -147,7 +147,7 @@ static void answer_by_cgroup(struct world *w, const uint32_t weights[2][3], uint
     static struct view_function funcs[3] = { { .name = "" }, { .name = "x", .key = 1 }, { .name = "y", .key = 2 } };
     struct view *v = &w->view;
     v->result = (struct result){ .parent = parent, .frame = frame, .n_nodes = 3, .n_frames = 3, .entries = w->entries,
-                                 .weight = 1000, .from_ns = 1000, .to_ns = 1800 };
+                                 .weight = 1000, .from_ns = 1000, .to_ns = 1799 };
     v->frame_func = frame_func;
     v->funcs = funcs;
     v->n_funcs = 3;

@@ -11,7 +11,7 @@
 /* Eighths of 100 ns each, from 1000 on. */
 static struct trend_time at(uint64_t now_ns)
 {
-    return (struct trend_time){ .from_ns = 1000, .to_ns = 1800, .now_ns = now_ns };
+    return (struct trend_time){ .from_ns = 1000, .to_ns = 1799, .now_ns = now_ns };
 }
 
 static void the_running_eighth_counts_by_its_rate(void **state)
@@ -71,7 +71,7 @@ static void the_beat_falls_at_a_quarter_and_at_three_quarters(void **state)
 
 static void a_range_that_moves_on_by_an_eighth_keeps_the_beat(void **state)
 {
-    struct trend_time before = { 1000, 1800, 1799 }, after = { 1100, 1900, 1801 };
+    struct trend_time before = { 1000, 1799, 1798 }, after = { 1100, 1899, 1801 };
     (void)state;
     assert_int_equal(trend_beat(&before), trend_beat(&after));
 }

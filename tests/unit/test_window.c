@@ -48,6 +48,8 @@ static void the_range_moves_by_eighths_of_the_window(void **state)
     assert_int_equal(first.from_ns, later.from_ns);
     assert_int_equal(first.to_ns, later.to_ns);
     assert_int_equal(next.from_ns - first.from_ns, 10 * NS_PER_SEC);
+    assert_int_equal(next.to_ns - first.to_ns, 10 * NS_PER_SEC);
+    assert_int_equal(query_bucket_ns(first.from_ns, first.to_ns), 10 * NS_PER_SEC); /* then a query goes on */
 }
 
 static void the_range_begins_where_sampling_did(void **state)
