@@ -34,8 +34,9 @@ static inline uint32_t functions_leaf(const struct result *r, const uint32_t *fr
  * frame count as, 0: nothing. with_group: rows are per (group, func); else group is 0. leaf_only: no totals
  * are made (then total = self, and the trend is of self). Rows are in no particular order.
  *
- * Where r goes on from the result of the build before (r->since), only what was added to it is added here. Who gives
- * frames that were there before another function than then sets r->since to 0. */
+ * Where r goes on from the result of the build before (r->since), only what was added to it is added here, and rows
+ * that all samples have left go. Who gives frames that were there before another function than then sets r->since
+ * to 0. */
 void functions_build(struct functions *f, const struct result *r, const uint32_t *frame_func,
                      uint32_t n_funcs, bool with_group, bool leaf_only);
 /* What the events beside r's count in each row itself: r->besides sums a row, in the order of the rows, as frame_func and

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A query: which samples, summed how → weights per (group, stack) with a private copy of the part of the trie
  * that they use, so that everything after the scan needs no lock. One linear pass over the history, or over what
- * was appended to it since the same question was asked before. */
+ * was appended to it since the same question was asked before and what left its range. */
 #ifndef FLAMETOP_PROFILE_QUERY_H
 #define FLAMETOP_PROFILE_QUERY_H
 
@@ -59,7 +59,7 @@ struct result_entry {
     uint32_t broken;      /* those of the samples whose callchain ends in garbage */
     uint8_t idle;         /* all of them are of the idle task (idle and others make different entries) */
     uint32_t trend[QUERY_TREND]; /* samples per eighth of the time range, oldest first */
-    uint32_t other;       /* of query.c: between entries and what was added to them */
+    uint32_t other;       /* of entries.c: between entries and what was added to them */
 };
 
 struct result {
@@ -77,15 +77,17 @@ struct result {
     uint64_t *beside;
     uint32_t besides;
     uint32_t n_left_out; /* entries that result_filter has put behind the others */
-    /* Unlike any other result's. When `since` is not 0, this result is the one that had that version and what is
-     * `added` (by entry; sums are of what is new): nodes, frames and entries that were there have their numbers
-     * still. For those who make tables of it. */
+    /* Unlike any other result's. When `since` is not 0, this result is the one that had that version, with its trends
+     * slid (result_slide_trend), and what is `added`: by entry, also of entries that are no more, what has come less what
+     * has left, modulo 2^64 or 2^32. Nodes and frames that were there have their numbers still. For those who make
+     * tables of it. */
     uint64_t version, since;
+    uint32_t slid; /* by so many buckets; mostly 0 */
     struct result_entry *added;
     uint32_t n_added;
     uint32_t n_frames_before; /* frames below are those of the run before; 1: a new trie */
     uint64_t goes_on_from;    /* the version of that run, whose nodes these are with more; 0: a new trie */
-    bool is_same_question;    /* as in the run before: its entries, too, are these with more */
+    bool is_same_question;    /* as in the run before; its range may have slid: what is added is the difference */
     uint64_t samples, weight; /* of all entries */
     uint64_t broken_samples;
     uint64_t first_ns, last_ns;   /* of the samples that were counted */
@@ -93,9 +95,17 @@ struct result {
     struct result_memory *memory; /* kept between runs */
 };
 
+/* What is left of a trend when its range slides by so many buckets. */
+static inline void result_slide_trend(uint32_t *trend, uint32_t buckets)
+{
+    for (uint32_t i = 0; i < QUERY_TREND; i++)
+        trend[i] = i + buckets < QUERY_TREND ? trend[i + buckets] : 0;
+}
+
 /* Fills r, reusing the memory of an earlier result (zero-initialised at first), and what it says when the question
- * is the same: then only what was appended since is looked at. Entries are in the order of their first sample. r is
- * only to be read until then, but for `since`, which may be set to 0. */
+ * is the same: then only what was appended since is looked at, and what a range has left behind that moved on by whole
+ * buckets, by half of its length at most. Entries are in the order of their first sample, which may have left since
+ * then; who is left by all is not there. r is only to be read until then, but for `since`, which may be set to 0. */
 void query_run(const struct query *q, struct history *h, const struct stacks *s, struct result *r);
 /* What query_run looked at: so many samples of the history, when it and the stacks had these epochs. */
 struct result_moment {

@@ -20,9 +20,12 @@ struct question {
     size_t thread_group_cap, thread_pass_cap, cpu_pass_cap;
 };
 
-/* range: whose from_ns and to_ns are those of the question. Tables of threads may have grown. */
+/* But for its range. Tables of threads may have grown. */
 bool question_is_same(const struct question *a, const struct query *q, const struct history *h,
-                      const struct stacks *s, const struct result *range);
+                      const struct stacks *s);
+/* range: whose from_ns and to_ns are those of the question. It is the same, or has moved on by so many buckets, of which
+ * most are still the same: else a new look at all of it is no dearer. */
+bool question_range_goes_on(const struct question *a, const struct result *range, uint32_t *buckets);
 void question_keep(struct question *a, const struct query *q, const struct history *h, const struct stacks *s,
                    const struct result *range);
 void question_done(struct question *a);

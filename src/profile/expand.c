@@ -114,6 +114,7 @@ void expand_entries(struct expanded *x, const struct result *r)
     to->besides = r->besides;
     to->n_added = copy_entries(x, &to->added, &x->added_cap, r->added, r->since ? r->n_added : 0);
     to->version = r->version;
+    to->slid = r->slid;
     to->since = r->since && r->since == x->entries_version ? r->since : 0;
     x->entries_version = r->version;
     to->samples = r->samples;

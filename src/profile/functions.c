@@ -19,7 +19,7 @@ struct functions_scratch {
     struct result part; /* what is new of a result */
     struct map rows;    /* (group, function) → row: of the first n_mapped rows */
     uint32_t n_mapped;
-    bool with_group, leaf_only, goes_on;
+    bool with_group, leaf_only, goes_on, slid;
     struct func_state *funcs;
     size_t funcs_cap;
     uint32_t era;
@@ -146,6 +146,7 @@ static const struct result *begin(struct functions *f, const struct result *r, b
     struct functions_scratch *s = f->scratch;
 
     s->goes_on = f->version && f->version == r->since && s->with_group == with_group && s->leaf_only == leaf_only;
+    s->slid = s->goes_on && r->slid;
     f->version = r->version;
     s->with_group = with_group;
     s->leaf_only = leaf_only;
@@ -156,10 +157,31 @@ static const struct result *begin(struct functions *f, const struct result *r, b
     }
     if (with_group)
         map_rows(f);
+    for (uint32_t i = 0; s->slid && i < f->n; i++)
+        result_slide_trend(f->rows[i].trend, r->slid);
     s->part = *r;
     s->part.entries = r->added;
     s->part.n_entries = r->n_added;
     return &s->part;
+}
+
+/* Whose samples have all left: as if they had never been there. */
+static void remove_empty(struct functions *f)
+{
+    struct functions_scratch *s = f->scratch;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < f->n; i++) {
+        if (!f->rows[i].total_count)
+            continue;
+        s->funcs[f->rows[i].func].row = n;
+        f->rows[n++] = f->rows[i];
+    }
+    if (n == f->n)
+        return;
+    f->n = n;
+    s->n_mapped = 0;
+    map_clear(&s->rows);
 }
 
 void functions_build(struct functions *f, const struct result *r, const uint32_t *frame_func,
@@ -174,6 +196,8 @@ void functions_build(struct functions *f, const struct result *r, const uint32_t
     paths_begin(&s->paths, r, with_group);
     for (uint32_t i = 0; i < s->paths.n_groups; i++)
         build_group(f, i, frame_func);
+    if (s->slid)
+        remove_empty(f);
 }
 
 void functions_beside(const struct functions *f, const struct result *r, const uint32_t *frame_func, bool with_group,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* This runs every second under the lock that the collector waits for, over all that is held when the question is
- * new, and else over what has come since: a sample costs one look into the part of the trie, one into an index and
+ * new, and else over what has come since and what a range that slides has left behind: a sample costs one look into the part of the trie, one into an index and
  * one cache line of its entry. */
 #include "profile/query.h"
 
@@ -8,31 +8,17 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "profile/part.h"
-#include "profile/question.h"
-
-#define HASH_MIN_BITS 10
-
-struct result_memory {
-    struct part part;
-    uint32_t *by_node; /* node * 2 + idle → entry + 1, when there are no groups */
-    uint32_t n_by_node;
-    uint32_t *hash;    /* (group, node, idle) → entry + 1, when there are */
-    unsigned hash_bits;
-    struct question asked;
-    uint32_t kept_before, all_before; /* entries, after the filter of the run before */
-    uint64_t version_before;
-    uint32_t n_needed; /* nodes that the first run over the part needed */
-    size_t by_node_cap, entries_cap, added_cap, beside_cap;
-};
+#include "profile/entries.h"
 
 struct scan {
     const struct query *q;
     struct result *r;
     uint32_t n_stacks;
-    bool grouped, goes_on, beyond;
-    uint64_t span_ns, bucket_ns;
-    uint64_t bucket_from_ns; /* of the bucket that the last sample fell in */
+    bool goes_on, beyond;
+    uint64_t sign;                     /* 1: samples come; UINT64_MAX: they leave, for sums are modulo 2^64 or 2^32 */
+    uint64_t look_from_ns, look_ns;    /* which samples are meant: from when, for how long */
+    uint64_t from_ns, bucket_ns;       /* of the range that trends divide */
+    uint64_t bucket_from_ns;           /* of the bucket that the last sample fell in */
     uint32_t bucket;
 };
 
@@ -40,115 +26,6 @@ static uint64_t next_version(void)
 {
     static _Atomic uint64_t last;
     return ++last;
-}
-
-/* ---- entries ---- */
-
-static size_t hash_home(const struct result_memory *m, uint32_t group, uint32_t node, uint8_t idle)
-{
-    uint64_t key = (uint64_t)group << 32 | node;
-
-    key = (key ^ idle) * UINT64_C(0x9e3779b97f4a7c15);
-    key ^= key >> 32;
-    return (size_t)(key * UINT64_C(0xd6e8feb86659fd93) >> (64 - m->hash_bits));
-}
-
-static uint32_t *hash_find(const struct result *r, uint32_t group, uint32_t node, uint8_t idle)
-{
-    const struct result_memory *m = r->memory;
-    size_t mask = ((size_t)1 << m->hash_bits) - 1;
-    size_t i = hash_home(m, group, node, idle);
-
-    for (; m->hash[i]; i = (i + 1) & mask) {
-        const struct result_entry *e = &r->entries[m->hash[i] - 1];
-        if (e->node == node && e->group == group && e->idle == idle)
-            break;
-    }
-    return &m->hash[i];
-}
-
-static void hash_reset(struct result_memory *m, unsigned bits)
-{
-    size_t size = (size_t)1 << bits;
-
-    if (m->hash && m->hash_bits == bits) {
-        memset(m->hash, 0, size * sizeof *m->hash);
-        return;
-    }
-    mem_free(m->hash);
-    m->hash_bits = bits;
-    m->hash = mem_array(size, sizeof *m->hash);
-}
-
-static void hash_grow(struct result *r)
-{
-    hash_reset(r->memory, r->memory->hash_bits + 1);
-    for (uint32_t i = 0; i < r->n_entries; i++) {
-        const struct result_entry *e = &r->entries[i];
-        *hash_find(r, e->group, e->node, e->idle) = i + 1;
-    }
-}
-
-static bool is_grouped(const struct query *q)
-{
-    return q->by_cpu || q->thread_group;
-}
-
-static void index_new_nodes(struct result_memory *m)
-{
-    MEM_GROW(m->by_node, m->by_node_cap, (size_t)m->part.n_nodes * 2);
-    memset(m->by_node + (size_t)m->n_by_node * 2, 0,
-           (size_t)(m->part.n_nodes - m->n_by_node) * 2 * sizeof *m->by_node);
-    m->n_by_node = m->part.n_nodes;
-}
-
-/* Where the number of an entry, plus one, is to be found. */
-static inline uint32_t *entry_slot(const struct result *r, uint32_t group, uint32_t node, uint8_t idle)
-{
-    struct result_memory *m = r->memory;
-
-    if (is_grouped(&m->asked.q))
-        return hash_find(r, group, node, idle);
-    if (node >= m->n_by_node)
-        index_new_nodes(m);
-    return &m->by_node[(size_t)node * 2 + idle];
-}
-
-static struct result_entry *add_entry(struct result *r, uint32_t *slot, uint32_t group, uint32_t node, uint8_t idle)
-{
-    uint32_t i = r->n_entries++;
-
-    *slot = i + 1;
-    MEM_GROW(r->entries, r->memory->entries_cap, r->n_entries);
-    r->entries[i] = (struct result_entry){ .group = group, .node = node, .idle = idle };
-    if (r->besides) {
-        MEM_GROW(r->beside, r->memory->beside_cap, (size_t)r->n_entries * r->besides);
-        memset(r->beside + (size_t)i * r->besides, 0, r->besides * sizeof *r->beside);
-    }
-    if (is_grouped(&r->memory->asked.q) && r->n_entries > (size_t)1 << (r->memory->hash_bits - 1))
-        hash_grow(r);
-    return &r->entries[i];
-}
-
-static inline struct result_entry *entry_at(struct result *r, uint32_t group, uint32_t node, uint8_t idle)
-{
-    uint32_t *slot = entry_slot(r, group, node, idle);
-
-    return *slot ? &r->entries[*slot - 1] : add_entry(r, slot, group, node, idle);
-}
-
-/* What is added to an entry. The two point at each other: nothing needs to be cleared before a run. */
-static struct result_entry *added_to(struct result *r, struct result_entry *e)
-{
-    uint32_t entry = (uint32_t)(e - r->entries);
-
-    if (e->other >= r->n_added || r->added[e->other].other != entry) {
-        e->other = r->n_added++;
-        MEM_GROW(r->added, r->memory->added_cap, r->n_added);
-        r->added[e->other] =
-            (struct result_entry){ .group = e->group, .node = e->node, .idle = e->idle, .other = entry };
-    }
-    return &r->added[e->other];
 }
 
 /* ---- the scan ---- */
@@ -164,18 +41,18 @@ static inline uint32_t group_of(const struct query *q, const struct sample *s)
 static inline uint32_t bucket_of(struct scan *c, uint64_t time_ns)
 {
     if (time_ns - c->bucket_from_ns >= c->bucket_ns) {
-        c->bucket = (uint32_t)((time_ns - c->r->from_ns) / c->bucket_ns);
-        c->bucket_from_ns = c->r->from_ns + c->bucket * c->bucket_ns;
+        c->bucket = (uint32_t)((time_ns - c->from_ns) / c->bucket_ns);
+        c->bucket_from_ns = c->from_ns + c->bucket * c->bucket_ns;
     }
     return c->bucket;
 }
 
-static inline void count_sample(struct result_entry *e, const struct sample *s, uint32_t bucket)
+static inline void count_sample(struct result_entry *e, const struct sample *s, uint32_t bucket, uint64_t sign)
 {
-    e->weight += s->weight;
-    e->count++;
-    e->broken += (s->flags & SAMPLE_BROKEN) != 0;
-    e->trend[bucket]++;
+    e->weight += sign * s->weight;
+    e->count += (uint32_t)sign;
+    e->broken += s->flags & SAMPLE_BROKEN ? (uint32_t)sign : 0;
+    e->trend[bucket] += (uint32_t)sign;
 }
 
 /* Which of the other events a sample is of, plus one; 0: none. */
@@ -188,11 +65,6 @@ static inline uint32_t column_beside(const struct query *q, const struct sample 
     return 0;
 }
 
-static inline uint64_t *beside_of(const struct result *r, const struct result_entry *e)
-{
-    return r->beside + (size_t)(e - r->entries) * r->besides;
-}
-
 /* A sample of an event beside the one that is asked for. */
 static void scan_beside(const struct scan *c, const struct sample *s)
 {
@@ -202,19 +74,21 @@ static void scan_beside(const struct scan *c, const struct sample *s)
     if (!column || !query_passes_event_aside(c->q, s))
         return;
     node = part_node(&r->memory->part, s->stack < c->n_stacks ? s->stack : 0);
-    beside_of(r, entry_at(r, group_of(c->q, s), node, (s->flags & SAMPLE_IDLE) != 0))[column - 1] += s->weight;
+    entries_beside(r, entries_at(r, group_of(c->q, s), node, (s->flags & SAMPLE_IDLE) != 0))[column - 1] +=
+        c->sign * s->weight;
 }
 
 static void scan_run(void *ctx, struct sample *samples, size_t n)
 {
     struct scan *c = ctx;
     struct result *r = c->r;
+    uint64_t *firsts_ns = r->memory->firsts_ns;
 
     for (const struct sample *s = samples; s < samples + n; s++) {
         struct result_entry *e;
         uint32_t node, bucket;
 
-        if (s->time_ns - r->from_ns > c->span_ns)
+        if (s->time_ns - c->look_from_ns > c->look_ns)
             continue;
         c->beyond |= s->thread >= c->q->n_threads;
         if (!query_passes(c->q, s)) {
@@ -224,37 +98,62 @@ static void scan_run(void *ctx, struct sample *samples, size_t n)
         }
         node = part_node(&r->memory->part, s->stack < c->n_stacks ? s->stack : 0);
         bucket = bucket_of(c, s->time_ns);
-        e = entry_at(r, group_of(c->q, s), node, (s->flags & SAMPLE_IDLE) != 0);
-        count_sample(e, s, bucket);
+        e = entries_at(r, group_of(c->q, s), node, (s->flags & SAMPLE_IDLE) != 0);
+        count_sample(e, s, bucket, c->sign);
         if (r->besides)
-            beside_of(r, e)[r->besides - 1] += s->flags & SAMPLE_PARTLY ? s->weight : 0;
+            entries_beside(r, e)[r->besides - 1] += s->flags & SAMPLE_PARTLY ? c->sign * s->weight : 0;
         if (c->goes_on)
-            count_sample(added_to(r, e), s, bucket);
-        r->first_ns = s->time_ns < r->first_ns ? s->time_ns : r->first_ns;
+            count_sample(entries_added_to(r, e), s, bucket, c->sign);
+        firsts_ns[bucket] = s->time_ns < firsts_ns[bucket] ? s->time_ns : firsts_ns[bucket];
         r->last_ns = s->time_ns > r->last_ns ? s->time_ns : r->last_ns;
     }
 }
 
-static void sum_up(struct result *r)
+static void look_at(struct scan *c, uint64_t from_ns, uint64_t to_ns)
 {
-    r->samples = r->weight = r->broken_samples = 0;
-    for (uint32_t i = 0; i < r->n_entries; i++) {
-        r->samples += r->entries[i].count;
-        r->weight += r->entries[i].weight;
-        r->broken_samples += r->entries[i].broken;
-    }
+    c->look_from_ns = from_ns;
+    c->look_ns = to_ns - from_ns;
 }
 
-static void scan_history(const struct query *q, struct history *h, const struct stacks *s, struct result *r,
-                         bool goes_on)
+static void divide(struct scan *c, uint64_t from_ns, uint64_t to_ns)
+{
+    c->bucket = 0;
+    c->from_ns = c->bucket_from_ns = from_ns;
+    c->bucket_ns = query_bucket_ns(from_ns, to_ns);
+}
+
+/* Of the samples that were looked at before, those that the range has left behind are taken out, and their buckets go;
+ * those that it has reached come in. */
+static void slide(struct scan *c, struct history *h, uint32_t buckets)
+{
+    struct result *r = c->r;
+    uint64_t count = r->memory->asked.count, *firsts_ns = r->memory->firsts_ns;
+    uint64_t by_ns = buckets * query_bucket_ns(r->from_ns, r->to_ns);
+    uint64_t old_from_ns = r->from_ns - by_ns, old_to_ns = r->to_ns - by_ns;
+
+    divide(c, old_from_ns, old_to_ns);
+    c->sign = UINT64_MAX;
+    look_at(c, old_from_ns, r->from_ns - 1);
+    history_scan_between(h, 0, count, old_from_ns, r->from_ns - 1, scan_run, c);
+    entries_slide(r, buckets);
+    memmove(firsts_ns, firsts_ns + buckets, (QUERY_TREND - buckets) * sizeof *firsts_ns);
+    memset(firsts_ns + QUERY_TREND - buckets, 0xff, buckets * sizeof *firsts_ns);
+    divide(c, r->from_ns, r->to_ns);
+    c->sign = 1;
+    look_at(c, old_to_ns + 1, r->to_ns);
+    history_scan_between(h, 0, count, old_to_ns + 1, r->to_ns, scan_run, c);
+}
+
+static void scan_history(const struct query *q, struct history *h, const struct stacks *s, struct result *r)
 {
     struct question *asked = &r->memory->asked;
-    struct scan c = { .q = q, .r = r, .n_stacks = stacks_node_count(s), .goes_on = goes_on };
+    struct scan c = { .q = q, .r = r, .n_stacks = stacks_node_count(s), .goes_on = r->is_same_question, .sign = 1 };
 
-    c.span_ns = r->to_ns - r->from_ns;
-    c.bucket_ns = query_bucket_ns(r->from_ns, r->to_ns);
-    c.bucket_from_ns = r->from_ns;
-    if (goes_on)
+    if (r->slid)
+        slide(&c, h, r->slid);
+    divide(&c, r->from_ns, r->to_ns);
+    look_at(&c, r->from_ns, r->to_ns);
+    if (r->is_same_question)
         history_scan_after(h, asked->count, scan_run, &c);
     else
         history_scan(h, r->from_ns, r->to_ns, scan_run, &c);
@@ -275,14 +174,11 @@ static void start_anew(const struct query *q, struct result *r)
 {
     struct result_memory *m = r->memory;
 
-    r->n_entries = r->n_left_out = 0;
     r->besides = q->n_beside ? q->n_beside + 1u : 0;
-    r->samples = 0;
-    m->kept_before = m->all_before = 0;
+    r->last_ns = 0;
+    memset(m->firsts_ns, 0xff, sizeof m->firsts_ns);
     m->asked.beyond = false;
-    m->n_by_node = 0;
-    if (is_grouped(q))
-        hash_reset(m, m->hash_bits);
+    entries_begin(r);
 }
 
 static void part_anew(const struct stacks *s, struct result *r)
@@ -328,18 +224,41 @@ static void show_part(struct result *r)
     r->n_frames = p->n_frames;
 }
 
+/* The first and the last of the samples that were counted: known by bucket, since those of the oldest may leave. */
+static void find_extent(struct result *r)
+{
+    const uint64_t *firsts_ns = r->memory->firsts_ns;
+    uint32_t i = 0;
+
+    while (i < QUERY_TREND && firsts_ns[i] == UINT64_MAX)
+        i++;
+    r->first_ns = i < QUERY_TREND ? firsts_ns[i] : 0;
+    r->last_ns = i < QUERY_TREND ? r->last_ns : 0;
+}
+
+/* Whether the question is that of before; its range may have slid by r->slid buckets. */
+static bool goes_on(const struct query *q, const struct history *h, const struct stacks *s, struct result *r)
+{
+    const struct question *asked = &r->memory->asked;
+    uint32_t slid;
+    bool same = question_is_same(asked, q, h, s) && question_range_goes_on(asked, r, &slid) &&
+                (!slid || part_serves(r->memory, s));
+
+    r->slid = same ? slid : 0;
+    return same;
+}
+
 void query_run(const struct query *q, struct history *h, const struct stacks *s, struct result *r)
 {
-    bool goes_on, serves, empty;
+    bool serves, empty;
 
-    if (!r->memory) {
+    if (!r->memory)
         r->memory = mem_zalloc(sizeof *r->memory);
-        r->memory->hash_bits = HASH_MIN_BITS;
-    }
     choose_range(q, h, r);
-    goes_on = question_is_same(&r->memory->asked, q, h, s, r);
-    serves = goes_on || part_serves(r->memory, s);
-    if (goes_on)
+    r->is_same_question = goes_on(q, h, s, r);
+    serves = r->is_same_question || part_serves(r->memory, s);
+    question_keep(&r->memory->asked, q, h, s, r);
+    if (r->is_same_question)
         go_on(r);
     else
         start_anew(q, r);
@@ -347,85 +266,21 @@ void query_run(const struct query *q, struct history *h, const struct stacks *s,
         part_stays(r);
     else
         part_anew(s, r);
-    question_keep(&r->memory->asked, q, h, s, r);
     empty = r->to_ns < r->from_ns;
-    if (!r->n_entries) {
-        r->first_ns = UINT64_MAX;
-        r->last_ns = 0;
-    }
     r->n_added = 0;
     if (!empty)
-        scan_history(q, h, s, r, goes_on);
+        scan_history(q, h, s, r);
     if (!serves)
         r->memory->n_needed = r->memory->part.n_nodes;
     show_part(r);
     if (empty)
         r->to_ns = r->from_ns;
-    sum_up(r);
-    if (!r->samples)
-        r->first_ns = 0;
+    entries_sum_up(r);
+    find_extent(r);
     r->version = next_version();
     r->goes_on_from = r->memory->version_before;
-    r->is_same_question = goes_on;
     /* what was left out is so no more */
-    r->since = goes_on && r->memory->kept_before == r->memory->all_before ? r->memory->version_before : 0;
-}
-
-static void swap_entries(struct result *r, uint32_t a, uint32_t b)
-{
-    struct result_entry *x = &r->entries[a], *y = &r->entries[b], z = *x;
-    uint32_t *slot_x = entry_slot(r, x->group, x->node, x->idle), *slot_y = entry_slot(r, y->group, y->node, y->idle);
-
-    *slot_x = b + 1;
-    *slot_y = a + 1;
-    *x = *y;
-    *y = z;
-    for (uint32_t i = 0; i < r->besides; i++) {
-        uint64_t *left = beside_of(r, x) + i, *right = beside_of(r, y) + i, sum = *left;
-
-        *left = *right;
-        *right = sum;
-    }
-}
-
-static bool is_dropped_as_before(const struct result *r, const uint8_t *drop)
-{
-    const struct result_memory *m = r->memory;
-
-    for (uint32_t i = 0; i < m->all_before; i++) {
-        if (!drop[i] != (i < m->kept_before))
-            return false;
-    }
-    return true;
-}
-
-static void filter_added(struct result *r, const uint8_t *drop)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < r->n_added; i++) {
-        if (!drop[r->added[i].other])
-            r->added[n++] = r->added[i];
-    }
-    r->n_added = n;
-}
-
-void result_filter(struct result *r, const uint8_t *drop)
-{
-    uint32_t n = 0;
-
-    r->since = r->is_same_question && is_dropped_as_before(r, drop) ? r->memory->version_before : 0;
-    filter_added(r, drop);
-    for (uint32_t i = 0; i < r->n_entries; i++) {
-        if (drop[i])
-            continue;
-        if (n < i)
-            swap_entries(r, n, i);
-        n++;
-    }
-    r->n_left_out += r->n_entries - n;
-    r->n_entries = n;
-    sum_up(r);
+    r->since = r->is_same_question && r->memory->kept_before == r->memory->all_before ? r->memory->version_before : 0;
 }
 
 struct result_moment result_moment(const struct result *r)

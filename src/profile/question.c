@@ -11,19 +11,28 @@ static bool same_table(const void *old, const void *now, size_t bytes)
 }
 
 bool question_is_same(const struct question *a, const struct query *q, const struct history *h,
-                      const struct stacks *s, const struct result *range)
+                      const struct stacks *s)
 {
     const struct query *old = &a->q;
 
     return a->history == h && a->stacks == s && a->history_epoch == history_epoch(h) &&
-           a->stacks_epoch == stacks_epoch(s) && a->from_ns == range->from_ns && a->to_ns == range->to_ns &&
-           old->event == q->event && old->need_flags == q->need_flags && old->by_cpu == q->by_cpu &&
+           a->stacks_epoch == stacks_epoch(s) && old->event == q->event && old->need_flags == q->need_flags && old->by_cpu == q->by_cpu &&
            old->only_cpu == q->only_cpu && old->n_cpu_pass == q->n_cpu_pass && old->n_beside == q->n_beside &&
            !memcmp(old->beside, q->beside, sizeof q->beside) &&
            (a->beyond ? old->n_threads == q->n_threads : old->n_threads <= q->n_threads) &&
            same_table(old->cpu_pass, q->cpu_pass, q->n_cpu_pass) &&
            same_table(old->thread_pass, q->thread_pass, old->n_threads) &&
            same_table(old->thread_group, q->thread_group, old->n_threads * sizeof *q->thread_group);
+}
+
+bool question_range_goes_on(const struct question *a, const struct result *range, uint32_t *buckets)
+{
+    uint64_t by_ns = range->from_ns - a->from_ns, bucket_ns = query_bucket_ns(a->from_ns, a->to_ns);
+
+    if (by_ns != range->to_ns - a->to_ns || by_ns % bucket_ns || by_ns / bucket_ns > QUERY_TREND / 2)
+        return false;
+    *buckets = (uint32_t)(by_ns / bucket_ns);
+    return true;
 }
 
 #define COPY_TABLE(a, q, table, n)                                                                                  \

@@ -59,11 +59,12 @@ struct look {
 
 /* --- who is asked for --- */
 
-static void count_path(struct inlines *in, const struct view *v, const struct result_entry *e)
+static void count_added(struct inlines *in, const struct view *v, const struct result_entry *e)
 {
-    in->all += e->count;
+    uint64_t n = (uint64_t)(int64_t)(int32_t)e->count; /* more may have left than came */
+    in->all += n;
     for (uint32_t node = e->node; node; node = v->result.parent[node])
-        in->samples[v->frame_func[v->result.frame[node]]] += e->count;
+        in->samples[v->frame_func[v->result.frame[node]]] += n;
 }
 
 /* Callers come first: one pass from the end gives all sums. */
@@ -97,7 +98,7 @@ static void count_samples(struct inlines *in, const struct view *v)
         count_all(in, v);
     for (uint32_t i = 0; goes_on && i < r->n_added; i++)
         if (!r->added[i].idle)
-            count_path(in, v, &r->added[i]);
+            count_added(in, v, &r->added[i]);
     in->counted_version = r->version;
 }
 

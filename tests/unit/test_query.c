@@ -415,31 +415,6 @@ static void another_question_begins_anew(void **state)
     assert_int_equal(f->result.since, 0);
 }
 
-static void a_range_that_slides_keeps_the_numbers_of_nodes_and_frames(void **state)
-{
-    struct fixture *f = *state;
-    uint32_t node;
-    uint64_t version;
-
-    fixture_stack(f, "12", 5, 0);
-    fixture_stack(f, "13", 7, 0);
-    f->query = (struct query){ .from_ns = 1, .to_ns = 2 };
-    fixture_query(f);
-    assert_int_equal(f->result.n_entries, 2);
-    node = f->result.entries[1].node;
-    version = f->result.version;
-    fixture_stack(f, "14", 11, 0);
-    f->query = (struct query){ .from_ns = 2, .to_ns = 3 };
-    fixture_query(f);
-    assert_int_equal(f->result.since, 0);
-    assert_int_equal(f->result.goes_on_from, version);
-    assert_int_equal(f->result.n_frames_before, 4);
-    assert_int_equal(f->result.n_entries, 2);
-    assert_int_equal(f->result.entries[0].node, node);
-    assert_int_equal(f->result.entries[0].weight, 7);
-    assert_int_equal(f->result.weight, 18);
-}
-
 static void what_no_range_needs_any_more_is_left_behind(void **state)
 {
     struct fixture *f = *state;
@@ -636,7 +611,6 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(what_was_appended_is_added_to_the_result_of_before, setup, teardown),
         cmocka_unit_test_setup_teardown(another_question_begins_anew, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_range_that_slides_keeps_the_numbers_of_nodes_and_frames, setup, teardown),
         cmocka_unit_test_setup_teardown(what_no_range_needs_any_more_is_left_behind, setup, teardown),
         cmocka_unit_test_setup_teardown(tables_of_threads_may_grow_while_a_question_stays, setup, teardown),
         cmocka_unit_test_setup_teardown(another_filter_breaks_the_row_of_results, setup, teardown),

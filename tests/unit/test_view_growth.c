@@ -7,9 +7,12 @@
 
 #include "elf_maker.h"
 #include "profile/functions.h"
+#include "session/view_parts.h"
 #include "symbols/worker.h"
 
 #define SECOND_NS UINT64_C(1000000000)
+
+#define BUCKET_NS 64
 
 #define FILES     40
 
@@ -144,6 +147,13 @@ static void assert_same_tables(const struct functions *f, const struct view *v, 
     }
 }
 
+/* The window on what came last. */
+static void slide(struct view_query *q)
+{
+    q->to_ns = (now_ns / BUCKET_NS + 1) * BUCKET_NS - 1;
+    q->from_ns = q->to_ns + 1 - QUERY_TREND * BUCKET_NS;
+}
+
 static void change_something(struct view_query *q)
 {
     char path[64];
@@ -190,6 +200,12 @@ static void change_something(struct view_query *q)
         break;
     case 13:
         q->from_ns = 1 + random_below(2000);
+        q->to_ns = SECOND_NS;
+        break;
+    case 14:
+    case 15:
+    case 16:
+        slide(q);
         break;
     }
 }
@@ -202,36 +218,62 @@ static bool has_name(const struct view *v, const char *name)
     return false;
 }
 
+/* Who is hot enough to ask what is inlined there: counted in each query, if that asks so. */
+static bool assert_same_heat(const struct view *v, const struct view *as)
+{
+    const struct inlines *in = &v->memory->inlines, *want = &as->memory->inlines;
+    if (!want->counted_version)
+        return false;
+    assert_int_equal(in->all, want->all);
+    for (uint32_t i = 1, k = 1; i < want->n_samples; i++, k = 1) {
+        while (k < in->n_samples && v->funcs[k].key != as->funcs[i].key)
+            k++;
+        assert_true(k < in->n_samples);
+        assert_int_equal(in->samples[k], want->samples[i]);
+    }
+    return true;
+}
+
+static void redraw(const struct view_query *q, struct view *v, struct functions *f, bool by_group)
+{
+    session_query(s, q, v);
+    functions_build(f, &v->result, v->frame_func, v->n_funcs, by_group, false);
+}
+
 static void a_view_that_goes_on_says_what_a_new_one_says(void **state)
 {
-    struct view_query q = { .from_ns = 1, .to_ns = SECOND_NS };
+    struct view_query q = { .from_ns = 1, .to_ns = SECOND_NS, .hot_inlines = true };
     struct view v = { 0 };
     struct functions f = { 0 };
-    uint32_t gone_on = 0, generation, named = 0;
+    uint32_t gone_on = 0, slid = 0, heat = 0, generation, named = 0;
     (void)state;
     for (int round = 0; round < 300; round++) {
         struct view as = { 0 };
         struct functions want = { 0 };
         for (uint32_t n = random_below(40); n; n--)
             sample();
+        if (q.to_ns < SECOND_NS)
+            slide(&q);
         change_something(&q);
         bool by_group = q.group == VIEW_GROUP_COMM_SYMBOL || q.group == VIEW_GROUP_CPU;
-        session_query(s, &q, &v);
+        redraw(&q, &v, &f, by_group);
+        slid += v.result.since && v.result.slid;
         do { /* while names come */
             assert_true(symbolizer_settle(s->symbolizer, 60 * SECOND_NS));
             generation = symbolizer_generation(s->symbolizer);
-            session_query(s, &q, &v);
+            redraw(&q, &v, &f, by_group);
         } while (!symbolizer_settle(s->symbolizer, 0) || symbolizer_generation(s->symbolizer) != generation);
         named += has_name(&v, "one");
         gone_on += v.result.since != 0;
-        functions_build(&f, &v.result, v.frame_func, v.n_funcs, by_group, false);
-        session_query(s, &q, &as);
-        functions_build(&want, &as.result, as.frame_func, as.n_funcs, by_group, false);
+        redraw(&q, &as, &want, by_group);
         assert_same_tables(&f, &v, &want, &as);
         functions_done(&want);
+        heat += assert_same_heat(&v, &as);
         view_done(&as);
     }
     assert_true(gone_on > 100);
+    assert_true(slid > 20);
+    assert_true(heat > 50);
     assert_true(named > 30);
     functions_done(&f);
     view_done(&v);

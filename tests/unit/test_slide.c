@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A result whose range moves on, and the tables made of it, are what new ones would be. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "profile/expand.h"
+#include "profile/functions.h"
+#include "profile_fixture.h"
+
+#define BUCKET 100
+#define WINDOW (QUERY_TREND * BUCKET)
+#define FUNCS  64
+
+struct world {
+    struct fixture f;
+    struct expanded x;
+    struct functions functions, inlined; /* without inlined functions and with them */
+    bool with_group, leaf_only;
+    uint32_t leaf; /* entries that end in such frames are dropped */
+};
+
+static int setup(void **state)
+{
+    struct world *w = mem_zalloc(sizeof *w);
+
+    fixture_init(&w->f);
+    *state = w;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+
+    expanded_done(&w->x);
+    functions_done(&w->functions);
+    functions_done(&w->inlined);
+    fixture_done(&w->f);
+    mem_free(w);
+    return 0;
+}
+
+/* ---- a few samples ---- */
+
+static void at(struct fixture *f, uint64_t time_ns, uint32_t frame, uint64_t weight)
+{
+    struct sample s = { .time_ns = time_ns, .weight = weight, .flags = SAMPLE_BROKEN };
+
+    fixture_add(f, &s, (const uint32_t[]){ 1, frame }, 2);
+}
+
+static void ask(struct fixture *f, uint64_t from_ns)
+{
+    f->query.from_ns = from_ns;
+    f->query.to_ns = from_ns + WINDOW - 1;
+    fixture_query(f);
+}
+
+static void a_range_that_slides_takes_out_what_it_leaves_behind(void **state)
+{
+    struct world *w = *state;
+    struct fixture *f = &w->f;
+    const struct result *r = &f->result;
+    uint64_t version;
+
+    at(f, 1000, 2, UINT64_MAX);
+    at(f, 1150, 3, 7);
+    at(f, 1160, 2, 20);
+    ask(f, 1000);
+    version = r->version;
+    at(f, 1800, 3, 5);
+    ask(f, 1100);
+    assert_int_equal(r->slid, 1);
+    assert_int_equal(r->since, version);
+    assert_int_equal(r->n_entries, 2);
+    assert_int_equal(r->entries[0].weight, 20);
+    assert_int_equal(r->entries[0].count, 1);
+    assert_int_equal(r->entries[0].broken, 1);
+    assert_int_equal(r->entries[0].trend[0], 1);
+    assert_int_equal(r->entries[1].weight, 12);
+    assert_int_equal(r->entries[1].trend[7], 1);
+    assert_int_equal(r->n_added, 2);
+    assert_int_equal(r->added[0].weight, 1); /* less UINT64_MAX */
+    assert_int_equal(r->added[0].count, UINT32_MAX);
+    assert_int_equal(r->first_ns, 1150);
+    assert_int_equal(r->last_ns, 1800);
+}
+
+static void an_entry_that_all_samples_have_left_is_gone(void **state)
+{
+    struct world *w = *state;
+    struct fixture *f = &w->f;
+    const struct result *r = &f->result;
+    uint32_t node;
+
+    at(f, 1000, 2, 10);
+    at(f, 1150, 3, 7);
+    ask(f, 1000);
+    node = r->entries[0].node;
+    ask(f, 1100);
+    assert_int_equal(r->n_entries, 1);
+    assert_int_equal(r->entries[0].weight, 7);
+    assert_int_equal(r->n_added, 1);
+    assert_int_equal(r->added[0].node, node);
+    at(f, 1850, 2, 1);
+    ask(f, 1100);
+    assert_int_equal(r->slid, 0);
+    assert_int_equal(r->n_entries, 2);
+    assert_int_equal(r->entries[1].node, node); /* one that comes back is a new one */
+    assert_int_equal(r->entries[1].weight, 1);
+    ask(f, 1200);
+    ask(f, 1600);
+    assert_int_equal(r->slid, 4);
+    assert_int_equal(r->samples, 1);
+    ask(f, 1900);
+    assert_int_equal(r->samples, 0);
+    assert_int_equal(r->first_ns, 0);
+    assert_int_equal(r->last_ns, 0);
+}
+
+static void what_was_there_before_the_range_came_is_counted_then(void **state)
+{
+    struct world *w = *state;
+    struct fixture *f = &w->f;
+
+    at(f, 1850, 2, 10); /* behind the range's end */
+    at(f, 1700, 2, 1);
+    ask(f, 1000);
+    assert_int_equal(f->result.weight, 1);
+    ask(f, 1100);
+    assert_int_equal(f->result.slid, 1);
+    assert_int_equal(f->result.weight, 11);
+}
+
+static void a_range_that_does_not_slide_by_buckets_begins_anew(void **state)
+{
+    static const uint64_t by[] = { 50, 500, 800, 5000, (uint64_t)-100 };
+    struct world *w = *state;
+    struct fixture *f = &w->f;
+
+    at(f, 1000, 2, 10);
+    for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
+        ask(f, 10000);
+        ask(f, 10000 + by[i]);
+        assert_int_equal(f->result.since, 0);
+    }
+    ask(f, 10000);
+    f->query.from_ns += 100; /* but not its end */
+    fixture_query(f);
+    assert_int_equal(f->result.since, 0);
+}
+
+static void nodes_and_frames_keep_their_numbers(void **state)
+{
+    struct world *w = *state;
+    struct fixture *f = &w->f;
+    const struct result *r = &f->result;
+    uint32_t node;
+    uint64_t version;
+
+    at(f, 1000, 2, 5);
+    at(f, 1700, 3, 7);
+    ask(f, 1000);
+    node = r->entries[1].node;
+    version = r->version;
+    at(f, 1850, 4, 11);
+    for (uint64_t from_ns = 1100; from_ns <= 1600; from_ns += 500, version = r->version) { /* it slides; it is new */
+        ask(f, from_ns);
+        assert_int_equal(r->goes_on_from, version);
+        assert_int_equal(r->n_frames_before, from_ns == 1100 ? 4 : 5);
+        assert_int_equal(r->entries[0].node, node);
+        assert_int_equal(r->weight, 18);
+    }
+}
+
+/* ---- many ---- */
+
+/* A little out of order, and some before the range or behind it. Weights add up to more than 2^64. */
+static void fill(struct world *w, uint64_t now_ns, uint32_t n)
+{
+    struct fixture *f = &w->f;
+
+    while (n-- > 0) {
+        struct sample s = {
+            .time_ns = now_ns - 3 * BUCKET + fixture_random(f, 5 * BUCKET),
+            .weight = (uint64_t)fixture_random(f, UINT32_MAX) << 32 | (1 + fixture_random(f, 1000)),
+            .thread = fixture_random(f, 9),
+            .cpu = (uint16_t)fixture_random(f, 4),
+            .event = (uint8_t)fixture_random(f, 3),
+            .flags = (uint8_t)fixture_random(f, 64),
+        };
+        uint32_t frames[FIXTURE_DEPTH], depth = fixture_random(f, 7);
+
+        for (uint32_t d = 0; d < depth; d++)
+            frames[d] = 1 + fixture_random(f, d < 3 ? 2 : 6);
+        fixture_add(f, &s, frames, depth);
+    }
+}
+
+static void compact_stacks(struct fixture *f)
+{
+    uint8_t *keep = mem_array(stacks_node_count(f->stacks), 1);
+
+    memset(keep, 1, stacks_node_count(f->stacks));
+    mem_free(stacks_compact(f->stacks, keep));
+    mem_free(keep);
+}
+
+static void change_something(struct world *w)
+{
+    static const uint32_t groups[][9] = { { 3, 1, 1, 0, 9, 3, 2, 1, 1 }, { 3, 1, 1, 0, 9, 3, 2, 4, 4 } };
+    static const uint8_t passes[][9] = { { 1, 0, 1, 1, 1, 1, 1, 1, 1 }, { 1, 0, 1, 1, 1, 0, 1, 1, 0 } };
+    struct fixture *f = &w->f;
+    struct query *q = &f->query;
+
+    switch (fixture_random(f, 70)) {
+    case 0:
+        q->by_cpu = !q->by_cpu;
+        break;
+    case 1:
+        q->thread_group = fixture_random(f, 2) ? NULL : groups[fixture_random(f, 2)];
+        break;
+    case 2:
+        q->thread_pass = fixture_random(f, 3) ? passes[fixture_random(f, 2)] : NULL;
+        break;
+    case 3:
+        q->n_threads = 7 + fixture_random(f, 3);
+        break;
+    case 4:
+        q->event = fixture_random(f, 2) ? QUERY_ANY_EVENT : (uint8_t)fixture_random(f, 3);
+        break;
+    case 5:
+        q->n_beside = q->event < 2 ? (uint8_t)fixture_random(f, 2) : 0;
+        q->beside[0] = q->n_beside ? 2 : 0;
+        break;
+    case 6:
+        q->need_flags = fixture_random(f, 3) ? 0 : SAMPLE_USER;
+        break;
+    case 7:
+        q->only_cpu = fixture_random(f, 3) ? 0 : 2;
+        break;
+    case 8:
+        w->leaf = fixture_random(f, 5);
+        break;
+    case 9:
+        history_shrink(f->history, history_bytes(f->history) / 2);
+        break;
+    case 10:
+        compact_stacks(f);
+        break;
+    case 11:
+        w->with_group = !w->with_group;
+        break;
+    case 12:
+        w->leaf_only = !w->leaf_only;
+        break;
+    }
+}
+
+/* As views do: those without samples of the event are left out, too. */
+static void filter_result(struct result *r, uint32_t leaf)
+{
+    uint8_t *drop = mem_array(r->n_entries + 1, 1);
+
+    for (uint32_t i = 0; i < r->n_entries; i++)
+        drop[i] = fixture_frame(r, r->frame[r->entries[i].node]) % 4 == leaf || !r->entries[i].count;
+    result_filter(r, drop);
+    mem_free(drop);
+}
+
+static uint32_t inlined_in(void *ctx, uint32_t frame)
+{
+    return fixture_frame(ctx, frame) % 3;
+}
+
+/* Frames 6 and 7 are of one function, 5 is left out. */
+static uint32_t func_of(uint32_t frame, uint32_t inlined)
+{
+    return frame == 5 ? 0 : (frame < 7 ? frame : 6) + 16 * inlined;
+}
+
+static void build(const struct world *w, struct functions *f, const struct result *r, const struct expanded *x)
+{
+    uint32_t *funcs = mem_array(r->n_frames, sizeof *funcs);
+
+    for (uint32_t i = 1; i < r->n_frames; i++)
+        funcs[i] = func_of(fixture_frame(r, i), x ? x->inlined[i] : 0);
+    functions_build(f, r, funcs, FUNCS, w->with_group, w->leaf_only);
+    mem_free(funcs);
+}
+
+/* Everything that is made of a query. */
+static void make(const struct world *w, struct result *r, struct expanded *x, struct functions *f,
+                 struct functions *inlined)
+{
+    expand_trie(x, r, inlined_in, r);
+    filter_result(r, w->leaf);
+    expand_entries(x, r);
+    build(w, f, r, NULL);
+    build(w, inlined, &x->result, x);
+}
+
+static bool is_same_stack(const struct result *r, uint32_t a, const struct result *other, uint32_t b)
+{
+    for (; a && b && r->frame_offset[r->frame[a]] == other->frame_offset[other->frame[b]]; b = other->parent[b])
+        a = r->parent[a];
+    return !a && !b;
+}
+
+static void assert_same_entry(const struct result *r, const struct result *want, uint32_t i)
+{
+    const struct result_entry *w = &want->entries[i], *e = r->entries;
+    const struct result_entry *end = e + r->n_entries;
+
+    while (e < end &&
+           !(e->group == w->group && e->idle == w->idle && is_same_stack(r, e->node, want, w->node)))
+        e++;
+    assert_true(e < end);
+    assert_int_equal(e->weight, w->weight);
+    assert_int_equal(e->count, w->count);
+    assert_int_equal(e->broken, w->broken);
+    assert_memory_equal(e->trend, w->trend, sizeof w->trend);
+    if (r->besides)
+        assert_memory_equal(r->beside + (size_t)(e - r->entries) * r->besides,
+                            want->beside + (size_t)i * r->besides, r->besides * sizeof *r->beside);
+}
+
+static void assert_same_results(const struct result *r, const struct result *want)
+{
+    assert_int_equal(r->samples, want->samples);
+    assert_int_equal(r->weight, want->weight);
+    assert_int_equal(r->broken_samples, want->broken_samples);
+    assert_int_equal(r->first_ns, want->first_ns);
+    assert_int_equal(r->last_ns, want->last_ns);
+    assert_int_equal(r->besides, want->besides);
+    assert_int_equal(r->n_entries, want->n_entries);
+    for (uint32_t i = 0; i < want->n_entries; i++)
+        assert_same_entry(r, want, i);
+}
+
+static void assert_same_rows(const struct functions *f, const struct functions *want)
+{
+    assert_int_equal(f->n, want->n);
+    for (uint32_t i = 0; i < want->n; i++) {
+        uint32_t k = 0;
+
+        while (k < f->n && (f->rows[k].func != want->rows[i].func || f->rows[k].group != want->rows[i].group))
+            k++;
+        assert_true(k < f->n);
+        assert_memory_equal(&f->rows[k], &want->rows[i], sizeof f->rows[k]);
+    }
+}
+
+static void assert_as_new(struct world *w)
+{
+    struct result r = { 0 };
+    struct expanded x = { 0 };
+    struct functions f = { 0 }, inlined = { 0 };
+
+    query_run(&w->f.query, w->f.history, w->f.stacks, &r);
+    make(w, &r, &x, &f, &inlined);
+    assert_same_results(&w->f.result, &r);
+    assert_same_rows(&w->functions, &f);
+    assert_same_rows(&w->inlined, &inlined);
+    result_done(&r);
+    expanded_done(&x);
+    functions_done(&f);
+    functions_done(&inlined);
+}
+
+/* Mostly by a bucket or two; sometimes by more, to where the window of before is over, or by a part of one. */
+static uint64_t next_step(struct fixture *f)
+{
+    uint32_t what = fixture_random(f, 40);
+
+    return what == 0 ? 37 : what == 1 ? WINDOW + BUCKET : what < 5 ? (1 + fixture_random(f, 8)) * BUCKET
+                                                        : fixture_random(f, 3) * BUCKET;
+}
+
+static void a_range_that_slides_is_what_a_new_one_would_be(void **state)
+{
+    struct world *w = *state;
+    struct fixture *f = &w->f;
+    uint32_t slid[QUERY_TREND] = { 0 }, grouped = 0, beside = 0;
+    uint64_t end_ns = 2000;
+
+    f->query.n_threads = 9;
+    w->leaf = 4;
+    for (int round = 0; round < 1500; round++) {
+        const struct result *r = &f->result;
+
+        end_ns += next_step(f);
+        fill(w, end_ns - BUCKET, fixture_random(f, 30));
+        change_something(w);
+        f->query.from_ns = end_ns - WINDOW;
+        f->query.to_ns = end_ns - 1;
+        fixture_query(f);
+        make(w, &f->result, &w->x, &w->functions, &w->inlined);
+        assert_as_new(w);
+        if (!r->since || !r->slid)
+            continue;
+        slid[r->slid]++;
+        grouped += w->with_group && (f->query.by_cpu || f->query.thread_group);
+        beside += r->besides > 0;
+    }
+    assert_true(slid[1] > 200 && slid[2] > 200 && slid[3] > 2 && slid[4] > 2);
+    assert_true(grouped > 50 && beside > 10);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_range_that_slides_takes_out_what_it_leaves_behind),
+        TEST(an_entry_that_all_samples_have_left_is_gone),
+        TEST(what_was_there_before_the_range_came_is_counted_then),
+        TEST(a_range_that_does_not_slide_by_buckets_begins_anew),
+        TEST(nodes_and_frames_keep_their_numbers),
+        TEST(a_range_that_slides_is_what_a_new_one_would_be),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
