@@ -28,6 +28,7 @@ struct bench {
     struct functions functions;
     struct calltree tree;
     struct flame flame;
+    uint64_t step_ns; /* of a window that slides */
     bool with_group, leaf_only, inverted;
     uint64_t random;
 };
@@ -104,6 +105,24 @@ static void do_functions(struct bench *b)
     functions_build(&b->functions, &b->result, b->frame_func, FUNCS + 1, b->with_group, b->leaf_only);
 }
 
+static void map_frames(struct bench *b)
+{
+    mem_free(b->frame_func);
+    b->frame_func = mem_array(b->result.n_frames, sizeof *b->frame_func);
+    for (uint32_t i = 1; i < b->result.n_frames; i++)
+        b->frame_func[i] = (uint32_t)(b->result.frame_offset[i] >> 12);
+}
+
+static void do_slide(struct bench *b)
+{
+    b->query.from_ns += b->step_ns;
+    b->query.to_ns += b->step_ns;
+    query_run(&b->query, b->history, b->stacks, &b->result);
+    if (b->result.n_frames > b->result.n_frames_before)
+        map_frames(b);
+    do_functions(b);
+}
+
 static void do_tree(struct bench *b)
 {
     struct calltree_options o = { .inverted = b->inverted,
@@ -149,14 +168,6 @@ static void measure(struct bench *b, const char *name, void (*run)(struct bench 
     printf("  %-28s best %9.1f us   median %9.1f us\n", name, us[0], us[RUNS / 2]);
 }
 
-static void map_frames(struct bench *b)
-{
-    mem_free(b->frame_func);
-    b->frame_func = mem_array(b->result.n_frames, sizeof *b->frame_func);
-    for (uint32_t i = 1; i < b->result.n_frames; i++)
-        b->frame_func[i] = (uint32_t)(b->result.frame_offset[i] >> 12);
-}
-
 static void measure_all(struct bench *b)
 {
     measure(b, "query", do_query);
@@ -186,33 +197,68 @@ static void measure_all(struct bench *b)
     measure(b, "call tree, 16 groups", do_tree);
 }
 
-static void bench(uint32_t n_samples, uint32_t n_stacks)
+static void begin(struct bench *b, uint32_t n_samples, uint32_t n_stacks)
 {
-    struct bench b = { .stacks = stacks_new(), .history = history_new(), .random = 88172645463325252u };
-    double start;
+    double start = now_us();
 
-    b.query.event = QUERY_ANY_EVENT;
+    *b = (struct bench){ .stacks = stacks_new(), .history = history_new(), .random = 88172645463325252u };
+    b->query.event = QUERY_ANY_EVENT;
     for (uint32_t i = 0; i < 256; i++)
-        b.thread_group[i] = i % 16;
+        b->thread_group[i] = i % 16;
     for (uint32_t i = 0; i <= FUNCS; i++)
-        b.rank[i] = random_below(&b, FUNCS);
-    start = now_us();
-    fill(&b, n_samples, n_stacks);
+        b->rank[i] = random_below(b, FUNCS);
+    fill(b, n_samples, n_stacks);
     printf("%u samples, %u stacks (filled in %.1f ms)\n", n_samples, n_stacks, (now_us() - start) / 1e3);
-    measure_all(&b);
-    stacks_free(b.stacks);
-    history_free(b.history);
-    result_done(&b.result);
-    mem_free(b.frame_func);
-    functions_done(&b.functions);
-    calltree_done(&b.tree);
-    flame_done(&b.flame);
 }
 
-int main(void)
+static void end(struct bench *b)
 {
+    stacks_free(b->stacks);
+    history_free(b->history);
+    result_done(&b->result);
+    mem_free(b->frame_func);
+    functions_done(&b->functions);
+    calltree_done(&b->tree);
+    flame_done(&b->flame);
+}
+
+static void bench(uint32_t n_samples, uint32_t n_stacks)
+{
+    struct bench b;
+
+    begin(&b, n_samples, n_stacks);
+    measure_all(&b);
+    end(&b);
+}
+
+/* A window of so many samples that moves on by eighths, and by what is none. */
+static void bench_slide(uint32_t n_samples, uint32_t n_stacks)
+{
+    struct bench b;
+    uint64_t window_ns = (uint64_t)n_samples * 10000;
+
+    begin(&b, n_samples * (2 + RUNS / QUERY_TREND), n_stacks);
+    b.query.from_ns = 1000000;
+    b.query.to_ns = b.query.from_ns + window_ns - 1;
+    do_slide(&b);
+    b.step_ns = window_ns / QUERY_TREND;
+    measure(&b, "window and table, slid", do_slide);
+    b.query.from_ns = 1000000;
+    b.query.to_ns = b.query.from_ns + window_ns - 1;
+    b.step_ns--;
+    measure(&b, "window and table, anew", do_slide);
+    end(&b);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) { /* only how a window slides */
+        bench_slide(12000, (uint32_t)strtoul(argv[1], NULL, 10));
+        return 0;
+    }
     bench(12000, 3000);
     bench(12000, 10000);
     bench(600000, 3000);
+    bench_slide(12000, 3000);
     return 0;
 }
