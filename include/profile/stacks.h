@@ -12,7 +12,8 @@ struct stacks;
 struct stacks *stacks_new(void);
 void stacks_free(struct stacks *s);
 
-uint32_t stacks_frame(struct stacks *s, uint32_t module, uint64_t offset); /* interns */
+#define STACKS_FRAME_MAX INT32_MAX
+uint32_t stacks_frame(struct stacks *s, uint32_t module, uint64_t offset); /* interns; 0: there are too many */
 uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame);  /* interns */
 uint32_t stacks_node_count(const struct stacks *s);                        /* with node 0 */
 uint32_t stacks_frame_count(const struct stacks *s);

@@ -28,12 +28,11 @@
 /* Frames of addresses that were looked up lately, with what unwinding needs of them: a step up a stack is one look
  * into memory that the sampled programs have pushed out of the cache. */
 #define PLACE_CACHE_SLOTS 8192
-struct place_slot {
+struct place_slot { /* two of them are a line of the cache */
     uint64_t addr;
-    uint32_t image, version; /* image 0: kernel */
-    uint32_t frame;
-    bool has_row;    /* its module's table was asked what follows */
-    uint64_t offset; /* in its module */
+    uint32_t version;      /* of the address space; 0: the kernel's */
+    uint32_t frame : 31;   /* 0: empty */
+    uint32_t has_row : 1;  /* its module's table was asked what follows */
     const struct unwind_rows *rows; /* NULL: the module has none */
     const struct unwind_entry *entry;
 };

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define LINE_BYTES 64
+
 static void (*_Atomic last_words_fn)(void);
 
 void mem_on_exhausted(void (*last_words)(void))
@@ -76,6 +78,16 @@ void *mem_try_resize(void *p, size_t count, size_t size)
 void *mem_array(size_t count, size_t size)
 {
     return or_exhausted(mem_try_array(count, size));
+}
+
+void *mem_lines(size_t count, size_t size)
+{
+    size_t total = 0, whole;
+    void *p = NULL;
+
+    if (!__builtin_mul_overflow(count, size, &total) && !__builtin_add_overflow(total, (size_t)LINE_BYTES - 1, &whole))
+        p = aligned_alloc(LINE_BYTES, whole / LINE_BYTES * LINE_BYTES);
+    return memset(or_exhausted(p), 0, total);
 }
 
 void *mem_resize(void *p, size_t count, size_t size)

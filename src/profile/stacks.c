@@ -166,7 +166,7 @@ uint32_t stacks_frame(struct stacks *s, uint32_t module, uint64_t offset)
     size_t at = frame_find(s, module, offset);
     uint32_t id = s->frames.slots[at];
 
-    if (id || s->n_frames == UINT32_MAX)
+    if (id || s->n_frames > STACKS_FRAME_MAX)
         return id;
     id = frame_append(s, module, offset);
     if (is_full(&s->frames, s->n_frames))

@@ -15,10 +15,10 @@ struct entry {
 
 struct place_slot *samplestack_place(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel)
 {
-    uint32_t version = kernel ? 0 : o->version, image = kernel ? 0 : o->image;
+    uint32_t version = kernel ? 0 : o->version;
     size_t mask = ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) - 1;
-    struct place_slot *slot = &s->places[map_mix(addr ^ (uint64_t)image << 48) & mask];
-    if (slot->frame && slot->addr == addr && slot->image == image && slot->version == version)
+    struct place_slot *slot = &s->places[map_mix(addr ^ (uint64_t)version << 48) & mask];
+    if (slot->frame && slot->addr == addr && slot->version == version)
         return slot;
     struct place place;
     bool known = o->maps && !kernel ? world_resolve_held(o->maps, addr, &place)
@@ -26,7 +26,6 @@ struct place_slot *samplestack_place(struct session *s, const struct frame_owner
     if (!known)
         return NULL;
     *slot = (struct place_slot){ .addr = addr,
-                                 .image = image,
                                  .version = version,
                                  .frame = stacks_frame(s->stacks, place.module, place.offset) };
     s->caches_hold = true;

@@ -130,8 +130,8 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
     s->history = history_new();
     s->user.arch = unwind_arch_native();
     s->cache_shift = cfg->input ? FILE_CACHE_SHIFT : 0;
-    s->places = mem_array((size_t)PLACE_CACHE_SLOTS << s->cache_shift, sizeof *s->places);
-    s->callers = mem_array(CALLERS_CACHE_SLOTS, sizeof *s->callers);
+    s->places = mem_lines((size_t)PLACE_CACHE_SLOTS << s->cache_shift, sizeof *s->places);
+    s->callers = mem_lines(CALLERS_CACHE_SLOTS, sizeof *s->callers);
     walks_open(&s->user.walks, s->cache_shift);
     s->budget_bytes = cfg->input ? FILE_BUDGET_BYTES : cfg->history_bytes;
     s->world_floor_bytes = world_bytes(s->world);

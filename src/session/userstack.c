@@ -101,7 +101,6 @@ static void keep_row(struct place_slot *slot, struct unwind_place *place)
 {
     if (place->rows)
         place->entry = unwind_rows_entry(place->rows, place->offset);
-    slot->offset = place->offset;
     slot->rows = place->rows;
     slot->entry = place->entry;
     slot->has_row = true;
@@ -114,15 +113,16 @@ static bool find_place(void *ctx, uint64_t addr, struct unwind_place *out)
     struct place_slot *slot = samplestack_place(s, w->owner, addr, false);
     if (!slot)
         return false;
+    uint64_t offset = stacks_frame_offsets(s->stacks)[slot->frame];
     if (slot->has_row) {
         *out = (struct unwind_place){
-            .offset = slot->offset, .frame = slot->frame, .rows = slot->rows, .entry = slot->entry
+            .offset = offset, .frame = slot->frame, .rows = slot->rows, .entry = slot->entry
         };
         return true;
     }
     uint32_t module = stacks_frame_modules(s->stacks)[slot->frame];
     const struct module *m = world_module(s->world, module);
-    *out = (struct unwind_place){ .offset = stacks_frame_offsets(s->stacks)[slot->frame], .frame = slot->frame };
+    *out = (struct unwind_place){ .offset = offset, .frame = slot->frame };
     if (!m || m->kind == MODULE_JIT) {
         out->jit = true;
         enum jit_place known = m ? jitframe_place(s, w->owner, m, slot->frame, addr == w->pc, out) : JIT_PLACE_UNKNOWN;
@@ -146,7 +146,7 @@ static bool knows_callers(void *ctx, const struct unwind_frame *frames, uint32_t
 {
     struct walk *w = ctx;
     struct user_stacks *u = &w->s->user;
-    uint64_t hash = map_mix((uint64_t)w->owner->image << 32 | w->owner->version);
+    uint64_t hash = map_mix(w->owner->version);
     for (uint32_t i = 1; i < n; i++)
         hash = map_mix(hash ^ frames[i].frame);
     hash = map_mix(map_mix(hash ^ regs->pc) ^ regs->sp);

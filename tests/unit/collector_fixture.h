@@ -35,8 +35,8 @@ static inline int set_up(void **state)
     s->world = world_new(false);
     s->stacks = stacks_new();
     s->history = history_new();
-    s->places = mem_array(PLACE_CACHE_SLOTS, sizeof *s->places);
-    s->callers = mem_array(CALLERS_CACHE_SLOTS, sizeof *s->callers);
+    s->places = mem_lines(PLACE_CACHE_SLOTS, sizeof *s->places);
+    s->callers = mem_lines(CALLERS_CACHE_SLOTS, sizeof *s->callers);
     walks_open(&s->user.walks, 0);
     s->budget_bytes = BUDGET;
     s->world_floor_bytes = world_bytes(s->world);

@@ -16,14 +16,17 @@
 
 static void zeroed_memory_is_zeroed(void **state)
 {
-    unsigned char *z = mem_zalloc(64), *a = mem_array(8, 8);
+    unsigned char *z = mem_zalloc(64), *a = mem_array(8, 8), *l = mem_lines(7, 9);
     unsigned char none[64] = { 0 };
 
     (void)state;
     assert_memory_equal(z, none, sizeof none);
     assert_memory_equal(a, none, sizeof none);
+    assert_memory_equal(l, none, 63);
+    assert_int_equal((uintptr_t)l % 64, 0);
     mem_free(z);
     mem_free(a);
+    mem_free(l);
 }
 
 static void size_zero_gives_a_unique_pointer(void **state)

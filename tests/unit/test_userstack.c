@@ -318,15 +318,20 @@ static void do_chain(uint64_t link, const uint64_t *chain, uint32_t n)
 
 static const uint64_t leaf_chain[] = { PERF_CONTEXT_USER, TEXT + 0x10, TEXT + 0x200 };
 
+static struct place_slot *place_of(uint32_t pid, uint64_t addr)
+{
+    uint32_t thread = world_thread_of(s->world, pid, pid, ++now_ns, 0), image = world_thread(s->world, thread)->image;
+    struct frame_owner owner = { .thread = thread, .image = image, .version = world_image_version(s->world, image) };
+    struct place_slot *slot = samplestack_place(s, &owner, addr, false);
+    assert_non_null(slot);
+    return slot;
+}
+
 /* The table says of TEXT + 0x10 what the entry does. */
 static void start_arm64(const struct unwind_entry *entry)
 {
     s->user.arch = UNWIND_ARCH_ARM64;
-    uint32_t thread = world_thread_of(s->world, 10, 10, ++now_ns, 0), image = world_thread(s->world, thread)->image;
-    struct frame_owner owner = { .thread = thread, .image = image, .version = world_image_version(s->world, image) };
-    struct place_slot *slot = samplestack_place(s, &owner, TEXT + 0x10, false);
-    assert_non_null(slot);
-    slot->offset = 0x10;
+    struct place_slot *slot = place_of(10, TEXT + 0x10);
     slot->entry = entry;
     slot->has_row = true;
 }
@@ -337,11 +342,7 @@ static const struct unwind_entry no_leaf = { .kind = UNWIND_ROW_FP, .flags = UNW
 /* What the table of the file says of the code before TEXT + offset. */
 static void put_entry(uint64_t offset, const struct unwind_entry *entry)
 {
-    uint32_t thread = world_thread_of(s->world, 10, 10, ++now_ns, 0), image = world_thread(s->world, thread)->image;
-    struct frame_owner owner = { .thread = thread, .image = image, .version = world_image_version(s->world, image) };
-    struct place_slot *slot = samplestack_place(s, &owner, TEXT + offset - 1, false);
-    assert_non_null(slot);
-    slot->offset = offset - 1;
+    struct place_slot *slot = place_of(10, TEXT + offset - 1);
     slot->entry = entry;
     slot->has_row = true;
 }
@@ -358,6 +359,17 @@ static void start_walks(void)
             stack[i - 1] = TEXT + 0x100 + 0x100 * i;
     }
     put_entry(0x80, &by_sp);
+}
+
+static void a_child_shares_what_is_known_of_its_parents_code_until_their_maps_differ(void **state)
+{
+    (void)state;
+    put_entry(0x100, &outermost);
+    do_fork(11, 10);
+    assert_true(place_of(11, TEXT + 0xff)->has_row);
+    do_mmap(11, TEXT, 0x1000, "/usr/bin/another", 2);
+    assert_false(place_of(11, TEXT + 0xff)->has_row);
+    assert_true(place_of(10, TEXT + 0xff)->has_row);
 }
 
 static void callers_that_were_walked_are_known_by_the_words_that_led_to_them(void **state)
@@ -608,6 +620,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_sample_that_left_the_history_is_left_alone, start, end),
         cmocka_unit_test_setup_teardown(a_32_bit_program_is_walked_by_its_frame_pointers, start, end),
         cmocka_unit_test_setup_teardown(a_32_bit_program_without_frame_pointers_is_cut_and_says_so, start, end),
+        cmocka_unit_test_setup_teardown(a_child_shares_what_is_known_of_its_parents_code_until_their_maps_differ, start, end),
         cmocka_unit_test_setup_teardown(callers_that_were_walked_are_known_by_the_words_that_led_to_them, start, end),
         cmocka_unit_test_setup_teardown(stacks_that_are_partly_known_are_those_that_were_sampled, start, end),
         cmocka_unit_test_setup_teardown(callers_that_were_walked_are_walked_again_where_less_was_taken_of_the_stack, start, end),
