@@ -14,8 +14,9 @@
 #include "symbols/elf.h"
 #include "symbols/machine.h"
 
-static const char *const end_names[] = { "root",           "dump too small", "no table",       "pending",
-                                         "in no mapping",  "bad step",       "too deep" };
+static const char *const end_names[] = { "root",          "dump too small", "no table",         "pending",
+                                         "in no mapping", "bad step",       "on another stack", "too deep" };
+#define ENDS (sizeof end_names / sizeof *end_names)
 
 struct bench {
     struct bench_world w;
@@ -25,7 +26,7 @@ struct bench {
     struct unwind_frame walked[BENCH_BATCH][BENCH_FRAMES];
     uint32_t n_walked[BENCH_BATCH];
     enum unwind_end ends[BENCH_BATCH];
-    uint64_t samples, unmapped, frames, by_end[7], spent_ns, find_ns, compile_ns, modules, rows, blob_bytes;
+    uint64_t samples, unmapped, frames, by_end[ENDS], spent_ns, find_ns, compile_ns, modules, rows, blob_bytes;
     bool verbose;
 };
 
@@ -198,9 +199,9 @@ static void report(const struct bench *b)
            (double)b->find_ns / 1e9,
            (unsigned long long)b->modules, (unsigned long long)b->rows, (double)b->blob_bytes / 1e6,
            (double)b->compile_ns / 1e9);
-    for (unsigned i = 0; i < sizeof end_names / sizeof *end_names; i++)
+    for (unsigned i = 0; i < ENDS; i++)
         if (b->by_end[i])
-            printf("  %-14s %7llu  %.2f %%\n", end_names[i], (unsigned long long)b->by_end[i],
+            printf("  %-16s %7llu  %.2f %%\n", end_names[i], (unsigned long long)b->by_end[i],
                    100.0 * (double)b->by_end[i] / (double)b->samples);
     bench_compare_report();
 }
