@@ -118,6 +118,8 @@ bool dumps_run(const struct plan *p); /* does the plan take them? */
 uint64_t dumps_link_mask(const struct plan *p);
 /* The smallest ring with which the plan still works. */
 uint32_t dumps_ring_least(const struct plan *p);
+/* So many bytes in a ring wake who drains it. */
+uint32_t dumps_watermark(const struct plan *p);
 /* Locked memory does not do for the ring: halves it, with smaller dumps or none if need be. False: nothing left. */
 bool dumps_step_memory(struct plan *p);
 /* The kernel refuses dumps: frame pointers; or refuses registers: none. False: there were none. */

@@ -22,6 +22,7 @@
 #define RINGS_BYTES_MAX  (512 * MIB)
 #define GOOD_MS          500 /* of dumps that a ring is to hold */
 #define LEAST_MS         200 /* two drains, one of them late */
+#define LATE_MS          400 /* a drain may come so late after it was asked for */
 #define RATE_GUESS_HZ    99  /* of an event with a period, until it was seen */
 
 static const uint32_t sizes[] = { 24 * 1024, 16 * 1024, 8 * 1024 }; /* of auto, one after the other */
@@ -142,6 +143,13 @@ void dumps_start(struct plan *p)
     cpus_done(&list);
     choose_dumps(p);
     p->ring_bytes = p->ring_bytes_asked = p->ring_asked ? round_ring(p->ring_asked) : choose_ring(p);
+}
+
+/* Who is woken early has time left to come late; where half a ring lasts long enough, half as many wakings do. */
+uint32_t dumps_watermark(const struct plan *p)
+{
+    bool lasts = dumps_run(p) && rate_of(p) && p->ring_bytes / 2 >= ring_of_ms(p, LATE_MS);
+    return p->ring_bytes / (lasts ? 2 : 4);
 }
 
 /* By its name dwarf is taken at its word: samples that do not fit are lost, and counted. */

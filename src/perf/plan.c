@@ -337,7 +337,7 @@ bool plan_make_attr(struct plan *p, struct error *e)
     a->read_format = read_format_of(p, first);
     a->disabled = 1;
     a->watermark = 1;
-    a->wakeup_watermark = p->ring_bytes / 4;
+    a->wakeup_watermark = dumps_watermark(p);
     if (p->where == PLAN_TASKS) {
         a->inherit = inherits(p);
         a->enable_on_exec = p->cfg.enable_on_exec;

@@ -133,16 +133,21 @@ static void rings_hold_half_a_second_of_dumps(void **state)
         assert_true(plan.ring_bytes >= cfg.freq_hz * plan.cfg.stack_bytes / 2);
         assert_true(plan.ring_bytes >= 512 * 1024);
         assert_int_equal(plan.ring_bytes & (plan.ring_bytes - 1), 0);
-        assert_int_equal(plan.attrs[0].wakeup_watermark, plan.ring_bytes / 4);
+        uint32_t left = plan.ring_bytes - plan.attrs[0].wakeup_watermark;
+        bool lasts = plan.cfg.stack_bytes && plan.ring_bytes / 2 >= cfg.freq_hz * plan.cfg.stack_bytes * 2 / 5;
+        assert_int_equal(left, lasts ? plan.ring_bytes / 2 : plan.ring_bytes / 4 * 3);
+        assert_true(!lasts || left >= cfg.freq_hz * plan.cfg.stack_bytes * 2 / 5); /* 0.4 s to come late */
         if (modes[i % 2] == CALLCHAIN_AUTO)
             assert_true(plan.ring_bytes <= 8 << 20);
     }
     cfg.freq_hz = 99;
     make_plan();
     assert_int_equal(plan.ring_bytes, 2 << 20);
+    assert_int_equal(plan.attrs[0].wakeup_watermark, 1 << 20);
     cfg.callchain = CALLCHAIN_FP;
     make_plan();
     assert_int_equal(plan.ring_bytes, 512 * 1024);
+    assert_int_equal(plan.attrs[0].wakeup_watermark, 128 * 1024);
 }
 
 /* How often it comes shows only once it runs: until then the rings hold what the budget allows. */
