@@ -201,6 +201,7 @@ struct outcome {
     bool later;  /* TASK_LINES: a file is being fetched first, which asks again */
     bool of_now; /* a JIT's names, as they are now */
     bool kept;   /* the kernel's table is one of an earlier start */
+    bool deleted; /* TASK_UNWIND: the file has no name any more, and is gone when it is unmapped */
     unsigned blame;
     uint8_t id[20], id_size; /* the file's build-id; 0: not known */
     uint64_t map_stamp; /* as before, then as found */

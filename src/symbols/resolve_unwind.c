@@ -2,6 +2,7 @@
 /* Gets the unwind table of one module. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "symbols/debugfile.h"
@@ -117,9 +118,11 @@ void resolve_unwind(struct symbolizer *sy, struct mod *mod, struct outcome *out)
 {
     char link[ELF_LINK_MAX] = "";
     int fd = resolve_open(sy, mod, out);
+    struct stat st;
 
     if (fd < 0)
         return;
+    out->deleted = mod->module->kind == MODULE_FILE && !fstat(fd, &st) && !st.st_nlink;
     out->unwind = known(sy, out);
     if (!out->unwind) {
         out->unwind = ask_file(sy, mod, fd, link, out);

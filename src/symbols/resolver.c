@@ -126,6 +126,8 @@ static void install_unwind(struct symbolizer *sy, struct mod *mod, struct outcom
     (void)took_ns;
     if (out->unwind)
         mod->unwind = unwinds_share(sy, out->unwind);
+    if (out->deleted) /* a plugin, or memory with a name: nobody will ask for its names in time */
+        mods_ask(sy, mod, TASK_NAMES);
     finish(sy, &mod->tasks[TASK_UNWIND], out->unwind != NULL, out);
 }
 
@@ -157,6 +159,17 @@ static void install_package(struct symbolizer *sy, struct mod *mod, struct outco
     finish(sy, &mod->tasks[TASK_PACKAGE], true, out);
 }
 
+/* One of the build that the file was when it was opened for its unwind table: it may be gone by now. */
+static struct symbol_table *full_table(struct symbolizer *sy, const struct mod *mod)
+{
+    struct symbol_table *t = mod->module->kind == MODULE_FILE ? tables_find(sy, mod->id, mod->id_size) : NULL;
+
+    if (!t || t->view.header->flags & TABLE_FULL)
+        return t;
+    tables_drop(sy, t);
+    return NULL;
+}
+
 /* What is at hand already: the kernel's table, or one of the same build. A kernel module that is not in the
  * kernel's table may have been loaded since. */
 static bool have_names(struct symbolizer *sy, struct mod *mod)
@@ -173,6 +186,8 @@ static bool have_names(struct symbolizer *sy, struct mod *mod)
         return true;
     }
     t = m->kind == MODULE_JIT ? NULL : tables_find(sy, m->build_id, m->build_id_size);
+    if (!t)
+        t = full_table(sy, mod);
     if (!t)
         return false;
     tables_drop(sy, mod->table);

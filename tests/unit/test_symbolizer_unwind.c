@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbolizer_fixture.h"
+
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
+
 #include "symbols/state.h"
 #include "unwind/rowformat.h"
 #include "unwind/rows.h"
@@ -93,6 +97,55 @@ static void a_table_comes_in_the_background(void **state)
     assert_int_not_equal(symbolizer_generation(s->sy), before);
     assert_int_equal(symbolizer_unwind(s->sy, m, &rows), SYMBOL_FOUND);
     assert_string_equal(why_none(s, m), "");
+    module_put(m);
+}
+
+/* A module of this process, whose file has no name any more. */
+static struct module *map_deleted(struct setup *s, const char *name, const struct elf_maker *maker)
+{
+    struct elf_maker_file f;
+    struct module like = { .kind = MODULE_FILE, .pid = (uint32_t)getpid(), .live = true };
+    struct stat st;
+    char path[128];
+    void *map;
+    int fd;
+
+    elf_maker_fill(&f, maker);
+    snprintf(path, sizeof path, "%s/%s", s->dir, name);
+    fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    assert_int_equal(write(fd, &f, sizeof f), sizeof f);
+    map = mmap(NULL, sizeof f, PROT_READ, MAP_PRIVATE, fd, 0);
+    assert_true(map != MAP_FAILED && !fstat(fd, &st));
+    close(fd);
+    unlink(path);
+    like.path = path;
+    like.ino = st.st_ino;
+    like.maj = major(st.st_dev);
+    like.min = minor(st.st_dev);
+    like.map_start = (uintptr_t)map;
+    like.map_end = like.map_start + ((sizeof f + 4095) & ~(size_t)4095);
+    return module_new(&like);
+}
+
+static void unmap(const struct module *m)
+{
+    assert_int_equal(munmap((void *)(uintptr_t)m->map_start, m->map_end - m->map_start), 0);
+}
+
+/* Names are asked for when they are to be shown: too late for a plugin that was unloaded since. */
+static void a_file_that_was_deleted_has_its_names_read_with_its_table(void **state)
+{
+    struct setup *s = *state;
+    struct elf_maker maker = with_frames(9, ".eh_frame");
+    struct module *m = map_deleted(s, "gone", &maker);
+
+    if (!rows_of(s, m)) {
+        print_message("map_files cannot be read here: %s\n", why_none(s, m));
+        skip();
+    }
+    assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
+    unmap(m);
+    assert_string_equal(settled(s, m, ELF_MAKER_OFFSET + FUNCTION).name, "plain_function");
     module_put(m);
 }
 
@@ -513,6 +566,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         WITH_SETUP(a_table_comes_in_the_background),
+        WITH_SETUP(a_file_that_was_deleted_has_its_names_read_with_its_table),
+        WITH_SETUP(a_file_that_was_deleted_has_its_names_read_with_its_table),
         WITH_SETUP(our_own_code_has_rows),
         WITH_SETUP(a_function_without_a_name_is_the_same_whenever_it_is_asked_for),
         WITH_SETUP(the_vdso_has_rows),
