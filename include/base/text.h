@@ -19,7 +19,10 @@ int text_char_width(uint32_t codepoint); /* columns: 0, 1 or 2; independent of t
 int text_width(const char *s);           /* columns of a cleaned string */
 /* Bytes of the longest prefix that is at most `columns` wide; its width in *width (may be NULL). */
 size_t text_prefix(const char *s, int columns, int *width);
-/* Shortens to `columns`, ".." in the middle (keeps head and tail) or at the end. */
+/* s with ".." for the arguments of templates that lie `level` deep (1: all). False: there are none, brackets do not pair, or
+ * there is no room. */
+bool text_fold(char *dst, size_t cap, const char *s, int level);
+/* Shortens to `columns`, ".." at the end or in the middle (keeps head and tail), there first for arguments of templates. */
 void text_elide(char *dst, size_t cap, const char *s, int columns, bool middle);
 bool text_begins_with(const char *text, const char *start);
 bool text_find_nocase(const char *haystack, const char *needle); /* ASCII case folded; "" matches */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define FOLD_DEEPEST 4 /* arguments of arguments of ... that are looked at */
+
 static bool is_continuation(unsigned char c)
 {
     return (c & 0xc0) == 0x80;
@@ -187,9 +189,21 @@ static void append(char *dst, size_t cap, const char *s, size_t n)
     dst[out + at] = '\0';
 }
 
+/* As few of the arguments as it takes to fit; else all. */
+static const char *without_arguments(char *dst, size_t cap, const char *s, int columns)
+{
+    int level;
+
+    for (level = FOLD_DEEPEST; level; level--)
+        if (text_fold(dst, cap, s, level) && (level == 1 || text_prefix(dst, columns, NULL) == strlen(dst)))
+            return dst;
+    return s;
+}
+
 void text_elide(char *dst, size_t cap, const char *s, int columns, bool middle)
 {
     int room = columns - 2, head;
+    char folded[1024];
 
     if (!cap)
         return;
@@ -201,6 +215,13 @@ void text_elide(char *dst, size_t cap, const char *s, int columns, bool middle)
     if (room <= 0) {
         append(dst, cap, "..", columns < 0 ? 0 : (size_t)columns);
         return;
+    }
+    if (middle) {
+        s = without_arguments(folded, sizeof folded, s, columns);
+        if (text_prefix(s, columns, NULL) == strlen(s)) {
+            append(dst, cap, s, strlen(s));
+            return;
+        }
     }
     head = middle ? (room + 1) / 2 : room;
     append(dst, cap, s, text_prefix(s, head, NULL));

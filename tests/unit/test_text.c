@@ -193,6 +193,22 @@ static void assert_elided(const char *s, int columns, bool middle, const char *t
     assert_string_equal(dst, to);
 }
 
+static void arguments_of_templates_give_way_first(void **state)
+{
+    (void)state;
+    assert_elided("ns::Deep<3, std::map<int, std::less<int> > >::go", 48, true,
+                  "ns::Deep<3, std::map<int, std::less<int> > >::go");
+    assert_elided("ns::Deep<3, std::map<int, std::less<int> > >::go", 47, true, "ns::Deep<3, std::map<int, std::less<..> > >::go");
+    assert_elided("ns::Deep<3, std::map<int, std::less<int> > >::go", 40, true, "ns::Deep<3, std::map<..> >::go");
+    assert_elided("ns::Deep<3, std::map<int, std::less<int> > >::go", 20, true, "ns::Deep<..>::go");
+    assert_elided("ns::Deep<3, std::map<int, std::less<int> > >::go", 10, true, "ns::..::go");
+    assert_elided("a::operator<< <int, long>", 20, true, "a::operat..nt, long>");
+    assert_elided("a::operator-><int, long>::b", 20, true, "a::operat.. long>::b");
+    assert_elided("<core::iter::Map<I, F> as Iterator>::next", 39, true, "<core::iter::Map<..> as Iterator>::next");
+    assert_elided("main()::<lambda(uint64_t)>::operator()", 20, true, "main()::<..perator()");
+    assert_elided("a<b<c<d", 6, true, "a<..<d");
+}
+
 static void what_fits_is_not_elided(void **state)
 {
     (void)state;
@@ -299,6 +315,7 @@ int main(void)
         cmocka_unit_test(widths_follow_unicode_and_no_locale),
         cmocka_unit_test(a_prefix_fills_the_columns_with_whole_characters),
         cmocka_unit_test(what_fits_is_not_elided),
+        cmocka_unit_test(arguments_of_templates_give_way_first),
         cmocka_unit_test(what_does_not_fit_is_marked_by_dots),
         cmocka_unit_test(elision_keeps_characters_whole_and_within_the_columns),
         cmocka_unit_test(search_folds_ascii_case),
