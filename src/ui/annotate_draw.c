@@ -183,7 +183,22 @@ static void lay_out(struct layout *l, const struct annotate_view *v, int cols)
     l->text = col;
 }
 
-static void draw_head(const struct layout *l, struct area area, int row)
+/* What the percentages are of, as long as there is room for. */
+static void draw_bases(const struct annotate_view *v, const struct layout *l, struct area area, int row, int col)
+{
+    static const char *const texts[][2] = {
+        { "SELF% of its own samples, TOTAL% of those with callees", "of own, of own + callees" },
+        { "SELF% and TOTAL% of all samples", "of all" },
+        { "SELF% of its own samples", "of own" },
+        { "SELF% of all samples", "of all" },
+    };
+    const char *const *text = texts[(v->of_all ? 1 : 0) + (l->total < 0 ? 2 : 0)];
+    int room = area.cols - col;
+    const char *fits = text_width(text[0]) <= room ? text[0] : text_width(text[1]) <= room ? text[1] : "";
+    draw_right(area, row, col, room, STYLE_TABLE_HEAD, fits);
+}
+
+static void draw_head(const struct annotate_view *v, const struct layout *l, struct area area, int row)
 {
     draw_fill(area, row, 0, -1, STYLE_TABLE_HEAD);
     draw_right(area, row, 0, SELF_COLS - 1, STYLE_TABLE_SORT, "SELF%");
@@ -192,7 +207,8 @@ static void draw_head(const struct layout *l, struct area area, int row)
     if (l->samples >= 0)
         draw_right(area, row, l->samples, SAMPLES_COLS - 1, STYLE_TABLE_HEAD, "SAMPLES");
     draw_right(area, row, l->address, l->address_cols, STYLE_TABLE_HEAD, "ADDRESS");
-    draw_text(area, row, l->text, STYLE_TABLE_HEAD, "INSTRUCTION");
+    int col = l->text + draw_text(area, row, l->text, STYLE_TABLE_HEAD, "INSTRUCTION");
+    draw_bases(v, l, area, row, col + 2);
 }
 
 static void draw_numbers(const struct annotate_view *v, const struct layout *l, const struct annotate_row *r,
@@ -270,7 +286,7 @@ void annotate_draw(void *view, struct app *a, struct area area)
         draw_elided(area, row++, 0, area.cols, STYLE_DIM, v->skid, false);
     row = draw_notes(v, a, area, row);
     lay_out(&l, v, area.cols);
-    draw_head(&l, area, row++);
+    draw_head(v, &l, area, row++);
     v->body_row = row;
     struct area body = area_sub(area, row, 0, -1, -1);
     list_fit(&v->list, body.rows);

@@ -329,8 +329,10 @@ static void describe(void *view, struct app *a, char *dst, size_t cap)
 const struct view_ops view_annotate_ops = {
     .name = "annotate",
     .title = "Annotate",
-    .intro = "The instructions of a function, with its samples at each: SELF% is the share of samples at the instruction, "
-             "TOTAL% the share with it on their stack (of a call: all that was called there). Enter on a call opens what "
+    .intro = "The instructions of a function, with its samples at each: SELF% is, as in perf annotate, the share "
+             "of the function's own samples that are at the instruction; TOTAL% is the share of its samples with those of its "
+             "callees that have the instruction on their stack (of a call: all that was called there). These are "
+             "more samples than its own, so that the two columns compare only as shares of all samples, for which there is a key. Enter on a call opens what "
              "is called, on a jump goes where it leads; Esc goes back. Skid: a sample is where the CPU was when the "
              "counter's or timer's interrupt got through, which is behind the instruction that was to blame: look one or "
              "a few above, at what is slow (a division, a load that misses). Code that holds interrupts off shows where "
