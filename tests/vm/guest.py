@@ -28,13 +28,14 @@ LIBRARIES = ["libncurses-dev", "libelf-dev", "libdw-dev", "libtraceevent-dev", "
 BOOT_LIMIT = 900  # seconds for all that a guest does: two busy cores emulate 64 slowly
 BEGIN, END = "=== begin ===", "=== rc="
 
-# qemu's program, the rest of its command line, the console's device, the compiler, the libraries' folder
+# qemu's program, the rest of its command line, the console's device, that of a shell beside it and how qemu adds it, the compiler,
+# the libraries' folder
 MACHINES = {
     "arm64": ("qemu-system-aarch64", ["-M", "virt,gic-version=3", "-cpu", "max,pauth=off"], "ttyAMA0",
-              "aarch64-linux-gnu-gcc", "aarch64-linux-gnu"),
+              ("ttyS0", ["-device", "pci-serial,chardev=shell"]), "aarch64-linux-gnu-gcc", "aarch64-linux-gnu"),
     # Of other vendors' CPUs the kernel takes no siblings from what this emulator says.
-    "amd64": ("qemu-system-x86_64", ["-M", "q35", "-cpu", "max,vendor=GenuineIntel"], "ttyS0", "gcc",
-              "x86_64-linux-gnu"),
+    "amd64": ("qemu-system-x86_64", ["-M", "q35", "-cpu", "max,vendor=GenuineIntel"], "ttyS0",
+              ("ttyS1", ["-serial", "chardev:shell"]), "gcc", "x86_64-linux-gnu"),
 }
 
 # The script itself is /command: it has the console as its terminal. Until some controller is handed on, the kernel has no perf events
@@ -60,8 +61,8 @@ poweroff -f
 
 # What a Seat runs: lines from the second serial line aside, those from the console with it as their terminal.
 SEAT = """
-setsid sh -c 'exec </dev/ttyS1 >/dev/ttyS1 2>&1; stty -echo -onlcr; while IFS= read -r line; do eval "$line"; done' &
-until grep -q ttyS1 /proc/*/cmdline; do usleep 10000; done
+setsid sh -c 'exec </dev/SHELL >/dev/SHELL 2>&1; stty -echo -onlcr; while IFS= read -r line; do eval "$line"; done' &
+until grep -q SHELL /proc/*/cmdline; do usleep 10000; done
 n=0 rc=0
 while stty sane -echo -onlcr rows ROWS cols COLUMNS; printf '\\033[m\\033[H\\033[2J=== waits %d, %d ===' $n $rc
     IFS= read -r line; do
@@ -188,7 +189,7 @@ def _base(arch):
     archive.copy("/bin/busybox", os.path.join(root, "bin/busybox"))
     perf = "usr/bin/perf"
     archive.copy("/usr/bin/perf", os.path.join(root, perf))
-    for name, at in _needs(root, MACHINES[arch][4], perf).items():
+    for name, at in _needs(root, MACHINES[arch][5], perf).items():
         archive.copy("/lib64/" + name if name.startswith("ld-") and arch == "amd64" else "/lib/" + name,
                      os.path.join(root, at))
     archive.close()
@@ -204,7 +205,7 @@ def _tool(name, package):
 
 def compile_for(arch, name, *flags):
     """Compiles tests/vm/NAME.c for a guest, without shared libraries."""
-    compiler = _tool(MACHINES[arch][3], "gcc" if arch == "amd64" else "gcc-aarch64-linux-gnu")
+    compiler = _tool(MACHINES[arch][4], "gcc" if arch == "amd64" else "gcc-aarch64-linux-gnu")
     out = m.path("%s-%s" % (name, arch))
     subprocess.run([compiler, "-static", "-O0", "-g", "-fno-omit-frame-pointer", *flags, "-o", out,
                     os.path.join(m.SOURCE, "tests", "vm", name + ".c")], check=True)
@@ -235,7 +236,7 @@ def flametop_for(arch):
     build = os.path.join(CACHE, "build-" + arch)
     if os.environ.get("FLAMETOP_STATIC_" + arch.upper()):
         return os.environ["FLAMETOP_STATIC_" + arch.upper()]
-    triplet = MACHINES[arch][4]
+    triplet = MACHINES[arch][5]
     _tool(triplet + "-gcc", "gcc-aarch64-linux-gnu libc6-dev-arm64-cross")
     if not os.path.exists(os.path.join(m.SOURCE, "configure")):
         raise Skip("there is no configure: autoreconf -fi")
@@ -266,7 +267,7 @@ def flametop_for(arch):
 class Guest:
     def __init__(self, arch, qemu=(), files=None, kernel="", memory="1G"):
         """files: {path in the guest: path here}; qemu: more arguments; kernel: more of its command line."""
-        program, arguments, self.console = MACHINES[arch][:3]
+        program, arguments, self.console, self.shell = MACHINES[arch][:4]
         _tool(program, "qemu-system-arm" if arch == "arm64" else "qemu-system-x86")
         self.files = dict(files or {})
         self.files["/bin/flametop"] = flametop_for(arch)
@@ -329,9 +330,9 @@ class Seat:
         at = m.path("shell")
         if os.path.exists(at):
             os.unlink(at)  # of a guest before
-        guest._prepare(SEAT.replace("ROWS", str(size[1])).replace("COLUMNS", str(size[0])), size)
-        self.screen = Screen([*guest.argv[1:], "-chardev", "socket,id=shell,server=on,wait=off,path=" + at, "-serial",
-                              "chardev:shell"], size=size, program=guest.argv[0])
+        device, arguments = guest.shell
+        guest._prepare(SEAT.replace("SHELL", device).replace("ROWS", str(size[1])).replace("COLUMNS", str(size[0])), size)
+        self.screen = Screen([*guest.argv[1:], "-chardev", "socket,id=shell,server=on,wait=off,path=" + at, *arguments], size=size, program=guest.argv[0])
         atexit.register(self.screen.close)
         self.screen.until(lambda: os.path.exists(at), "qemu did not start")
         self.line = socket.socket(socket.AF_UNIX)

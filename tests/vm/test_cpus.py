@@ -3,7 +3,6 @@
 """flametop on 64 CPUs: two sockets, two NUMA nodes, cores of two threads, two CPUs offline; and Debian's kernel (6.1)."""
 import functools
 import re
-import time
 
 import guest
 from guest import BOOT_LIMIT
@@ -16,19 +15,12 @@ LAYOUT = ["-smp", "64,sockets=2,cores=16,threads=2"]
 for node, cpus in ((0, "0-31"), (1, "32-63")):
     LAYOUT += ["-object", "memory-backend-ram,id=m%d,size=1G" % node, "-numa",
                "node,nodeid=%d,cpus=%s,memdev=m%d" % (node, cpus, node)]
-SECONDS, FAULTS, ROUNDS = 8, 252, 3  # of a load, page faults on all CPUs at a time, and how often each load is measured
 # Of 64 timers, and without dumps of stacks, with which a ring holds half a second: what busy cores emulate without a loss.
 RATE = "-F 9 --call-graph fp"
 
 
 # What the kernel patches into itself with the first event of a kind, and takes out with the last one, stays in while these are counted.
 HOLDER = "perf stat -e cpu-clock,task-clock,page-faults,context-switches,cpu-migrations,minor-faults,major-faults sleep 100000000"
-
-
-def machine(layout, memory="1G", threads="multi"):
-    """A guest with such CPUs. That their clocks agree is known: to find it out takes so many emulated ones long."""
-    return guest.Guest("amd64", ["-accel", "tcg,thread=" + threads, *layout], kernel="nowatchdog tsc=reliable", memory=memory,
-                       files={"/bin/spread": guest.compile_for("amd64", "spread")})
 
 
 @functools.lru_cache(None)
@@ -39,7 +31,9 @@ def seat():
     when its page is written): CPUs then meet a breakpoint without end that memory no longer has. So nothing is patched while they
     are busy, as far as that can be had; see alive().
     """
-    s = machine(LAYOUT, "2G").seat()
+    files = {"/bin/spread": guest.compile_for("amd64", "spread")}
+    # that their clocks agree is known: to find it out takes so many emulated ones long
+    s = guest.Guest("amd64", ["-accel", "tcg,thread=multi", *LAYOUT], files, "nowatchdog tsc=reliable", "2G").seat()
     s.run(HOLDER + " </dev/null >/dev/null 2>&1 & until ls -l /proc/[0-9]*/fd 2>/dev/null | grep -q perf_event; do usleep 100000; done")
     for cpu in OFFLINE:
         s.run("echo 0 >/sys/devices/system/cpu/cpu%d/online" % cpu)
@@ -253,65 +247,5 @@ def layout_of_counters():
         assert re.search(row, text, re.M), text
 
 
-def cost(layout, cpus, memory="1G"):
-    """What flametop needs of CPU 0, which it has for itself: instructions per sample, and per second besides.
-
-    It samples each page fault of loads on the other CPUs: one with few samples and one with many tell the two apart, so that neither
-    depends on how long an emulated second takes. What CPU 0 does beside the same load without flametop is taken from it.
-    """
-    s = machine([*layout, *guest.instructions_plugin()], memory, "single").seat()
-    loads = [("taskset %x spread %d %d %d %d" % ((1 << 64) - 2, cpus, *load), cpus * load[0] * load[2])
-             for load in ((SECONDS, 1000000, 1), (SECONDS * 5, 200000, FAULTS // cpus))]
-
-    def spent(load):
-        before, begun = guest.instructions_of(0), time.monotonic()
-        s.run(load)
-        return before, begun
-
-    idle = []
-    for load, _ in loads:
-        before, begun = spent(load)
-        idle.append((guest.instructions_of(0) - before) / (time.monotonic() - begun))
-    screen = Patient(s.start("taskset 1 flametop -e page-faults -c 1 --call-graph fp"))
-    screen.wait(r" samples [1-9]")
-    s.run(loads[1][0])  # what is found once: names, tables
-    screen.until(lambda: (screen.samples() or 0) >= loads[1][1], "samples are missing")
-    sums = [[0, 0, 0], [0, 0, 0]]  # samples, seconds, instructions
-    for _ in range(ROUNDS):
-        for (load, samples), rate, total in zip(loads, idle, sums):
-            shown = screen.until(screen.samples, "no samples")
-            before, begun = spent(load)
-            screen.until(lambda: (screen.samples() or 0) >= shown + samples, "samples are missing")
-            took, own = time.monotonic() - begun, guest.instructions_of(0) - before
-            part = screen.samples() - shown, took, own - rate * took
-            total[:] = [a + b for a, b in zip(total, part)]
-            print("# %d CPUs: %d samples in %.0f s: %.1f M instructions" % (cpus, part[0], took, part[2] / 1e6), flush=True)
-    screen.wait(r" lost 0 ")
-    screen.send("q")
-    assert s.ended() == 0
-    s.screen.close()
-    (n, t, own), (many, long, all_own) = sums
-    each = (all_own * t - own * long) / (many * t - n * long)
-    print("# %d CPUs: %.0f instructions a sample, and %.2f M a second" % (cpus, each, (own - each * n) / t / 1e6), flush=True)
-    return each, (own - each * n) / t
-
-
-def costs():
-    """on 64 CPUs flametop needs no more than half as much again per sample as on two: of as many samples a second from all of them,
-    and of the usual 99 of each CPU"""
-    if seat.cache_info().currsize:  # one machine at a time
-        seat().screen.close()
-        seat.cache_clear()
-    few, many = cost(["-smp", "3"], 2), cost(LAYOUT, CPUS - 1, "2G")
-
-    def per_sample(found, samples):
-        return found[0] + found[1] / samples
-    for what, on_2, on_all in (("as many samples as were measured", 5 * FAULTS, 5 * FAULTS),
-                               ("99 samples a second of each CPU", 99 * 2, 99 * (CPUS - 1))):
-        on_few, on_many = per_sample(few, on_2), per_sample(many, on_all)
-        print("# %s: %.0f and %.0f instructions each: %.2f" % (what, on_few, on_many, on_many / on_few), flush=True)
-        assert on_many <= 1.5 * on_few, (few, many)
-
-
 run(*map(alive, (starts, views, switches_of_event, switches_of_scope, freezes, files, files_of_a_group, comes_and_goes,
-                 layout_of_counters, costs)))
+                 layout_of_counters)))
