@@ -401,6 +401,29 @@ static void events_that_were_named_together_are_sampled_together(void **state)
     assert_true(ask() >= 20);
 }
 
+static void of_several_events_the_first_that_opened_is_shown(void **state)
+{
+    (void)state;
+    cfg.events[0] = (struct event){ .name = "no-such-counter", .kind = EVENT_SOFTWARE };
+    cfg.events[0].attr.type = PERF_TYPE_SOFTWARE;
+    cfg.events[0].attr.config = 12345;
+    cfg.event_named = true;
+    assert_true(event_parse("cpu-clock", &cfg.events[1], &error));
+    assert_true(event_parse("task-clock", &cfg.events[2], &error));
+    cfg.n_events = 3;
+    open_on(session_test_spin);
+    WAIT_UNTIL(ask() >= 20);
+    session_get_status(session, &status);
+    assert_string_equal(status.event, "cpu-clock");
+    assert_true(session_set_freq(session, 499, &error)); /* all are asked for again */
+    session_get_status(session, &status);
+    assert_string_equal(status.event, "cpu-clock");
+    assert_true(session_select_event(session, 1, &error));
+    session_get_status(session, &status);
+    assert_string_equal(status.event, "task-clock");
+    assert_true(ask() >= 10);
+}
+
 static void an_event_that_is_picked_has_its_turn_alone(void **state)
 {
     (void)state;
@@ -788,6 +811,7 @@ int main(int argc, char **argv)
         WITH_SETUP(a_window_ends_now_though_nothing_runs),
         WITH_SETUP(leaving_does_not_wait_for_a_collector_that_hangs),
         WITH_SETUP(events_that_were_named_together_are_sampled_together),
+        WITH_SETUP(of_several_events_the_first_that_opened_is_shown),
         WITH_SETUP(an_event_that_is_picked_has_its_turn_alone),
         WITH_SETUP(switches_keep_what_was_sampled),
         WITH_SETUP(the_header_says_how_stacks_are_taken),
