@@ -9,6 +9,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -41,26 +42,47 @@ void worker_reset_signals(posix_spawnattr_t *attr)
     posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 }
 
+/* What the worker has for its input and output, above these: /dev/null, or where a root has none a file without a name. */
+static int open_nothing(void)
+{
+    int fd = open("/dev/null", O_RDWR | O_CLOEXEC), high;
+
+    if (fd < 0)
+        fd = memfd_create("nothing", MFD_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    high = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+    close(fd);
+    return high;
+}
+
 /* Descriptor 3 by way of a high one: the socket itself may be 0, 1 or 2 where those were closed. */
 static int spawn(const char *path, int socket_fd, pid_t *pid)
 {
     char *argv[] = { "flametop", SYMBOL_WORKER_ARG, NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
-    int high = fcntl(socket_fd, F_DUPFD_CLOEXEC, 10);
+    int high = fcntl(socket_fd, F_DUPFD_CLOEXEC, 10), nothing;
     int failed, i;
 
     if (high < 0)
         return errno;
+    nothing = open_nothing();
+    if (nothing < 0) {
+        failed = errno;
+        close(high);
+        return failed;
+    }
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attr);
     worker_reset_signals(&attr);
     posix_spawn_file_actions_adddup2(&actions, high, 3);
     for (i = 0; i < 3; i++)
-        posix_spawn_file_actions_addopen(&actions, i, "/dev/null", O_RDWR, 0);
+        posix_spawn_file_actions_adddup2(&actions, nothing, i);
     failed = posix_spawn(pid, path ? path : "/proc/self/exe", &actions, &attr, argv, environ);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&actions);
+    close(nothing);
     close(high);
     return failed;
 }

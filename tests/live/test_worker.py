@@ -11,7 +11,7 @@ import threading
 import time
 
 import machine as m
-from ptyscreen import LIMIT, PROGRAM, run
+from ptyscreen import LIMIT, PROGRAM, Skip, run
 
 PROGRAMS = 20
 MOST_KILLS = 100  # of one run: then it is left alone
@@ -168,4 +168,18 @@ def file_has_the_same_names():
     assert kills
 
 
-run(profile_is_whole_while_the_worker_dies, file_has_the_same_names)
+def without_devices():
+    """names are read in a root that has no /dev/null"""
+    m.need_events()
+    m.need_root()
+    hide = 'mount -t tmpfs nodev /dev && exec "$@"'
+    load = m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
+    got = subprocess.run(["unshare", "-m", "--propagation", "private", "sh", "-c", hide, "sh", PROGRAM, "--no-cache", "-b", "-n", "1", "-d",
+                          "1", "-p", str(load.pid)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=2 * LIMIT)
+    m.stop(load)
+    if "mount:" in got.stderr or "unshare:" in got.stderr:
+        raise Skip(got.stderr)
+    assert re.search(r"\[kernel\] +[a-z_]", got.stdout) and not re.search(r"\[kernel\] 0x", got.stdout), got
+
+
+run(profile_is_whole_while_the_worker_dies, file_has_the_same_names, without_devices)
