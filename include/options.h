@@ -60,6 +60,7 @@ struct option_row {
 const struct option_row *option_row(enum option_id id);
 /* Sets one option from text; config keys and the command line both end here. */
 bool options_set(struct options *o, enum option_id id, const char *value, struct error *e);
+bool options_only_count(const struct options *o); /* -b --view counters: nothing is sampled */
 /* options_events.c: adds what -e names; --filter belongs to the last name of these. options_take_events: what the session is to
  * sample, when all was read. */
 bool options_set_event(struct options *o, const char *value, struct error *e);

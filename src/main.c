@@ -203,7 +203,7 @@ static int run_session(struct options *o)
     }
     if (!check_export(o, &e))
         return complain(&e, EXIT_USAGE);
-    if (o->mode == RUN_BATCH && o->ui.view && !strcmp(o->ui.view, "counters"))
+    if (options_only_count(o))
         return batch_counters(o, &e) ? complain(&e, 1) : 0;
     if (screen)
         ui_prepare();

@@ -136,6 +136,11 @@ static bool refuse(struct error *e, const char *what)
     return error_set(e, ERROR_ARGUMENT, "%s", what);
 }
 
+bool options_only_count(const struct options *o)
+{
+    return o->mode == RUN_BATCH && o->ui.view && !strcmp(o->ui.view, "counters");
+}
+
 static bool check_combinations(struct options *o, struct error *e)
 {
     const struct session_config *s = &o->session;
@@ -210,6 +215,8 @@ bool options_parse(struct options *o, int argc, char **argv, struct error *e)
     bool ok = parse_arguments(o, argc, argv, false, e);
     if (s->freq_named || s->period) /* named beside a preset */
         memset(s->samplings, 0, sizeof s->samplings);
+    if (ok && s->event_named && options_only_count(o)) /* the config's are for samples */
+        ok = error_set(e, ERROR_ARGUMENT, "-b --view counters always counts the same: --stat counts what -e names");
     s->event_named |= config_events;
     s->freq_named |= config_freq && !s->period;
     o->ui.keys = o->keys;

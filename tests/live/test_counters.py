@@ -175,8 +175,9 @@ def cgroups():
 
 
 def refusals():
-    """a command, a file and a process that is gone are refused in a sentence"""
-    for args, why in ((("--", "true"), "give -p PID"), (("-i", "x.data"), "running machine"), (("-p", "4194303"), "no process")):
+    """a command, a file, a process that is gone and events of one's own are refused in a sentence"""
+    for args, why in ((("--", "true"), "give -p PID"), (("-e", "page-faults"), "--stat counts"),
+                      (("-i", "x.data"), "running machine"), (("-p", "4194303"), "no process")):
         status, _, said = m.flametop("-b", "--view", "counters", "-n", "1", *args, check=False)
         assert status and why in said, (status, said)
 
