@@ -69,7 +69,7 @@ def whole_lines():
         s.send("e")
         s.wait(r"\^R counts how often")
         typed(s, "where the time goes")
-        s.wait(r"cycles .*CPU cycles at the speed.*\.\.")
+        s.wait(r"cycles .*CPU cycles.*\.\.")
         s.wait(r"CPU cycles at the speed the CPU runs at;(.|\n)*where the time goes")
         s.send("esc", "esc")
         s.wait(r"SELF%")

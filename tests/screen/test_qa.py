@@ -99,7 +99,7 @@ def writing():
 def exports():
     """E writes each format there is, and none into the screen"""
     patterns = {"perf.data": rb"PERFILE2", "folded": rb"shape;.*hot_a \d+", "pprof": rb"^\x1f\x8b",
-                "script": rb"\nshape +\d+ .*\n(\t.*\n)*\t.* hot_a\+0x"}
+                "doctor": rb"of stacks reach their root", "script": rb"\nshape +\d+ .*\n(\t.*\n)*\t.* hot_a\+0x"}
     names = [line.split()[0] for line in m.flametop("--list-exports")[1].splitlines()]
     packs = "+zlib" in m.flametop("--version")[1]
     with started(size=(120, 40)) as s:
