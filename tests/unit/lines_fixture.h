@@ -111,4 +111,22 @@ static inline bool lines_find_work(int fd, uint64_t *start, uint64_t *size)
     return found;
 }
 
+/* The state of a test is a folder of its own. */
+static inline int lines_set_up(void **state)
+{
+    char *dir = mem_strdup("/tmp/flametop-test-XXXXXX");
+
+    if (!mkdtemp(dir))
+        return -1;
+    *state = dir;
+    return 0;
+}
+
+static inline int lines_tear_down(void **state)
+{
+    lines_run(*state, "rm -rf %s", (char *)*state);
+    mem_free(*state);
+    return 0;
+}
+
 #endif

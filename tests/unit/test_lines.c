@@ -14,23 +14,6 @@
 
 #define LONG_ENOUGH (60 * NS_PER_SEC)
 
-static int set_up(void **state)
-{
-    char *dir = mem_strdup("/tmp/flametop-test-XXXXXX");
-
-    if (!mkdtemp(dir))
-        return -1;
-    *state = dir;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    lines_run(*state, "rm -rf %s", (char *)*state);
-    mem_free(*state);
-    return 0;
-}
-
 static struct lines_module *open_module(int fd, int debug_fd, int alt_fd)
 {
     struct lines_files files = { .fd = fd, .debug_fd = debug_fd, .alt_fd = alt_fd };
@@ -370,17 +353,17 @@ static void a_damaged_packed_file_does_no_harm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_chain_is_that_of_the_source, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(every_form_of_dwarf_tells_the_same, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_separate_debug_file_is_used, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_debug_file_of_another_build_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_file_shared_by_dwz_is_asked_for_and_used, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(without_its_split_file_a_unit_tells_lines_only, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(sections_that_zstd_packed_are_read, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_file_without_dwarf_says_so, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_takes_too_long_is_given_up, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_damaged_file_does_no_harm, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_damaged_packed_file_does_no_harm, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_chain_is_that_of_the_source, lines_set_up, lines_tear_down),
+        cmocka_unit_test_setup_teardown(every_form_of_dwarf_tells_the_same, lines_set_up, lines_tear_down),
+        cmocka_unit_test_setup_teardown(a_separate_debug_file_is_used, lines_set_up, lines_tear_down),
+        cmocka_unit_test_setup_teardown(a_debug_file_of_another_build_is_refused, lines_set_up, lines_tear_down),
+        cmocka_unit_test_setup_teardown(the_file_shared_by_dwz_is_asked_for_and_used, lines_set_up, lines_tear_down),
+        cmocka_unit_test_setup_teardown(without_its_split_file_a_unit_tells_lines_only, lines_set_up, lines_tear_down),
+        cmocka_unit_test_setup_teardown(sections_that_zstd_packed_are_read, lines_set_up, lines_tear_down),
+        cmocka_unit_test_setup_teardown(a_file_without_dwarf_says_so, lines_set_up, lines_tear_down),
+        cmocka_unit_test_setup_teardown(what_takes_too_long_is_given_up, lines_set_up, lines_tear_down),
+        cmocka_unit_test_setup_teardown(a_damaged_file_does_no_harm, lines_set_up, lines_tear_down),
+        cmocka_unit_test_setup_teardown(a_damaged_packed_file_does_no_harm, lines_set_up, lines_tear_down),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

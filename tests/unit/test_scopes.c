@@ -33,23 +33,6 @@ static const char source[] =
     "    unsigned r = 0; while (n--) r += pool.run(n) + app::hidden(n) + Local::step(n) + plain(n); return r; }\n"
     "int main(int argc, char **) { return (int)work((unsigned)argc); }\n";
 
-static int set_up(void **state)
-{
-    char *dir = mem_strdup("/tmp/flametop-test-XXXXXX");
-
-    if (!mkdtemp(dir))
-        return -1;
-    *state = dir;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    lines_run(*state, "rm -rf %s", (char *)*state);
-    mem_free(*state);
-    return 0;
-}
-
 static bool compile(const char *dir, const char *options)
 {
     char path[128];
@@ -156,8 +139,8 @@ static void entries_that_dwz_moved_keep_their_scopes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_has_no_linkage_name_is_called_with_its_scopes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(entries_that_dwz_moved_keep_their_scopes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_has_no_linkage_name_is_called_with_its_scopes, lines_set_up, lines_tear_down),
+        cmocka_unit_test_setup_teardown(entries_that_dwz_moved_keep_their_scopes, lines_set_up, lines_tear_down),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
