@@ -87,6 +87,11 @@ struct session_status {
     char said[200];             /* the last answer to what was asked for in the background */
     uint32_t said_number;       /* of such answers so far */
 };
+/* Of so many stacks of an answer that are cut, those that will be whole: the answer may be older than the status. */
+static inline uint64_t session_stacks_waiting(const struct session_status *s, uint64_t cut)
+{
+    return s->stacks_waiting < cut ? s->stacks_waiting : cut;
+}
 void session_get_status(struct session *s, struct session_status *out);
 /* A number that changes when there is something new to show (samples, names, a switch). */
 uint64_t session_generation(struct session *s);

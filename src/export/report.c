@@ -23,7 +23,7 @@ void report_header(struct session *s, const struct view *v, struct buf *out)
     struct session_status st;
     char elapsed[32], samples[32], lost[32];
     session_get_status(s, &st);
-    uint64_t broken = v->result.broken_samples, waiting = st.stacks_waiting < broken ? st.stacks_waiting : broken;
+    uint64_t broken = v->result.broken_samples, waiting = session_stacks_waiting(&st, broken);
     buf_puts(out, "flametop - ");
     put_machine(&st, out);
     buf_puts(out, st.event);

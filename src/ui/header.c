@@ -240,7 +240,7 @@ static void counts_text(const struct app *a, char *dst, size_t cap)
     if (n > 0 && (size_t)n < cap)
         n += snprintf(dst + n, cap - (size_t)n, "  lost %s", text_thousands(lost, sizeof lost, s->lost));
     const struct result *r = &a->answer.result;
-    uint64_t waiting = s->stacks_waiting < r->broken_samples ? s->stacks_waiting : r->broken_samples;
+    uint64_t waiting = session_stacks_waiting(s, r->broken_samples);
     double cut = r->samples ? 100.0 * (double)(r->broken_samples - waiting) / (double)r->samples : 0;
     double waits = r->samples ? 100.0 * (double)waiting / (double)r->samples : 0;
     if (waits >= WORTH_SAYING && n > 0 && (size_t)n < cap) /* for their tables */
