@@ -77,12 +77,17 @@ static bool over(struct session *s)
     return st.targets_gone || st.file || *st.fatal || session_command_status(s) >= 0;
 }
 
+static bool wants_doctor(const struct options *o)
+{
+    return o->ui.view && !strcmp(o->ui.view, export_doctor.name);
+}
+
 static bool print_frame(struct session *s, const struct options *o, struct view *v, struct error *e)
 {
     struct view_query q = query_of(o);
     struct buf out = { 0 };
     export_query(s, &q, v); /* nobody watches names come: wait for them */
-    if (o->ui.view && !strcmp(o->ui.view, export_doctor.name))
+    if (wants_doctor(o))
         export_doctor.text(s, &q, v, &o->exports, &out);
     else
         report_print(s, &q, v, BATCH_ROWS, &out);
@@ -169,8 +174,8 @@ static bool check_ranges(struct session *s, const struct options *o, struct erro
 static bool write_output(struct session *s, const struct options *o, struct error *e)
 {
     const char *path = o->output ? o->output : "-";
-    bool doctor = o->ui.view && !strcmp(o->ui.view, export_doctor.name);
-    const struct exporter *x = o->output ? export_find(o->export_format, path, e) : doctor ? &export_doctor : &export_report;
+    const struct exporter *text = wants_doctor(o) ? &export_doctor : &export_report;
+    const struct exporter *x = o->output ? export_find(o->export_format, path, e) : text;
     struct view_query q = query_of(o);
     if (!x)
         return false;
