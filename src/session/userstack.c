@@ -272,8 +272,8 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
     else if (end != UNWIND_ROOT && end != UNWIND_KNOWN)
         frames[n++] = stacks_frame(s->stacks, MODULE_ID_BROKEN, reason_of(end, r));
     const struct unwind_memory memory = { .bytes = in.stack, .size = in.stack_bytes, .base = in.regs.sp };
-    reads->bad |= end != UNWIND_ROOT || w.changes ||
-                  !unwind_reads_sum(reads->runs, reads->n, reads->words, reads->sp, &memory, &s->user.from.sum);
+    reads->bad = reads->bad || end != UNWIND_ROOT || w.changes ||
+                 !unwind_reads_sum(reads->runs, reads->n, reads->words, reads->sp, &memory, &s->user.from.sum);
     out->awaits = end == UNWIND_PENDING ? w.awaits : 0;
     out->callers = end == UNWIND_KNOWN ? w.callers : 0;
     return n;
