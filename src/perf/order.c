@@ -22,6 +22,7 @@ struct merge {
 
 /* The time of a sample stands in front: for it a dump that wraps need not be put together. */
 #define SAMPLE_FRONT_BYTES 64u
+#define FETCHED_BYTES      1536u
 
 static uint64_t time_of(struct merge *m, const struct ring *r, uint32_t size)
 {
@@ -33,6 +34,17 @@ static uint64_t time_of(struct merge *m, const struct ring *r, uint32_t size)
     return !m->rule->foreign_clock && t > m->rule->absurd_ns ? 0 : t;
 }
 
+/* Into the cache with what is read of the next dump's record, while others are dealt with: its front, its registers, the
+ * frames near the stack's top, and how much was dumped, which stands at the end. Mostly they are of one size. */
+MEM_FETCHES void fetch_next(const struct ring *r, uint32_t size)
+{
+    uint64_t at = r->tail + size, from = at & (r->size_bytes - 1);
+    if (size < FETCHED_BYTES || at >= r->head || r->size_bytes - from < size)
+        return;
+    mem_fetch(r->data + from, FETCHED_BYTES);
+    mem_fetch(r->data + from + size - 8, 1);
+}
+
 /* The ring's next record, if it has one that may go out now. */
 static bool look(struct merge *m, uint32_t ring, struct order_entry *e)
 {
@@ -42,6 +54,7 @@ static bool look(struct merge *m, uint32_t ring, struct order_entry *e)
         m->o->errors++;
     if (size == 0)
         return false;
+    fetch_next(r, size);
     *e = (struct order_entry){ .time_ns = time_of(m, r, size), .ring = ring, .size = size };
     return m->rule->all || e->time_ns <= m->until_ns || m->o->full[ring];
 }
