@@ -72,14 +72,14 @@ struct user_aside { /* a sample whose stack is not whole yet */
 };
 /* walks.c */
 struct walks { /* that were made lately, each with the stack of those that it found */
-    uint32_t *index; /* where in the arena, by hash */
+    uint32_t *index; /* where in the arena, plus one, by hash */
     uint64_t *arena;
     size_t used;     /* of the arena: they are forgotten together */
     unsigned shift;  /* larger by this */
 };
 struct walked {
     uint64_t hash; /* of the frames on the way and of whose they are */
-    uint64_t fp, sum; /* of the words */
+    uint64_t fp, first, sum; /* of the first run of words, of all of them */
 };
 void walks_open(struct walks *w, unsigned shift);
 void walks_forget(struct walks *w);

@@ -273,6 +273,7 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
         frames[n++] = stacks_frame(s->stacks, MODULE_ID_BROKEN, reason_of(end, r));
     const struct unwind_memory memory = { .bytes = in.stack, .size = in.stack_bytes, .base = in.regs.sp };
     reads->bad = reads->bad || end != UNWIND_ROOT || w.changes ||
+                 !unwind_reads_sum(reads->runs, reads->n > 0, reads->words, reads->sp, &memory, &s->user.from.first) ||
                  !unwind_reads_sum(reads->runs, reads->n, reads->words, reads->sp, &memory, &s->user.from.sum);
     out->awaits = end == UNWIND_PENDING ? w.awaits : 0;
     out->callers = end == UNWIND_KNOWN ? w.callers : 0;

@@ -390,6 +390,27 @@ static void callers_that_were_walked_are_known_by_the_words_that_led_to_them(voi
     assert_string_equal(stack_text(), "file:ff file:1ff file:2ff file:4ff");
 }
 
+static void ways_that_part_behind_one_place_are_known_side_by_side(void **state)
+{
+    static const char *const texts[] = { "file:ff file:1ff file:2ff file:3ff file:4ff", "file:ff file:1ff file:2ff file:4ff",
+                                         "file:ff file:1ff file:2ff file:2ff file:4ff" };
+    static const uint64_t turns[][3] = { { 0x400, 0x500, 0 }, { 0x500, 0, 0 }, { 0x300, 0x500, 0 } };
+    (void)state;
+    start_walks();
+    for (unsigned round = 0; round < 6; round++) {
+        unsigned way = round % 3;
+        memset(stack, 0, sizeof stack);
+        stack[0] = TEXT + 0x200;
+        stack[1] = TEXT + 0x300;
+        for (unsigned i = 0; turns[way][i]; i++)
+            stack[2 + i] = TEXT + turns[way][i];
+        if (round == 3)
+            put_entry(0x300, &outermost); /* only who walks finds out */
+        do_dump(TEXT + 0xff, 0, sizeof stack, NULL, 0);
+        assert_string_equal(stack_text(), texts[way]);
+    }
+}
+
 static void stacks_that_are_partly_known_are_those_that_were_sampled(void **state)
 {
     unsigned random = 1;
@@ -622,6 +643,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_32_bit_program_without_frame_pointers_is_cut_and_says_so, start, end),
         cmocka_unit_test_setup_teardown(a_child_shares_what_is_known_of_its_parents_code_until_their_maps_differ, start, end),
         cmocka_unit_test_setup_teardown(callers_that_were_walked_are_known_by_the_words_that_led_to_them, start, end),
+        cmocka_unit_test_setup_teardown(ways_that_part_behind_one_place_are_known_side_by_side, start, end),
         cmocka_unit_test_setup_teardown(stacks_that_are_partly_known_are_those_that_were_sampled, start, end),
         cmocka_unit_test_setup_teardown(callers_that_were_walked_are_walked_again_where_less_was_taken_of_the_stack, start, end),
         cmocka_unit_test_setup_teardown(callers_that_were_walked_are_forgotten_with_the_map_and_with_the_frames, start, end),
