@@ -9,13 +9,27 @@
 #include "base/mem.h"
 #include "profile/paths.h"
 
+#define FETCH_SHARE 16 /* paths are longer than that, mostly */
+#define FETCH_LEAF  16 /* entries ahead */
+#define FETCH_PATH  8
+#define FETCH_NODES 32
+
 struct func_state {
     uint32_t row; /* believed only if the row says so, see row_at */
     uint32_t era; /* of the path that it was met on last */
 };
 
+/* What is read of a node on the way to its root, side by side. */
+struct step {
+    uint32_t func; /* 0: left out */
+    uint32_t up;   /* the nearest caller that is not; 0: there is none */
+};
+
 struct functions_scratch {
     struct paths paths;
+    struct step *steps; /* of r's nodes, the first n_steps */
+    size_t steps_cap;
+    uint32_t n_steps;
     struct result part; /* what is new of a result */
     struct map rows;    /* (group, function) → row: of the first n_mapped rows */
     uint32_t n_mapped;
@@ -93,33 +107,61 @@ static inline void add_total(struct functions *f, uint32_t func, const struct re
     row_add_total(row_at(f, func, group), e);
 }
 
-static void add_entry(struct functions *f, const struct result *r, const uint32_t *frame_func,
-                      const struct result_entry *e, uint32_t group)
+static void add_entry(struct functions *f, const struct result_entry *e, uint32_t group)
 {
-    uint32_t leaf = functions_leaf(r, frame_func, e->node);
+    const struct step *steps = f->scratch->steps;
+    uint32_t node = steps[e->node].func ? e->node : steps[e->node].up, leaf = steps[node].func;
     struct function_row *row;
 
     if (!leaf)
         return;
     next_path(f->scratch);
     add_total(f, leaf, e, group);
-    for (uint32_t node = f->scratch->leaf_only ? 0 : e->node; node; node = r->parent[node]) {
-        uint32_t func = frame_func[r->frame[node]];
-
-        if (func)
-            add_total(f, func, e, group);
-    }
+    for (node = f->scratch->leaf_only ? 0 : steps[node].up; node; node = steps[node].up)
+        add_total(f, steps[node].func, e, group);
     row = row_at(f, leaf, group);
     row->self_weight += e->weight;
     row->self_count += e->count;
 }
 
-static void build_group(struct functions *f, uint32_t i, const uint32_t *frame_func)
+/* Paths are climbed once a second, and what runs beside us has pushed them out of the cache since: they come while others
+ * are climbed. Callers mostly lie right before those that they called. */
+MEM_FETCHES void fetch_path(const struct functions_scratch *s, uint32_t k, uint32_t end)
+{
+    const struct paths *p = &s->paths;
+
+    if (k + FETCH_LEAF < end)
+        mem_fetch(&s->steps[p->r->entries[p->order[k + FETCH_LEAF]].node], 1);
+    if (k + FETCH_PATH < end) {
+        uint32_t node = s->steps[p->r->entries[p->order[k + FETCH_PATH]].node].up;
+        uint32_t from = node > FETCH_NODES ? node - FETCH_NODES : 0;
+
+        mem_fetch(&s->steps[from], (node - from + 1) * sizeof *s->steps);
+    }
+}
+
+static void build_group(struct functions *f, uint32_t i)
 {
     const struct paths *p = &f->scratch->paths;
 
-    for (uint32_t k = p->starts[i]; k < p->starts[i + 1]; k++)
-        add_entry(f, p->r, frame_func, &p->r->entries[p->order[k]], p->groups[i]);
+    for (uint32_t k = p->starts[i]; k < p->starts[i + 1]; k++) {
+        fetch_path(f->scratch, k, p->starts[i + 1]);
+        add_entry(f, &p->r->entries[p->order[k]], p->groups[i]);
+    }
+}
+
+/* Callers come first. */
+static void make_steps(struct functions_scratch *s, const struct result *r, const uint32_t *frame_func)
+{
+    MEM_GROW(s->steps, s->steps_cap, (size_t)r->n_nodes + 1);
+    if (!s->goes_on || !s->n_steps)
+        s->steps[0] = (struct step){ .func = frame_func[0] }, s->n_steps = 1;
+    for (; s->n_steps < r->n_nodes; s->n_steps++) {
+        uint32_t parent = r->parent[s->n_steps];
+
+        s->steps[s->n_steps] = (struct step){ .func = frame_func[r->frame[s->n_steps]],
+                                              .up = s->steps[parent].func ? parent : s->steps[parent].up };
+    }
 }
 
 static void reserve_funcs(struct functions_scratch *s, uint32_t n_funcs)
@@ -193,9 +235,13 @@ void functions_build(struct functions *f, const struct result *r, const uint32_t
     if (!r->n_entries)
         return;
     reserve_funcs(s, n_funcs);
+    /* in order this is little; one by one each would have to be waited for */
+    if (r->n_entries > f->n / FETCH_SHARE)
+        mem_fetch(f->rows, f->n * sizeof *f->rows);
+    make_steps(s, r, frame_func);
     paths_begin(&s->paths, r, with_group);
     for (uint32_t i = 0; i < s->paths.n_groups; i++)
-        build_group(f, i, frame_func);
+        build_group(f, i);
     if (s->slid)
         remove_empty(f);
 }
@@ -229,6 +275,7 @@ void functions_done(struct functions *f)
     if (s) {
         paths_done(&s->paths);
         mem_free(s->funcs);
+        mem_free(s->steps);
         map_done(&s->rows);
         mem_free(s);
     }

@@ -59,6 +59,25 @@ struct look {
 
 /* --- who is asked for --- */
 
+#define FETCH_LEAF 16 /* entries ahead */
+#define FETCH_PATH 8
+#define FETCH_NODES 32 /* callers mostly lie right before those that they called */
+
+/* Paths are climbed once a second, and the sampled programs have pushed them out of the cache since: they come while others
+ * are climbed. */
+MEM_FETCHES void fetch_path(const struct result *r, uint32_t i)
+{
+    if (i + FETCH_LEAF < r->n_added) {
+        mem_fetch(&r->parent[r->added[i + FETCH_LEAF].node], 1);
+        mem_fetch(&r->frame[r->added[i + FETCH_LEAF].node], 1);
+    }
+    if (i + FETCH_PATH < r->n_added) {
+        uint32_t node = r->parent[r->added[i + FETCH_PATH].node], from = node > FETCH_NODES ? node - FETCH_NODES : 0;
+        mem_fetch(&r->parent[from], (node - from + 1) * sizeof *r->parent);
+        mem_fetch(&r->frame[from], (node - from + 1) * sizeof *r->frame);
+    }
+}
+
 static void count_added(struct inlines *in, const struct view *v, const struct result_entry *e)
 {
     uint64_t n = (uint64_t)(int64_t)(int32_t)e->count; /* more may have left than came */
@@ -96,9 +115,11 @@ static void count_samples(struct inlines *in, const struct view *v)
         in->samples[in->n_samples] = 0;
     if (!goes_on)
         count_all(in, v);
-    for (uint32_t i = 0; goes_on && i < r->n_added; i++)
+    for (uint32_t i = 0; goes_on && i < r->n_added; i++) {
+        fetch_path(r, i);
         if (!r->added[i].idle)
             count_added(in, v, &r->added[i]);
+    }
     in->counted_version = r->version;
 }
 
