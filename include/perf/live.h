@@ -72,7 +72,11 @@ const struct perf_event_attr *live_attr_of(const struct live *l, uint32_t member
 /* How often it is sampled, from 0 on: one of both is 0. */
 void live_rate_of(const struct live *l, uint32_t member, uint64_t *freq_hz, uint64_t *period);
 uint32_t live_notes(const struct live *l, const struct live_note **notes);
-int live_fd(const struct live *l);         /* an epoll descriptor: readable when a ring reached its watermark */
+/* An epoll descriptor: readable when a ring reached its watermark. The kernel counts what it writes, not what waits:
+ * see live_lasts. */
+int live_fd(const struct live *l);
+/* Is there room in each ring for what comes by then, and for whoever is late, if it comes as since the last drain? */
+bool live_lasts(const struct live *l, uint64_t until_ns);
 /* From now on that is ready also when fd can be read. */
 void live_wake_by(struct live *l, int fd);
 uint32_t live_cpu_count(const struct live *l); /* rings open now */

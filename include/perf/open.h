@@ -112,6 +112,7 @@ bool ladder_step(struct plan *p, const struct open_failure *f, struct error *e);
 void ladder_start(struct plan *p);
 
 /* dumps.c: registers and stack with each sample, for unwind/. How much and how large the rings are, to begin with. */
+#define DUMPS_LATE_MS 400 /* a drain may come so late after it was asked for */
 void dumps_start(struct plan *p);
 bool dumps_run(const struct plan *p); /* does the plan take them? */
 /* Frame pointers: the registers that it takes, to know who called a leaf. */

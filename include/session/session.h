@@ -114,6 +114,8 @@ const struct scope *session_scope(struct session *s); /* borrowed until the next
 const struct scope *session_running_scope(struct session *s); /* the same, after the fallback */
 void session_clear(struct session *s);                /* what was sampled so far is forgotten */
 void session_freeze(struct session *s, bool on);
+/* When somebody will look at what was sampled, and how often from then on: it is collected right before. */
+void session_looks(struct session *s, uint64_t at_ns, uint64_t every_ns);
 
 /* The main question: see session/view.h. Fills v (reused between calls; zero at first). UI thread. */
 void session_query(struct session *s, const struct view_query *q, struct view *v);

@@ -199,6 +199,11 @@ struct session {
     uint64_t world_live_bytes;   /* of that, for those who live */
     uint64_t start_ns, clear_ns, frozen_ns; /* frozen_ns 0: not frozen */
     uint64_t drained_ns;         /* all samples up to then are in the history */
+    pthread_cond_t drained;      /* it is later than before */
+    atomic_uint_fast64_t look_ns, look_every_ns; /* session_looks; 0: nobody has said */
+    struct {
+        uint64_t records, until_ns;
+    } starts;                    /* of programs: the collector's */
     uint64_t samples, lost_before, throttled_before;
     uint64_t forgotten;          /* of these, from before the last clear */
     struct live_stats stats;
@@ -264,6 +269,7 @@ bool collector_record(struct session *s, const struct record *r);
 /* A sample of the history, once more from the record's copy; false: something is still missing. */
 bool collector_unwind_again(struct session *s, const struct user_aside *a, bool give_up);
 void collector_final_drain(struct session *s);                    /* under source_lock */
+void collector_wake(struct session *s);                           /* it drains at once */
 /* samplestack.c: under lock. The index of the event that a record is of. */
 static inline uint32_t session_event_of(const struct session *s, const struct record *r)
 {

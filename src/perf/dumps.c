@@ -21,8 +21,9 @@
 #define RINGS_BYTES      (128 * MIB)           /* all of them, where 0.2 s each do not take more */
 #define RINGS_BYTES_MAX  (512 * MIB)
 #define GOOD_MS          500 /* of dumps that a ring is to hold */
+#define BEST_MS          1400 /* … where that does not take more than BEST_BYTES: a drain a second, one of them late */
+#define BEST_BYTES       (4 * MIB)
 #define LEAST_MS         200 /* two drains, one of them late */
-#define LATE_MS          400 /* a drain may come so late after it was asked for */
 #define RATE_GUESS_HZ    99  /* of an event with a period, until it was seen */
 
 static const uint32_t sizes[] = { 24 * 1024, 16 * 1024, 8 * 1024 }; /* of auto, one after the other */
@@ -118,7 +119,10 @@ static uint32_t round_ring(uint64_t bytes)
 static uint64_t good_ring(const struct plan *p)
 {
     bool unknown = p->callchain_asked == CALLCHAIN_AUTO && !rate_of(p);
-    return unknown ? BUDGET_CPU_BYTES * GOOD_MS / 1000 : ring_of_ms(p, GOOD_MS);
+    if (unknown)
+        return BUDGET_CPU_BYTES * GOOD_MS / 1000;
+    uint64_t good = ring_of_ms(p, GOOD_MS), best = ring_of_ms(p, BEST_MS);
+    return best <= BEST_BYTES ? best : good > BEST_BYTES ? good : BEST_BYTES;
 }
 
 static uint32_t choose_ring(const struct plan *p)
@@ -145,11 +149,14 @@ void dumps_start(struct plan *p)
     p->ring_bytes = p->ring_bytes_asked = p->ring_asked ? round_ring(p->ring_asked) : choose_ring(p);
 }
 
-/* Who is woken early has time left to come late; where half a ring lasts long enough, half as many wakings do. */
+/* Who is woken early has time left to come late; where less than three quarters of a ring last long enough for that, fewer
+ * wakings do. */
 uint32_t dumps_watermark(const struct plan *p)
 {
-    bool lasts = dumps_run(p) && rate_of(p) && p->ring_bytes / 2 >= ring_of_ms(p, LATE_MS);
-    return p->ring_bytes / (lasts ? 2 : 4);
+    uint64_t late = dumps_run(p) && rate_of(p) ? ring_of_ms(p, DUMPS_LATE_MS) : p->ring_bytes;
+    uint64_t least = p->ring_bytes / 4, most = p->ring_bytes - least;
+    uint64_t mark = late < p->ring_bytes ? p->ring_bytes - late : 0;
+    return (uint32_t)(mark < least ? least : mark > most ? most : mark);
 }
 
 /* By its name dwarf is taken at its word: samples that do not fit are lost, and counted. */

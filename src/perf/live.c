@@ -20,6 +20,8 @@
 /* A time so far in the future is no time. */
 #define ABSURD_NS NS_PER_SEC
 
+#define LATE_NS (DUMPS_LATE_MS * NS_PER_MS)
+
 #define STARVED_LOOKS 256 /* at that many descriptors */
 
 struct live {
@@ -33,6 +35,7 @@ struct live {
     struct ring **rings; /* of cpus, for order_drain */
     size_t rings_cap;
     struct order order;
+    uint64_t drained_ns; /* when that was; 0: never */
     struct live_stats stats;
     struct map member_of; /* of several events: id → place */
     struct readings readings;
@@ -244,6 +247,18 @@ uint32_t live_ring_bytes(const struct live *l)
     return l->plan.ring_bytes;
 }
 
+bool live_lasts(const struct live *l, uint64_t until_ns)
+{
+    uint64_t now_ns = clock_now_ns();
+    double past = (double)(now_ns - l->drained_ns), left = (until_ns > now_ns ? (double)(until_ns - now_ns) : 0) + LATE_NS;
+    for (uint32_t i = 0; i < l->n_cpus; i++) {
+        double waiting = (double)ring_waiting(&l->cpus[i]->ring);
+        if (((double)l->cpus[i]->ring.size_bytes - waiting) * past < waiting * left)
+            return false;
+    }
+    return true;
+}
+
 static bool has_ended(const struct live_cpu *c)
 {
     return c->watched >= c->n_fds;
@@ -412,6 +427,7 @@ size_t live_drain(struct live *l, bool final, live_record_fn *fn, void *ctx)
     l->ctx = ctx;
     l->handed = 0;
     order_drain(&l->order, l->rings, l->n_cpus, &rule, take, l);
+    l->drained_ns = now_ns;
     l->stats.ring_fill = l->order.fill;
     look_for_ends(l);
     close_left(l);

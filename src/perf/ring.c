@@ -81,6 +81,11 @@ void ring_end(struct ring *r)
         __atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
 }
 
+uint64_t ring_waiting(const struct ring *r)
+{
+    return __atomic_load_n(&r->page->data_head, __ATOMIC_RELAXED) - r->page->data_tail;
+}
+
 double ring_fill(const struct ring *r)
 {
     return (double)(r->head - r->tail) / (double)r->size_bytes;

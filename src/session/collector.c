@@ -15,6 +15,12 @@
 #include "symbols/jitdump.h"
 
 #define COLLECT_INTERVAL_MS 250 /* rings wake us before they are full: this is how old samples get that are few */
+/* Samples that are collected together cost less, for what is looked up of the first of them is in the CPU's cache for the
+ * others: where it is known when somebody looks, they are collected right before, and otherwise once a second. But not while
+ * programs are started: who has ended by then is not in /proc any more. */
+#define LOOK_INTERVAL_NS    NS_PER_SEC
+#define LOOK_AHEAD_NS       (15 * NS_PER_MS)
+#define STARTS_NS           NS_PER_SEC /* for so long another start is expected */
 #define PROMPT_INTERVAL_MS  100 /* while somebody waits for the first of them, or for a command to end */
 #define FIRST_LOOK_NS       (250 * NS_PER_MS) /* the header tells how busy the box is; our own cost would say nothing yet */
 #define PROMPT_NS           (3 * NS_PER_SEC)
@@ -200,6 +206,7 @@ static void drain(struct session *s, bool final)
         s->generation++;
     live_stats(s->live, &s->stats);
     s->drained_ns = final ? now_ns : now_ns - DRAIN_SLACK_NS;
+    pthread_cond_broadcast(&s->drained);
     s->targets_gone = live_targets_gone(s->live);
     userstack_retry(s, false);
     jit_renew(s);
@@ -284,12 +291,34 @@ static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
     *p = (struct pulse){ now_ns + NS_PER_SEC, cpu_ns, now_ns, p->looked };
 }
 
-static int wait_ms(const struct session *s)
+static bool expects_starts(struct session *s, uint64_t now_ns)
 {
-    bool prompt = (s->command_pid && s->command_status < 0) || clock_now_ns() - s->start_ns < PROMPT_NS;
+    uint64_t n = s->records[PERF_RECORD_COMM] + s->records[PERF_RECORD_MMAP] + s->records[PERF_RECORD_MMAP2];
+    if (n != s->starts.records)
+        s->starts.until_ns = now_ns + STARTS_NS;
+    s->starts.records = n;
+    return now_ns < s->starts.until_ns;
+}
+
+/* To the next look, or part of the time between two. */
+static int look_wait_ms(const struct session *s, uint64_t now_ns)
+{
+    uint64_t every_ns = s->look_every_ns;
+    int64_t step_ns = (int64_t)(every_ns / ((every_ns + LOOK_INTERVAL_NS - 1) / LOOK_INTERVAL_NS));
+    int64_t left_ns = (int64_t)(s->look_ns - LOOK_AHEAD_NS - now_ns) % step_ns;
+    return (int)((left_ns + (left_ns <= 0 ? step_ns : 0)) / (int64_t)NS_PER_MS) + 1;
+}
+
+static int wait_ms(struct session *s)
+{
+    uint64_t now_ns = clock_now_ns();
+    bool prompt = (s->command_pid && s->command_status < 0) || now_ns - s->start_ns < PROMPT_NS;
+    bool starts = expects_starts(s, now_ns);
     if (s->command_floods)
         return FLOOD_INTERVAL_MS;
-    return prompt ? PROMPT_INTERVAL_MS : COLLECT_INTERVAL_MS;
+    if (prompt)
+        return PROMPT_INTERVAL_MS;
+    return starts || !s->look_every_ns ? COLLECT_INTERVAL_MS : look_wait_ms(s, now_ns);
 }
 
 /* What the collector waits at: a descriptor of its own of the source's, which a switch closes meanwhile. The wake-up comes
@@ -310,16 +339,40 @@ static void wait_at_source(struct waiting *w, const struct session *s)
     w->source = s->n_sources;
 }
 
-static void wait_for_work(struct session *s, int fd)
+static bool wait_once(struct session *s, int fd, int ms)
 {
     struct pollfd fds[] = { { .fd = fd < 0 ? s->wake_fd : fd, .events = POLLIN },
                             { .fd = s->command_floods ? -1 : s->command_pipe, .events = POLLIN } };
     struct epoll_event ev;
     uint64_t n;
     /* as a rule there is nothing else to wait for: that is less than half the way through the kernel */
-    int woken = fd >= 0 && fds[1].fd < 0 ? epoll_wait(fd, &ev, 1, wait_ms(s)) : poll(fds, 2, wait_ms(s));
-    if (woken > 0 && read(s->wake_fd, &n, sizeof n) < 0)
-        return; /* records woke us */
+    bool only_source = fd >= 0 && fds[1].fd < 0;
+    int woken = only_source ? epoll_wait(fd, &ev, 1, ms) : poll(fds, 2, ms);
+    bool by_records = woken > 0 && read(s->wake_fd, &n, sizeof n) < 0;
+    return by_records && only_source;
+}
+
+static bool source_lasts(struct session *s, uint64_t until_ns)
+{
+    pthread_mutex_lock(&s->source_lock);
+    bool lasts = s->live && live_lasts(s->live, until_ns);
+    pthread_mutex_unlock(&s->source_lock);
+    return lasts;
+}
+
+static void wait_for_work(struct session *s, int fd)
+{
+    uint64_t now_ns = clock_now_ns(), until_ns = now_ns + (uint64_t)wait_ms(s) * NS_PER_MS;
+    while (now_ns < until_ns && wait_once(s, fd, (int)((until_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS)) &&
+           source_lasts(s, until_ns))
+        now_ns = clock_now_ns();
+}
+
+void collector_wake(struct session *s)
+{
+    uint64_t one = 1;
+    if (s->wake_fd >= 0 && write(s->wake_fd, &one, sizeof one) < 0)
+        log_add("the collector's counter is full");
 }
 
 void *collector_main(void *session)

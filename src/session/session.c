@@ -19,6 +19,8 @@
 
 #define FILE_BUDGET_BYTES (UINT64_C(16) << 30) /* a file is bounded by its own size */
 #define CLOSE_WAIT_NS     (500 * NS_PER_MS)
+#define CATCH_UP_NS       (50 * NS_PER_MS) /* that whoever freezes waits for the collector */
+#define RECENT_NS         (20 * NS_PER_MS)
 #define PATIENCE_NS       (5 * NS_PER_SEC)
 #define STOP_LOOK_NS      (100 * NS_PER_MS)
 
@@ -121,6 +123,7 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
     s->command_status = -1;
     pthread_mutex_init(&s->source_lock, NULL);
     pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->drained, NULL);
     s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     s->world = world_new(!cfg->input);
     if (cfg->as_perf)
@@ -153,13 +156,6 @@ fail:
     return NULL;
 }
 
-static void wake_collector(struct session *s)
-{
-    uint64_t one = 1;
-    s->stop = true;
-    if (s->wake_fd >= 0 && write(s->wake_fd, &one, sizeof one) < 0)
-        s->stop = true; /* the counter is full: the collector is awake anyway */
-}
 
 static bool joined(bool *runs, pthread_t thread, bool in_time, const struct timespec *until)
 {
@@ -167,11 +163,11 @@ static bool joined(bool *runs, pthread_t thread, bool in_time, const struct time
     return !*runs;
 }
 
-static struct timespec end_of_wait(void)
+static struct timespec end_of_wait(uint64_t wait_ns)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    uint64_t end_ns = (uint64_t)now.tv_sec * NS_PER_SEC + (uint64_t)now.tv_nsec + CLOSE_WAIT_NS;
+    uint64_t end_ns = (uint64_t)now.tv_sec * NS_PER_SEC + (uint64_t)now.tv_nsec + wait_ns;
     return (struct timespec){ (time_t)(end_ns / NS_PER_SEC), (long)(end_ns % NS_PER_SEC) };
 }
 
@@ -180,14 +176,15 @@ static struct timespec end_of_wait(void)
 static bool end_threads(struct session *s)
 {
     bool in_time = s->cfg.leaves_in_time;
-    struct timespec until = end_of_wait();
-    wake_collector(s);
+    struct timespec until = end_of_wait(CLOSE_WAIT_NS);
+    s->stop = true;
+    collector_wake(s);
     if (s->symbolizer)
         symbolizer_stop(s->symbolizer);
     bool ended = joined(&s->collector_runs, s->collector, true, &until);
     if (!ended) { /* the others end all the same */
         in_time = true;
-        until = end_of_wait();
+        until = end_of_wait(CLOSE_WAIT_NS);
     }
     ended &= joined(&s->ask_started, s->ask, in_time, &until);
     ended &= joined(&s->resolver_runs, s->resolver, in_time, &until);
@@ -227,6 +224,7 @@ void session_close(struct session *s)
     scope_done(&s->running_scope);
     if (s->wake_fd >= 0)
         close(s->wake_fd);
+    pthread_cond_destroy(&s->drained);
     pthread_mutex_destroy(&s->lock);
     pthread_mutex_destroy(&s->source_lock);
     mem_free(s);
@@ -252,7 +250,19 @@ void session_clear(struct session *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Not "now": what happened in the last quarter of a second is still in the rings. Where all that is shown is of the first
+/* What happened lately may still be in the rings: whoever freezes means that, too. Under lock. */
+static void catch_up(struct session *s)
+{
+    uint64_t now_ns = clock_now_ns();
+    struct timespec until = end_of_wait(CATCH_UP_NS);
+    if (s->drained_ns >= now_ns - RECENT_NS)
+        return;
+    collector_wake(s);
+    while (s->drained_ns < now_ns - RECENT_NS && pthread_cond_timedwait(&s->drained, &s->lock, &until) == 0)
+        ;
+}
+
+/* Not "now": the last records are not complete yet. Where all that is shown is of the first
  * drain's last moments, it is frozen as far as it goes: better than nothing at all. */
 static uint64_t freezing_ns(const struct session *s)
 {
@@ -264,11 +274,19 @@ void session_freeze(struct session *s, bool on)
 {
     pthread_mutex_lock(&s->lock);
     if (!s->file) {
+        if (on)
+            catch_up(s);
         s->frozen_ns = on ? freezing_ns(s) : 0;
         history_pin(s->history, on ? s->clear_ns : 0, s->frozen_ns);
         s->generation++;
     }
     pthread_mutex_unlock(&s->lock);
+}
+
+void session_looks(struct session *s, uint64_t at_ns, uint64_t every_ns)
+{
+    s->look_ns = at_ns;
+    s->look_every_ns = every_ns;
 }
 
 void session_set_patience(struct session *s, uint64_t most_ns, bool (*stop)(void))

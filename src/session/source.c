@@ -322,9 +322,7 @@ static bool source_replace(struct session *s, const struct wish *w, struct error
     pthread_mutex_lock(&s->lock);
     source_adopt(s, live, w);
     pthread_mutex_unlock(&s->lock);
-    uint64_t one = 1; /* the collector waits for the descriptors of the old one */
-    if (write(s->wake_fd, &one, sizeof one) < 0)
-        log_add("the collector's counter is full");
+    collector_wake(s); /* it waits for the descriptors of the old one */
     return true;
 }
 

@@ -328,8 +328,11 @@ static void run(struct app *a)
             session_get_status(a->session, &a->status); /* a switch shows in the header at once */
         if (flags & APP_QUERY)
             ask_session(a);
-        if (ticked)
-            next = now + interval_ns(a, now - start);
+        if (ticked) {
+            uint64_t interval = interval_ns(a, now - start);
+            next = now + interval;
+            session_looks(a->session, next, interval);
+        }
         if (flags & (APP_QUERY | APP_REDRAW))
             app_screen_draw(a);
         flags = take_events(a, time_left_ms(a, next));

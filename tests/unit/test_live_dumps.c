@@ -143,6 +143,21 @@ static void registers_and_the_true_bytes_of_the_stack_arrive(void **state)
     assert_int_equal(live_config_of(live)->stack_bytes, LIVE_STACK_BYTES);
 }
 
+static void what_is_left_of_a_ring_lasts_as_long_as_its_rate_says(void **state)
+{
+    (void)state;
+    scope_to(child(spin_over_words));
+    cfg.freq_hz = 99;
+    open_dumps();
+    RUN_UNTIL(dumps.whole >= 1);
+    usleep(300000);
+    uint64_t now_ns = clock_now_ns();
+    assert_true(live_lasts(live, now_ns));
+    assert_false(live_lasts(live, now_ns + 1000 * NS_PER_SEC));
+    RUN_UNTIL(dumps.whole >= 10); /* what waited is read */
+    assert_true(live_lasts(live, clock_now_ns()));
+}
+
 static void in_the_kernel_its_chain_comes_with_the_users_registers(void **state)
 {
     (void)state;
@@ -509,6 +524,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup_dumps, teardown)
     const struct CMUnitTest tests[] = {
         CASE(registers_and_the_true_bytes_of_the_stack_arrive),
+        CASE(what_is_left_of_a_ring_lasts_as_long_as_its_rate_says),
         CASE(in_the_kernel_its_chain_comes_with_the_users_registers),
         CASE(idle_and_kernel_threads_take_no_dumps),
         CASE(the_largest_dumps_wrap_and_stay_whole),

@@ -171,6 +171,29 @@ static void a_frozen_moment_stands_while_sampling_goes_on(void **state)
     assert_true(ask() >= frozen + 100);
 }
 
+/* Half a second after they were collected. */
+static bool freezes_what_just_ran(uint64_t looked_ns)
+{
+    uint64_t now_ns = clock_now_ns(), past_ns = (now_ns - looked_ns) % NS_PER_SEC;
+    usleep((useconds_t)((NS_PER_SEC + NS_PER_SEC / 2 - past_ns) / 1000));
+    session_freeze(session, false);
+    now_ns = clock_now_ns();
+    session_freeze(session, true);
+    ask();
+    return view.result.last_ns >= now_ns - NS_PER_SEC / 5;
+}
+
+static void whoever_freezes_has_what_was_not_collected_yet_too(void **state)
+{
+    (void)state;
+    open_on(session_test_spin);
+    WAIT_UNTIL(ask() >= 20);
+    sleep(3); /* while all is new it is collected more often */
+    uint64_t looked_ns = clock_now_ns();
+    session_looks(session, looked_ns, NS_PER_SEC);
+    WAIT_UNTIL(freezes_what_just_ran(looked_ns));
+}
+
 static void clearing_forgets_and_thaws(void **state)
 {
     (void)state;
@@ -800,6 +823,7 @@ int main(int argc, char **argv)
         WITH_SETUP(modes_tell_kernel_and_user_apart),
         WITH_SETUP(idle_time_is_kept_apart_until_it_is_asked_for),
         WITH_SETUP(a_frozen_moment_stands_while_sampling_goes_on),
+        WITH_SETUP(whoever_freezes_has_what_was_not_collected_yet_too),
         WITH_SETUP(clearing_forgets_and_thaws),
         WITH_SETUP(an_explicit_range_gives_the_samples_in_it),
         WITH_SETUP(the_status_tells_what_runs),
