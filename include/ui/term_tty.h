@@ -20,10 +20,11 @@ bool term_tty_open(struct term_tty *t, bool no_unicode, struct error *e);
 void term_tty_close(struct term_tty *t); /* harmless when not open */
 /* Rows and columns as the kernel has them; false: unknown. What LINES and COLUMNS say goes first. */
 bool term_tty_size(const struct term_tty *t, int *rows, int *cols);
-/* Between these two what is written to `out` is kept, and then given to the terminal in one piece: ncurses 6.4 calls write(2)
- * for each move of the cursor, and each wakes whoever reads, sends a packet and draws. */
-void term_tty_collect(struct term_tty *t);
+/* Between these what is written to `out` is kept, and then given to the terminal in one piece, or to nobody: ncurses calls
+ * write(2) whenever its buffer is full, and each wakes whoever reads, sends a packet and draws. False: it is not kept. */
+bool term_tty_collect(struct term_tty *t);
 void term_tty_deliver(struct term_tty *t);
+void term_tty_drop(struct term_tty *t);
 bool term_tty_is_gone(const struct term_tty *t);
 
 #endif

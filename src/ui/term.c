@@ -162,13 +162,25 @@ static void define_keys(void)
             (void)define_key(term_sequences[i].text, code_of_key(term_sequences[i].key));
 }
 
+/* ncurses writes each piece of a frame by itself while it believes that initscr() was never called, which it knows by a
+ * screen that was never ended: ours is, before anything of it is seen. */
+static void end_once(void)
+{
+    if (!term_tty_collect(&term.tty))
+        return;
+    (void)endwin();
+    term_tty_drop(&term.tty);
+}
+
 static void start_screen(const struct term_config *cfg)
 {
+    end_once();
     (void)cbreak();
     (void)noecho();
     (void)nonl();
     (void)set_escdelay(25);
     (void)curs_set(0);
+    (void)typeahead(-1); /* frames are whole */
     (void)scrollok(stdscr, FALSE);
     (void)idlok(stdscr, FALSE);
     term.input = newpad(1, 1);
@@ -301,7 +313,7 @@ void term_frame_begin(void)
 void term_frame_end(void)
 {
     term_signal_output(true);
-    term_tty_collect(&term.tty);
+    (void)term_tty_collect(&term.tty);
     (void)curs_set(term.cursor_y >= 0);
     if (term.cursor_y >= 0)
         (void)move(term.cursor_y, term.cursor_x);

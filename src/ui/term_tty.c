@@ -86,10 +86,14 @@ void term_tty_close(struct term_tty *t)
     *t = (struct term_tty){ 0 };
 }
 
-void term_tty_collect(struct term_tty *t)
+bool term_tty_collect(struct term_tty *t)
 {
-    if (t->frame > 0 && lseek(t->frame, 0, SEEK_SET) == 0)
-        (void)dup3(t->frame, fileno(t->out), O_CLOEXEC);
+    return t->frame > 0 && lseek(t->frame, 0, SEEK_SET) == 0 && dup3(t->frame, fileno(t->out), O_CLOEXEC) >= 0;
+}
+
+void term_tty_drop(struct term_tty *t)
+{
+    (void)dup3(t->terminal, fileno(t->out), O_CLOEXEC);
 }
 
 static bool write_all(int fd, const char *bytes, size_t n)
@@ -110,7 +114,7 @@ void term_tty_deliver(struct term_tty *t)
 {
     char bytes[16384];
     off_t at = 0, end = t->frame > 0 ? lseek(t->frame, 0, SEEK_CUR) : 0;
-    (void)dup3(t->terminal, fileno(t->out), O_CLOEXEC);
+    term_tty_drop(t);
     while (at < end) {
         size_t left = (size_t)(end - at);
         ssize_t n = pread(t->frame, bytes, left < sizeof bytes ? left : sizeof bytes, at);
