@@ -200,6 +200,7 @@ struct session {
     uint64_t start_ns, clear_ns, frozen_ns; /* frozen_ns 0: not frozen */
     uint64_t drained_ns;         /* all samples up to then are in the history */
     pthread_cond_t drained;      /* it is later than before */
+    size_t drained_records;      /* by the last drain */
     atomic_uint_fast64_t look_ns, look_every_ns; /* session_looks; 0: nobody has said */
     struct {
         uint64_t records, until_ns;

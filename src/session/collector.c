@@ -24,6 +24,7 @@
 #define PROMPT_INTERVAL_MS  100 /* while somebody waits for the first of them, or for a command to end */
 #define FIRST_LOOK_NS       (250 * NS_PER_MS) /* the header tells how busy the box is; our own cost would say nothing yet */
 #define PROMPT_NS           (3 * NS_PER_SEC)
+#define FETCH_FROM          100 /* records, for which it pays to have all that is known of places in the cache */
 #define FLOOD_INTERVAL_MS   4  /* a command that prints all the time */
 #define DRAIN_SLACK_NS      (10 * NS_PER_MS) /* what is older than this when a drain begins comes out of it */
 
@@ -202,7 +203,10 @@ static void drain(struct session *s, bool final)
 {
     uint64_t now_ns = clock_now_ns();
     pthread_mutex_lock(&s->lock);
-    if (live_drain(s->live, final, on_record, s))
+    if (s->drained_records >= FETCH_FROM) /* one by one each place would have to be waited for */
+        mem_fetch(s->places, ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) * sizeof *s->places);
+    s->drained_records = live_drain(s->live, final, on_record, s);
+    if (s->drained_records)
         s->generation++;
     live_stats(s->live, &s->stats);
     s->drained_ns = final ? now_ns : now_ns - DRAIN_SLACK_NS;
