@@ -21,6 +21,7 @@
 #define ABSURD_NS NS_PER_SEC
 
 #define LATE_NS (DUMPS_LATE_MS * NS_PER_MS)
+#define RATE_NS (50 * NS_PER_MS) /* what comes in less tells no rate */
 
 #define STARVED_LOOKS 256 /* at that many descriptors */
 
@@ -250,7 +251,8 @@ uint32_t live_ring_bytes(const struct live *l)
 bool live_lasts(const struct live *l, uint64_t until_ns)
 {
     uint64_t now_ns = clock_now_ns();
-    double past = (double)(now_ns - l->drained_ns), left = (until_ns > now_ns ? (double)(until_ns - now_ns) : 0) + LATE_NS;
+    uint64_t past_ns = now_ns - l->drained_ns, left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+    double past = (double)(past_ns > RATE_NS ? past_ns : RATE_NS), left = (double)(left_ns + LATE_NS);
     for (uint32_t i = 0; i < l->n_cpus; i++) {
         double waiting = (double)ring_waiting(&l->cpus[i]->ring);
         if (((double)l->cpus[i]->ring.size_bytes - waiting) * past < waiting * left)
