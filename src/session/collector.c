@@ -343,6 +343,7 @@ static void wait_at_source(struct waiting *w, const struct session *s)
     w->source = s->n_sources;
 }
 
+/* Was it for records, and for nothing else? */
 static bool wait_once(struct session *s, int fd, int ms)
 {
     struct pollfd fds[] = { { .fd = fd < 0 ? s->wake_fd : fd, .events = POLLIN },
@@ -353,7 +354,7 @@ static bool wait_once(struct session *s, int fd, int ms)
     bool only_source = fd >= 0 && fds[1].fd < 0;
     int woken = only_source ? epoll_wait(fd, &ev, 1, ms) : poll(fds, 2, ms);
     bool by_records = woken > 0 && read(s->wake_fd, &n, sizeof n) < 0;
-    return by_records && only_source;
+    return by_records && only_source && ev.events == EPOLLIN; /* an event that has ended says so until it is left out */
 }
 
 static bool source_lasts(struct session *s, uint64_t until_ns)

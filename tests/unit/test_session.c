@@ -194,6 +194,30 @@ static void whoever_freezes_has_what_was_not_collected_yet_too(void **state)
     WAIT_UNTIL(freezes_what_just_ran(looked_ns));
 }
 
+static uint64_t own_cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+static void a_target_that_ends_keeps_nobody_busy(void **state)
+{
+    char list[32];
+    (void)state;
+    snprintf(list, sizeof list, "%d,%d", (int)start_child(session_test_spin), (int)start_child(session_test_spin));
+    assert_true(scope_set_pids(&cfg.scope, list, false, &error));
+    open_or_skip();
+    WAIT_UNTIL(ask() >= 20);
+    sleep(3); /* while all is new it is collected more often */
+    session_looks(session, clock_now_ns(), NS_PER_SEC);
+    sleep(1);
+    end_child(0);
+    uint64_t cpu_ns = own_cpu_ns();
+    sleep(1);
+    assert_true(own_cpu_ns() - cpu_ns < NS_PER_SEC / 4);
+}
+
 static void clearing_forgets_and_thaws(void **state)
 {
     (void)state;
@@ -824,6 +848,7 @@ int main(int argc, char **argv)
         WITH_SETUP(idle_time_is_kept_apart_until_it_is_asked_for),
         WITH_SETUP(a_frozen_moment_stands_while_sampling_goes_on),
         WITH_SETUP(whoever_freezes_has_what_was_not_collected_yet_too),
+        WITH_SETUP(a_target_that_ends_keeps_nobody_busy),
         WITH_SETUP(clearing_forgets_and_thaws),
         WITH_SETUP(an_explicit_range_gives_the_samples_in_it),
         WITH_SETUP(the_status_tells_what_runs),
