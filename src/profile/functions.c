@@ -10,9 +10,6 @@
 #include "profile/paths.h"
 
 #define FETCH_SHARE 16 /* paths are longer than that, mostly */
-#define FETCH_LEAF  16 /* entries ahead */
-#define FETCH_PATH  8
-#define FETCH_NODES 32
 
 struct func_state {
     uint32_t row; /* believed only if the row says so, see row_at */
@@ -125,16 +122,16 @@ static void add_entry(struct functions *f, const struct result_entry *e, uint32_
 }
 
 /* Paths are climbed once a second, and what runs beside us has pushed them out of the cache since: they come while others
- * are climbed. Callers mostly lie right before those that they called. */
+ * are climbed. */
 MEM_FETCHES void fetch_path(const struct functions_scratch *s, uint32_t k, uint32_t end)
 {
     const struct paths *p = &s->paths;
 
-    if (k + FETCH_LEAF < end)
-        mem_fetch(&s->steps[p->r->entries[p->order[k + FETCH_LEAF]].node], 1);
-    if (k + FETCH_PATH < end) {
-        uint32_t node = s->steps[p->r->entries[p->order[k + FETCH_PATH]].node].up;
-        uint32_t from = node > FETCH_NODES ? node - FETCH_NODES : 0;
+    if (k + RESULT_FETCH_LEAF < end)
+        mem_fetch(&s->steps[p->r->entries[p->order[k + RESULT_FETCH_LEAF]].node], 1);
+    if (k + RESULT_FETCH_PATH < end) {
+        uint32_t node = s->steps[p->r->entries[p->order[k + RESULT_FETCH_PATH]].node].up;
+        uint32_t from = node > RESULT_FETCH_NODES ? node - RESULT_FETCH_NODES : 0;
 
         mem_fetch(&s->steps[from], (node - from + 1) * sizeof *s->steps);
     }

@@ -59,20 +59,16 @@ struct look {
 
 /* --- who is asked for --- */
 
-#define FETCH_LEAF 16 /* entries ahead */
-#define FETCH_PATH 8
-#define FETCH_NODES 32 /* callers mostly lie right before those that they called */
-
 /* Paths are climbed once a second, and the sampled programs have pushed them out of the cache since: they come while others
  * are climbed. */
 MEM_FETCHES void fetch_path(const struct result *r, uint32_t i)
 {
-    if (i + FETCH_LEAF < r->n_added) {
-        mem_fetch(&r->parent[r->added[i + FETCH_LEAF].node], 1);
-        mem_fetch(&r->frame[r->added[i + FETCH_LEAF].node], 1);
+    if (i + RESULT_FETCH_LEAF < r->n_added) {
+        mem_fetch(&r->parent[r->added[i + RESULT_FETCH_LEAF].node], 1);
+        mem_fetch(&r->frame[r->added[i + RESULT_FETCH_LEAF].node], 1);
     }
-    if (i + FETCH_PATH < r->n_added) {
-        uint32_t node = r->parent[r->added[i + FETCH_PATH].node], from = node > FETCH_NODES ? node - FETCH_NODES : 0;
+    if (i + RESULT_FETCH_PATH < r->n_added) {
+        uint32_t node = r->parent[r->added[i + RESULT_FETCH_PATH].node], from = node > RESULT_FETCH_NODES ? node - RESULT_FETCH_NODES : 0;
         mem_fetch(&r->parent[from], (node - from + 1) * sizeof *r->parent);
         mem_fetch(&r->frame[from], (node - from + 1) * sizeof *r->frame);
     }
