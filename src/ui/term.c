@@ -163,13 +163,15 @@ static void define_keys(void)
 }
 
 /* ncurses writes each piece of a frame by itself while it believes that initscr() was never called, which it knows by a
- * screen that was never ended: ours is, before anything of it is seen. */
+ * screen that was never ended: ours is, before anything of it is seen. It comes back before there are colours, which ncurses
+ * would set back to what the terminal was made with. */
 static void end_once(void)
 {
     if (!term_tty_collect(&term.tty))
         return;
     (void)endwin();
     term_tty_drop(&term.tty);
+    (void)doupdate();
 }
 
 static void start_screen(const struct term_config *cfg)
