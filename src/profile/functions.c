@@ -151,8 +151,8 @@ static void build_group(struct functions *f, uint32_t i)
 static void make_steps(struct functions_scratch *s, const struct result *r, const uint32_t *frame_func)
 {
     MEM_GROW(s->steps, s->steps_cap, (size_t)r->n_nodes + 1);
-    if (!s->goes_on || !s->n_steps)
-        s->steps[0] = (struct step){ .func = frame_func[0] }, s->n_steps = 1;
+    if (!s->n_steps)
+        s->steps[s->n_steps++] = (struct step){ .func = frame_func[0] };
     for (; s->n_steps < r->n_nodes; s->n_steps++) {
         uint32_t parent = r->parent[s->n_steps];
 
@@ -190,7 +190,7 @@ static const struct result *begin(struct functions *f, const struct result *r, b
     s->with_group = with_group;
     s->leaf_only = leaf_only;
     if (!s->goes_on) {
-        f->n = s->n_mapped = 0;
+        f->n = s->n_mapped = s->n_steps = 0;
         map_clear(&s->rows);
         return r;
     }

@@ -428,6 +428,38 @@ static void a_table_that_missed_a_result_is_made_anew(void **state)
     mem_free(funcs);
 }
 
+static void go_on(struct world *w)
+{
+    fixture_query(&w->f);
+    uint32_t *funcs = fixture_funcs(&w->f.result, same);
+    functions_build(&w->functions, &w->f.result, funcs, 10, false, false);
+    mem_free(funcs);
+}
+
+/* The first of its samples come after a question that had none, over a trie that took the place of a larger one. */
+static void a_table_that_was_empty_goes_on_over_its_own_trie(void **state)
+{
+    static const char *const others[] = { "34", "56", "78", "7654" };
+    struct world *w = *state;
+
+    w->f.query = (struct query){ .from_ns = 1, .to_ns = 100 };
+    fixture_stack(&w->f, "12", 1, 0);
+    go_on(w);
+    for (size_t i = 0; i < 4; i++) {
+        fixture_stack(&w->f, others[i], 1, 0);
+        go_on(w);
+    }
+    w->f.query = (struct query){ .from_ns = 1000, .to_ns = 2000 };
+    go_on(w);
+    assert_int_equal(w->functions.n, 0);
+    fixture_add(&w->f, &(struct sample){ .time_ns = 1500, .weight = 5 }, (const uint32_t[]){ 9, 8 }, 2);
+    go_on(w);
+    assert_int_not_equal(w->f.result.since, 0);
+    assert_int_equal(w->functions.n, 2);
+    assert_row(w, 9, 0, 0, 5);
+    assert_row(w, 8, 0, 5, 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -448,6 +480,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(random_tables_agree_with_counting_one_by_one, setup, teardown),
         cmocka_unit_test_setup_teardown(a_table_that_goes_on_is_what_a_new_one_would_be, setup, teardown),
         cmocka_unit_test_setup_teardown(a_table_that_missed_a_result_is_made_anew, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_table_that_was_empty_goes_on_over_its_own_trie, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
