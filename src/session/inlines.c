@@ -68,7 +68,8 @@ MEM_FETCHES void fetch_path(const struct result *r, uint32_t i)
         mem_fetch(&r->frame[r->added[i + RESULT_FETCH_LEAF].node], 1);
     }
     if (i + RESULT_FETCH_PATH < r->n_added) {
-        uint32_t node = r->parent[r->added[i + RESULT_FETCH_PATH].node], from = node > RESULT_FETCH_NODES ? node - RESULT_FETCH_NODES : 0;
+        uint32_t node = r->parent[r->added[i + RESULT_FETCH_PATH].node];
+        uint32_t from = node > RESULT_FETCH_NODES ? node - RESULT_FETCH_NODES : 0;
         mem_fetch(&r->parent[from], (node - from + 1) * sizeof *r->parent);
         mem_fetch(&r->frame[from], (node - from + 1) * sizeof *r->frame);
     }

@@ -156,7 +156,6 @@ fail:
     return NULL;
 }
 
-
 static bool joined(bool *runs, pthread_t thread, bool in_time, const struct timespec *until)
 {
     *runs = *runs && (in_time ? pthread_timedjoin_np(thread, NULL, until) : pthread_join(thread, NULL));

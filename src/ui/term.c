@@ -171,7 +171,9 @@ static void end_once(void)
         return;
     (void)endwin();
     term_tty_drop(&term.tty);
+    term_signal_output(true);
     (void)doupdate();
+    term_signal_output(false);
 }
 
 static void start_screen(const struct term_config *cfg)
