@@ -202,9 +202,6 @@ struct session {
     pthread_cond_t drained;      /* it is later than before */
     size_t drained_records;      /* by the last drain */
     atomic_uint_fast64_t look_ns, look_every_ns; /* session_looks; 0: nobody has said */
-    struct {
-        uint64_t records, until_ns;
-    } starts;                    /* of programs: the collector's */
     uint64_t samples, lost_before, throttled_before;
     uint64_t forgotten;          /* of these, from before the last clear */
     struct live_stats stats;

@@ -295,13 +295,17 @@ static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
     *p = (struct pulse){ now_ns + NS_PER_SEC, cpu_ns, now_ns, p->looked };
 }
 
-static bool expects_starts(struct session *s, uint64_t now_ns)
+/* Programs that were started a moment ago: others are expected. */
+struct starts {
+    uint64_t records, until_ns;
+};
+
+/* Under source_lock: whoever stops the source counts records as well. */
+static void look_for_starts(struct starts *starts, const struct session *s, uint64_t now_ns)
 {
     uint64_t n = s->records[PERF_RECORD_COMM] + s->records[PERF_RECORD_MMAP] + s->records[PERF_RECORD_MMAP2];
-    if (n != s->starts.records)
-        s->starts.until_ns = now_ns + STARTS_NS;
-    s->starts.records = n;
-    return now_ns < s->starts.until_ns;
+    if (n != starts->records)
+        *starts = (struct starts){ n, now_ns + STARTS_NS };
 }
 
 /* To the next look, or part of the time between two. */
@@ -313,16 +317,14 @@ static int look_wait_ms(const struct session *s, uint64_t now_ns)
     return (int)((left_ns + (left_ns <= 0 ? step_ns : 0)) / (int64_t)NS_PER_MS) + 1;
 }
 
-static int wait_ms(struct session *s)
+static int wait_ms(const struct session *s, const struct starts *starts, uint64_t now_ns)
 {
-    uint64_t now_ns = clock_now_ns();
     bool prompt = (s->command_pid && s->command_status < 0) || now_ns - s->start_ns < PROMPT_NS;
-    bool starts = expects_starts(s, now_ns);
     if (s->command_floods)
         return FLOOD_INTERVAL_MS;
     if (prompt)
         return PROMPT_INTERVAL_MS;
-    return starts || !s->look_every_ns ? COLLECT_INTERVAL_MS : look_wait_ms(s, now_ns);
+    return now_ns < starts->until_ns || !s->look_every_ns ? COLLECT_INTERVAL_MS : look_wait_ms(s, now_ns);
 }
 
 /* What the collector waits at: a descriptor of its own of the source's, which a switch closes meanwhile. The wake-up comes
@@ -365,9 +367,9 @@ static bool source_lasts(struct session *s, uint64_t until_ns)
     return lasts;
 }
 
-static void wait_for_work(struct session *s, int fd)
+static void wait_for_work(struct session *s, int fd, const struct starts *starts)
 {
-    uint64_t now_ns = clock_now_ns(), until_ns = now_ns + (uint64_t)wait_ms(s) * NS_PER_MS;
+    uint64_t now_ns = clock_now_ns(), until_ns = now_ns + (uint64_t)wait_ms(s, starts, now_ns) * NS_PER_MS;
     while (now_ns < until_ns && wait_once(s, fd, (int)((until_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS)) &&
            source_lasts(s, until_ns))
         now_ns = clock_now_ns();
@@ -384,6 +386,7 @@ void *collector_main(void *session)
 {
     struct session *s = session;
     struct pulse pulse = { 0 };
+    struct starts starts = { 0 };
     struct waiting waiting = { .fd = -1 };
     while (!s->stop) {
         pthread_mutex_lock(&s->source_lock);
@@ -393,10 +396,11 @@ void *collector_main(void *session)
         source_keep_budget(s);
         source_keep_children(s);
         collect_pulse(s, &pulse, clock_now_ns());
+        look_for_starts(&starts, s, clock_now_ns());
         wait_at_source(&waiting, s);
         pthread_mutex_unlock(&s->source_lock);
         command_poll(s);
-        wait_for_work(s, waiting.fd);
+        wait_for_work(s, waiting.fd, &starts);
     }
     if (waiting.fd >= 0)
         close(waiting.fd);
