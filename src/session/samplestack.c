@@ -13,23 +13,38 @@ struct entry {
     bool kernel, exact;
 };
 
+static bool is_slot_of(const struct place_slot *slot, uint64_t addr, uint32_t version)
+{
+    return slot->frame && slot->addr == addr && slot->version == version;
+}
+
+/* The first of two in a line of the cache, of which the one that was looked up less lately leaves: with one slot for each,
+ * leaves at new addresses would push out callers that come again and again. */
+static struct place_slot *put_first(struct place_slot *two, struct place_slot slot)
+{
+    two[1] = two[0];
+    two[0] = slot;
+    return two;
+}
+
 struct place_slot *samplestack_place(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel)
 {
     uint32_t version = kernel ? 0 : o->version;
-    size_t mask = ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) - 1;
-    struct place_slot *slot = &s->places[map_mix(addr ^ (uint64_t)version << 48) & mask];
-    if (slot->frame && slot->addr == addr && slot->version == version)
-        return slot;
+    size_t mask = ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) - 2;
+    struct place_slot *two = &s->places[map_mix(addr ^ (uint64_t)version << 48) & mask];
+    if (is_slot_of(two, addr, version))
+        return two;
+    if (is_slot_of(two + 1, addr, version))
+        return put_first(two, two[1]);
     struct place place;
     bool known = o->maps && !kernel ? world_resolve_held(o->maps, addr, &place)
                                     : world_resolve(s->world, o->thread, addr, kernel, &place);
     if (!known)
         return NULL;
-    *slot = (struct place_slot){ .addr = addr,
-                                 .version = version,
-                                 .frame = stacks_frame(s->stacks, place.module, place.offset) };
     s->caches_hold = true;
-    return slot;
+    return put_first(two, (struct place_slot){ .addr = addr,
+                                               .version = version,
+                                               .frame = stacks_frame(s->stacks, place.module, place.offset) });
 }
 
 uint32_t samplestack_unmapped(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel)
@@ -259,6 +274,8 @@ static uint32_t add_kernel(struct session *s, const struct record *r, const stru
  * as a whole. */
 static uint32_t stack_of_frames(struct session *s, uint32_t callers, const uint32_t *frames, uint32_t n)
 {
+    if (n == 1)
+        return stacks_child(s->stacks, callers, frames[0]);
     uint64_t hash = map_mix(~(uint64_t)callers);
     for (uint32_t i = 1; i < n; i++)
         hash = map_mix(hash + frames[i]);
