@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "ui/term_cells.h"
+#include "ui/term_grid.h"
 #include "ui/term_keys.h"
 #include "ui/term_signal.h"
 #include "ui/term_tty.h"
@@ -23,6 +23,7 @@
 
 _Static_assert(STYLE_COUNT < 64, "a terminal of 8 colours has 64 colour pairs");
 
+#define PIECE_MAX     512 /* cells that ncurses is given at once */
 #define MOUSE_MAX     16
 #define MOUSE_BUTTONS (BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED)
 
@@ -35,9 +36,8 @@ static struct {
     struct term_click click;
     struct term_mouse mice[MOUSE_MAX]; /* the newest first */
     int n_mouse;
-    attr_t attributes[STYLE_COUNT];
-    short pairs[STYLE_COUNT];
-    cchar_t blanks[STYLE_COUNT];
+    cchar_t blanks[STYLE_COUNT + 1]; /* the last: of cells that nobody draws */
+    struct term_grid grid;
     bool gone; /* the terminal went away */
 } term;
 
@@ -241,6 +241,7 @@ void term_stop(void)
     term_signal_stop();
     delscreen(term.screen);
     term.screen = NULL;
+    term_grid_done(&term.grid);
     term_tty_close(&term.tty);
 }
 
@@ -264,20 +265,16 @@ void term_set_theme(const struct theme *theme)
             a |= A_REVERSE;
         if (styles[i].attributes & THEME_UNDERLINE)
             a |= A_UNDERLINE;
-        term.attributes[i] = a;
         /* The terminal's own colours are pair 0, as blanks have it: changing between pairs costs bytes. */
         bool plain = !term.colors || (term.own_colors && styles[i].fg < 0 && styles[i].bg < 0);
-        term.pairs[i] = plain ? 0 : (short)(i + 1);
+        short pair = plain ? 0 : (short)(i + 1);
         if (!plain)
-            (void)init_pair((short)(i + 1), (short)own_color(styles[i].fg, COLOR_WHITE),
+            (void)init_pair(pair, (short)own_color(styles[i].fg, COLOR_WHITE),
                             (short)own_color(styles[i].bg, COLOR_BLACK));
-        (void)setcchar(&term.blanks[i], L" ", a, term.pairs[i], NULL);
+        (void)setcchar(&term.blanks[i], L" ", a, pair, NULL);
     }
-}
-
-static short style_pair(enum style s)
-{
-    return term.pairs[s];
+    (void)setcchar(&term.blanks[STYLE_COUNT], L" ", A_NORMAL, 0, NULL);
+    term.grid.whole = true;
 }
 
 enum theme_depth term_depth(void)
@@ -310,12 +307,37 @@ void term_size(int *rows, int *cols)
 
 void term_frame_begin(void)
 {
-    (void)erase();
+    term_grid_begin(&term.grid, LINES, COLS, STYLE_COUNT);
     term.cursor_y = -1;
+}
+
+/* As cells: ncurses wraps, scrolls and interprets nothing of these, which for text costs more than all else in a frame. */
+static void put_cells(int y, int x, const uint32_t *from, int n)
+{
+    cchar_t cells[PIECE_MAX];
+    for (int i = 0; i < n;) {
+        int start = i, k = 0;
+        for (; i < n && (k < PIECE_MAX || !term_grid_character(from[i])); i++) {
+            uint32_t ch = term_grid_character(from[i]);
+            if (!ch) /* comes with its left half */
+                continue;
+            cells[k] = term.blanks[from[i] >> TERM_GRID_STYLE];
+            cells[k++].chars[0] = (wchar_t)ch;
+        }
+        (void)mvadd_wchnstr(y, x + start, cells, k);
+    }
 }
 
 void term_frame_end(void)
 {
+    (void)attr_set(A_NORMAL, 0, NULL); /* the window's own would colour cells that have none */
+    for (int y = 0; y < term.grid.rows; y++) {
+        int x, n;
+        const uint32_t *cells = term_grid_changed(&term.grid, y, &x, &n);
+        if (cells)
+            put_cells(y, x, cells, n);
+    }
+    term.grid.whole = false;
     term_signal_output(true);
     (void)term_tty_collect(&term.tty);
     (void)curs_set(term.cursor_y >= 0);
@@ -338,53 +360,19 @@ void term_cursor(int y, int x)
     term.cursor_x = x;
 }
 
-/* As cells: ncurses wraps, scrolls and interprets nothing of these, which for text costs more than all else in a frame.
- * The window's own attributes would colour those that have none. */
-static void put_cells(int y, int x, enum style style, const struct term_cells *c)
-{
-    cchar_t cells[TERM_CELLS_MAX + 2];
-    for (int i = 0; i < c->n; i++) {
-        cells[i] = term.blanks[style];
-        cells[i].chars[0] = c->text[i];
-    }
-    (void)attr_set(A_NORMAL, 0, NULL);
-    (void)mvadd_wchnstr(y, x, cells, c->n);
-}
-
 int term_text(int y, int x, int cols, enum style style, const char *text)
 {
-    if (y < 0 || y >= LINES || x < 0 || x >= COLS || cols <= 0)
-        return 0;
-    if (cols > COLS - x)
-        cols = COLS - x;
-    struct term_cells cells;
-    int used = 0;
-    do {
-        term_cells_of(&cells, text, cols - used, term.tty.unicode);
-        put_cells(y, x + used, style, &cells);
-        used += cells.cols;
-        text += cells.len;
-    } while (cells.len && *text && used < cols);
-    return used;
+    return term_grid_text(&term.grid, y, x, cols, style, text, term.tty.unicode);
 }
 
 void term_fill(int y, int x, int cols, enum style style, char ch)
 {
-    if (y < 0 || y >= LINES || x < 0 || x >= COLS || cols <= 0)
-        return;
-    if (cols > COLS - x)
-        cols = COLS - x;
-    (void)attr_set(term.attributes[style], style_pair(style), NULL);
-    (void)move(y, x);
-    (void)hline((chtype)(unsigned char)ch | term.attributes[style] | (chtype)COLOR_PAIR(style_pair(style)),
-                cols);
+    term_grid_fill(&term.grid, y, x, cols, style, ch);
 }
 
 void term_restyle(int y, int x, int cols, enum style style)
 {
-    if (y < 0 || y >= LINES || x < 0 || x >= COLS || cols <= 0)
-        return;
-    (void)mvchgat(y, x, cols, term.attributes[style], style_pair(style), NULL);
+    term_grid_restyle(&term.grid, y, x, cols, style);
 }
 
 /* --- keys --- */
