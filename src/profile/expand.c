@@ -94,28 +94,46 @@ void expand_trie(struct expanded *x, const struct result *r, uint32_t (*inlined)
     x->version = r->version;
 }
 
+static void copy_entry(const struct expanded *x, struct result_entry *to, const struct result_entry *from)
+{
+    *to = *from;
+    to->node = x->last_node[from->node];
+}
+
 static uint32_t copy_entries(const struct expanded *x, struct result_entry **to, size_t *cap,
                              const struct result_entry *from, uint32_t n)
 {
     MEM_GROW(*to, *cap, n);
-    for (uint32_t i = 0; i < n; i++) {
-        (*to)[i] = from[i];
-        (*to)[i].node = x->last_node[from[i].node];
-    }
+    for (uint32_t i = 0; i < n; i++)
+        copy_entry(x, &(*to)[i], &from[i]);
     return n;
+}
+
+/* All stand where they stood: only those to which something was added are others, or new. */
+static void renew_entries(struct expanded *x, const struct result *r)
+{
+    struct result *to = &x->result;
+
+    MEM_GROW(to->entries, x->entries_cap, r->n_entries);
+    for (uint32_t i = 0; i < r->n_added; i++)
+        copy_entry(x, &to->entries[r->added[i].other], &r->entries[r->added[i].other]);
+    to->n_entries = r->n_entries;
 }
 
 void expand_entries(struct expanded *x, const struct result *r)
 {
     struct result *to = &x->result;
 
-    to->n_entries = copy_entries(x, &to->entries, &x->entries_cap, r->entries, r->n_entries);
+    to->since = r->since && r->since == x->entries_version ? r->since : 0;
+    if (to->since && !r->slid && !r->n_left_out)
+        renew_entries(x, r);
+    else
+        to->n_entries = copy_entries(x, &to->entries, &x->entries_cap, r->entries, r->n_entries);
     to->beside = r->beside; /* the entries are the same ones */
     to->besides = r->besides;
     to->n_added = copy_entries(x, &to->added, &x->added_cap, r->added, r->since ? r->n_added : 0);
     to->version = r->version;
     to->slid = r->slid;
-    to->since = r->since && r->since == x->entries_version ? r->since : 0;
     x->entries_version = r->version;
     to->samples = r->samples;
     to->weight = r->weight;
