@@ -7,6 +7,10 @@
 #include "profile/part.h"
 #include "profile/question.h"
 
+struct result_sums {
+    uint64_t samples, weight, broken;
+};
+
 struct result_memory {
     struct part part;
     uint32_t *by_node; /* node * 2 + idle → entry + 1, when there are no groups */
@@ -17,6 +21,7 @@ struct result_memory {
     uint32_t kept_before, all_before; /* entries, after the filter of the run before; less those that have left */
     uint64_t version_before;
     uint32_t n_needed; /* nodes that the first run over the part needed */
+    struct result_sums sums; /* of all entries, also of those that are left out */
     uint64_t firsts_ns[QUERY_TREND]; /* of the samples that were counted, by the eighth of the range; UINT64_MAX: none */
     size_t by_node_cap, entries_cap, added_cap, beside_cap;
 };
@@ -35,7 +40,6 @@ struct result_entry *entries_added_to(struct result *r, struct result_entry *e);
 /* Trends lose their oldest buckets. Entries without samples leave, and the others move up. Before anything is counted
  * in the new range. */
 void entries_slide(struct result *r, uint32_t buckets);
-void entries_sum_up(struct result *r);
 
 /* Where the number of an entry, plus one, is to be found. */
 static inline uint32_t *entries_slot(const struct result *r, uint32_t group, uint32_t node, uint8_t idle)

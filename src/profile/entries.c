@@ -119,16 +119,6 @@ struct result_entry *entries_added_to(struct result *r, struct result_entry *e)
     return &r->added[e->other];
 }
 
-void entries_sum_up(struct result *r)
-{
-    r->samples = r->weight = r->broken_samples = 0;
-    for (uint32_t i = 0; i < r->n_entries; i++) {
-        r->samples += r->entries[i].count;
-        r->weight += r->entries[i].weight;
-        r->broken_samples += r->entries[i].broken;
-    }
-}
-
 /* ---- sliding ---- */
 
 static bool is_empty(const struct result *r, uint32_t i)
@@ -242,13 +232,16 @@ void result_filter(struct result *r, const uint8_t *drop)
     r->since = r->is_same_question && is_dropped_as_before(r, drop) ? r->memory->version_before : 0;
     filter_added(r, drop);
     for (uint32_t i = 0; i < r->n_entries; i++) {
-        if (drop[i])
+        if (drop[i]) {
+            r->samples -= r->entries[i].count;
+            r->weight -= r->entries[i].weight;
+            r->broken_samples -= r->entries[i].broken;
             continue;
+        }
         if (n < i)
             swap_entries(r, n, i);
         n++;
     }
     r->n_left_out += r->n_entries - n;
     r->n_entries = n;
-    entries_sum_up(r);
 }

@@ -20,6 +20,7 @@ struct scan {
     uint64_t from_ns, bucket_ns;       /* of the range that trends divide */
     uint64_t bucket_from_ns;           /* of the bucket that the last sample fell in */
     uint32_t bucket;
+    struct result_sums sums;           /* of what has come, less what has left */
 };
 
 static uint64_t next_version(void)
@@ -45,6 +46,13 @@ static inline uint32_t bucket_of(struct scan *c, uint64_t time_ns)
         c->bucket_from_ns = c->from_ns + c->bucket * c->bucket_ns;
     }
     return c->bucket;
+}
+
+static inline void sum_up(struct result_sums *sums, const struct sample *s, uint64_t sign)
+{
+    sums->samples += sign;
+    sums->weight += sign * s->weight;
+    sums->broken += s->flags & SAMPLE_BROKEN ? sign : 0;
 }
 
 static inline void count_sample(struct result_entry *e, const struct sample *s, uint32_t bucket, uint64_t sign)
@@ -100,6 +108,7 @@ static void scan_run(void *ctx, struct sample *samples, size_t n)
         bucket = bucket_of(c, s->time_ns);
         e = entries_at(r, group_of(c->q, s), node, (s->flags & SAMPLE_IDLE) != 0);
         count_sample(e, s, bucket, c->sign);
+        sum_up(&c->sums, s, c->sign);
         if (r->besides)
             entries_beside(r, e)[r->besides - 1] += s->flags & SAMPLE_PARTLY ? c->sign * s->weight : 0;
         if (c->goes_on)
@@ -147,7 +156,8 @@ static void slide(struct scan *c, struct history *h, uint32_t buckets)
 static void scan_history(const struct query *q, struct history *h, const struct stacks *s, struct result *r)
 {
     struct question *asked = &r->memory->asked;
-    struct scan c = { .q = q, .r = r, .n_stacks = stacks_node_count(s), .goes_on = r->is_same_question, .sign = 1 };
+    struct scan c = { .q = q, .r = r, .n_stacks = stacks_node_count(s), .goes_on = r->is_same_question, .sign = 1,
+                      .sums = r->memory->sums };
 
     if (r->slid)
         slide(&c, h, r->slid);
@@ -159,6 +169,7 @@ static void scan_history(const struct query *q, struct history *h, const struct 
         history_scan(h, r->from_ns, r->to_ns, scan_run, &c);
     asked->count = history_count(h);
     asked->beyond |= c.beyond;
+    r->memory->sums = c.sums;
 }
 
 /* ---- the whole ---- */
@@ -178,6 +189,7 @@ static void start_anew(const struct query *q, struct result *r)
     r->last_ns = 0;
     memset(m->firsts_ns, 0xff, sizeof m->firsts_ns);
     m->asked.beyond = false;
+    m->sums = (struct result_sums){ 0 };
     entries_begin(r);
 }
 
@@ -222,6 +234,15 @@ static void show_part(struct result *r)
     r->frame_module = p->frame_module;
     r->frame_offset = p->frame_offset;
     r->n_frames = p->n_frames;
+}
+
+static void show_sums(struct result *r)
+{
+    const struct result_sums *sums = &r->memory->sums;
+
+    r->samples = sums->samples;
+    r->weight = sums->weight;
+    r->broken_samples = sums->broken;
 }
 
 /* The first and the last of the samples that were counted: known by bucket, since those of the oldest may leave. */
@@ -275,7 +296,7 @@ void query_run(const struct query *q, struct history *h, const struct stacks *s,
     show_part(r);
     if (empty)
         r->to_ns = r->from_ns;
-    entries_sum_up(r);
+    show_sums(r);
     find_extent(r);
     r->version = next_version();
     r->goes_on_from = r->memory->version_before;
