@@ -32,6 +32,7 @@ static inline bool entries_are_grouped(const struct result *r)
 }
 
 void entries_begin(struct result *r); /* there are none; the question is known */
+size_t entries_hash_home(const struct result_memory *m, uint32_t group, uint32_t node, uint8_t idle);
 uint32_t *entries_hash_find(const struct result *r, uint32_t group, uint32_t node, uint8_t idle);
 void entries_index_new_nodes(struct result_memory *m);
 struct result_entry *entries_add(struct result *r, uint32_t *slot, uint32_t group, uint32_t node, uint8_t idle);
@@ -51,6 +52,16 @@ static inline uint32_t *entries_slot(const struct result *r, uint32_t group, uin
     if (node >= m->n_by_node)
         entries_index_new_nodes(m);
     return &m->by_node[(size_t)node * 2 + idle];
+}
+
+/* … is likely to be found; NULL: nothing was kept of that node yet. */
+static inline uint32_t *entries_likely_slot(const struct result *r, uint32_t group, uint32_t node, uint8_t idle)
+{
+    struct result_memory *m = r->memory;
+
+    if (entries_are_grouped(r))
+        return &m->hash[entries_hash_home(m, group, node, idle)];
+    return node < m->n_by_node ? &m->by_node[(size_t)node * 2 + idle] : NULL;
 }
 
 static inline struct result_entry *entries_at(struct result *r, uint32_t group, uint32_t node, uint8_t idle)

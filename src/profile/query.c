@@ -86,6 +86,31 @@ static void scan_beside(const struct scan *c, const struct sample *s)
         c->sign * s->weight;
 }
 
+/* Samples that are looked at once a second were pushed out of the cache since: the way to what they are added to comes
+ * while others are looked at, one step of it at each of these distances. */
+#define FETCH_STACK 12
+#define FETCH_SLOT  8
+#define FETCH_ENTRY 4
+
+static inline uint32_t *slot_ahead(const struct scan *c, const struct sample *s)
+{
+    uint32_t node = s->stack < c->n_stacks ? part_find(&c->r->memory->part, s->stack) : 0;
+
+    return node ? entries_likely_slot(c->r, group_of(c->q, s), node, (s->flags & SAMPLE_IDLE) != 0) : NULL;
+}
+
+MEM_FETCHES void fetch_ahead(const struct scan *c, const struct sample *s, size_t left)
+{
+    const uint32_t *slot;
+
+    if (left > FETCH_STACK && s[FETCH_STACK].stack < c->n_stacks)
+        part_fetch(&c->r->memory->part, s[FETCH_STACK].stack);
+    if (left > FETCH_SLOT && (slot = slot_ahead(c, s + FETCH_SLOT)))
+        mem_fetch(slot, sizeof *slot);
+    if (left > FETCH_ENTRY && (slot = slot_ahead(c, s + FETCH_ENTRY)) && *slot)
+        mem_fetch(&c->r->entries[*slot - 1], sizeof *c->r->entries);
+}
+
 static void scan_run(void *ctx, struct sample *samples, size_t n)
 {
     struct scan *c = ctx;
@@ -96,6 +121,7 @@ static void scan_run(void *ctx, struct sample *samples, size_t n)
         struct result_entry *e;
         uint32_t node, bucket;
 
+        fetch_ahead(c, s, (size_t)(samples + n - s));
         if (s->time_ns - c->look_from_ns > c->look_ns)
             continue;
         c->beyond |= s->thread >= c->q->n_threads;
