@@ -53,5 +53,13 @@ MEM_FETCHES void mem_fetch(const void *p, size_t bytes)
     for (size_t i = 0; i < bytes; i += 64)
         __builtin_prefetch((const char *)p + i);
 }
+/* The same with much that will all be of use: beyond what it has under way at once, a CPU may ignore what is only a hint. */
+static inline void mem_fetch_all(const void *p, size_t bytes)
+{
+    const volatile char *from = p;
+
+    for (size_t i = 0; i < bytes; i += 64)
+        (void)from[i];
+}
 
 #endif

@@ -204,7 +204,7 @@ static void drain(struct session *s, bool final)
     uint64_t now_ns = clock_now_ns();
     pthread_mutex_lock(&s->lock);
     if (s->drained_records >= FETCH_FROM) /* one by one each place would have to be waited for */
-        mem_fetch(s->places, ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) * sizeof *s->places);
+        mem_fetch_all(s->places, ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) * sizeof *s->places);
     s->drained_records = live_drain(s->live, final, on_record, s);
     if (s->drained_records)
         s->generation++;
