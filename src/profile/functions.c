@@ -10,10 +10,18 @@
 #include "profile/paths.h"
 
 #define FETCH_SHARE 16 /* paths are longer than that, mostly */
+/* The node of the entry that is so many ahead is fetched and, of one that is less far ahead, that many of its callers:
+ * mostly they lie right before it. */
+#define FETCH_LEAF  16
+#define FETCH_PATH  8
+#define FETCH_NODES 32
 
 struct func_state {
     uint32_t row; /* believed only if the row says so, see row_at */
     uint32_t era; /* of the path that it was met on last */
+    /* Of its group, and not in its row yet: so many functions' sums stay in the CPU's cache, and so many rows do not. */
+    uint32_t count;
+    uint64_t weight;
 };
 
 /* What is read of a node on the way to its root, side by side. */
@@ -34,6 +42,10 @@ struct functions_scratch {
     struct func_state *funcs;
     size_t funcs_cap;
     uint32_t era;
+    uint32_t bucket; /* of trends, that all entries are of; QUERY_TREND: they are of several */
+    uint32_t *aside; /* functions that have sums which are not in their rows yet */
+    uint32_t n_aside;
+    size_t aside_cap;
 };
 
 static uint64_t row_key(uint32_t func, uint32_t group)
@@ -94,14 +106,69 @@ static void next_path(struct functions_scratch *s)
     s->era = 1;
 }
 
+static void put_aside(struct functions_scratch *s, uint32_t func)
+{
+    MEM_GROW(s->aside, s->aside_cap, (size_t)s->n_aside + 1);
+    s->aside[s->n_aside++] = func;
+}
+
 static inline void add_total(struct functions *f, uint32_t func, const struct result_entry *e, uint32_t group)
 {
-    struct func_state *state = &f->scratch->funcs[func];
+    struct functions_scratch *s = f->scratch;
+    struct func_state *state = &s->funcs[func];
 
-    if (state->era == f->scratch->era)
+    if (state->era == s->era)
         return;
-    state->era = f->scratch->era;
-    row_add_total(row_at(f, func, group), e);
+    state->era = s->era;
+    if (s->bucket == QUERY_TREND) {
+        row_add_total(row_at(f, func, group), e);
+        return;
+    }
+    if (!state->count && !state->weight) /* maybe not for the first time: then nothing is added twice */
+        put_aside(s, func);
+    state->count += e->count;
+    state->weight += e->weight;
+}
+
+static void add_aside(struct functions *f, uint32_t group)
+{
+    struct functions_scratch *s = f->scratch;
+
+    for (uint32_t i = 0; i < s->n_aside; i++) {
+        struct func_state *state = &s->funcs[s->aside[i]];
+        struct function_row *row = row_at(f, s->aside[i], group);
+
+        row->total_weight += state->weight;
+        row->total_count += state->count;
+        row->trend[s->bucket] += state->count;
+        state->weight = state->count = 0;
+    }
+    s->n_aside = 0;
+}
+
+static uint32_t bucket_of(const struct result_entry *e)
+{
+    uint32_t bucket = 0;
+
+    while (bucket + 1 < QUERY_TREND && !e->trend[bucket])
+        bucket++;
+    for (uint32_t i = bucket + 1; i < QUERY_TREND; i++) {
+        if (e->trend[i])
+            return QUERY_TREND;
+    }
+    return e->trend[bucket] == e->count ? bucket : QUERY_TREND;
+}
+
+/* What comes in a second is mostly of one bucket. */
+static uint32_t common_bucket(const struct result *r)
+{
+    uint32_t bucket = bucket_of(&r->entries[0]);
+
+    for (uint32_t i = 1; i < r->n_entries && bucket < QUERY_TREND; i++) {
+        if (bucket_of(&r->entries[i]) != bucket)
+            return QUERY_TREND;
+    }
+    return bucket;
 }
 
 static void add_entry(struct functions *f, const struct result_entry *e, uint32_t group)
@@ -127,11 +194,11 @@ MEM_FETCHES void fetch_path(const struct functions_scratch *s, uint32_t k, uint3
 {
     const struct paths *p = &s->paths;
 
-    if (k + RESULT_FETCH_LEAF < end)
-        mem_fetch(&s->steps[p->r->entries[p->order[k + RESULT_FETCH_LEAF]].node], 1);
-    if (k + RESULT_FETCH_PATH < end) {
-        uint32_t node = s->steps[p->r->entries[p->order[k + RESULT_FETCH_PATH]].node].up;
-        uint32_t from = node > RESULT_FETCH_NODES ? node - RESULT_FETCH_NODES : 0;
+    if (k + FETCH_LEAF < end)
+        mem_fetch(&s->steps[p->r->entries[p->order[k + FETCH_LEAF]].node], 1);
+    if (k + FETCH_PATH < end) {
+        uint32_t node = s->steps[p->r->entries[p->order[k + FETCH_PATH]].node].up;
+        uint32_t from = node > FETCH_NODES ? node - FETCH_NODES : 0;
 
         mem_fetch(&s->steps[from], (node - from + 1) * sizeof *s->steps);
     }
@@ -145,6 +212,7 @@ static void build_group(struct functions *f, uint32_t i)
         fetch_path(f->scratch, k, p->starts[i + 1]);
         add_entry(f, &p->r->entries[p->order[k]], p->groups[i]);
     }
+    add_aside(f, p->groups[i]);
 }
 
 /* Callers come first. */
@@ -234,8 +302,9 @@ void functions_build(struct functions *f, const struct result *r, const uint32_t
     reserve_funcs(s, n_funcs);
     /* in order this is little; one by one each would have to be waited for */
     if (r->n_entries > f->n / FETCH_SHARE)
-        mem_fetch(f->rows, f->n * sizeof *f->rows);
+        mem_fetch_all(f->rows, f->n * sizeof *f->rows);
     make_steps(s, r, frame_func);
+    s->bucket = common_bucket(r);
     paths_begin(&s->paths, r, with_group);
     for (uint32_t i = 0; i < s->paths.n_groups; i++)
         build_group(f, i);
@@ -272,6 +341,7 @@ void functions_done(struct functions *f)
     if (s) {
         paths_done(&s->paths);
         mem_free(s->funcs);
+        mem_free(s->aside);
         mem_free(s->steps);
         map_done(&s->rows);
         mem_free(s);
