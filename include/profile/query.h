@@ -95,12 +95,6 @@ struct result {
     struct result_memory *memory; /* kept between runs */
 };
 
-/* Who climbs the paths of entries has them in the CPU's cache by the time when it fetches the node of the entry that is so
- * many ahead, and, of one that is less far ahead, that many of its callers: mostly they lie right before it. */
-#define RESULT_FETCH_LEAF  16
-#define RESULT_FETCH_PATH  8
-#define RESULT_FETCH_NODES 32
-
 /* What is left of a trend when its range slides by so many buckets. */
 static inline void result_slide_trend(uint32_t *trend, uint32_t buckets)
 {

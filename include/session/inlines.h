@@ -17,8 +17,9 @@ struct inlines { /* zero-initialised at first */
     uint32_t *later; /* frames whose functions have too few samples to ask for them, or of which nothing is known yet */
     uint32_t n_later;
     uint64_t *samples, *node_samples; /* by function, of those that it is on the stack of; scratch */
-    uint32_t n_samples;
-    uint64_t all, counted_version;
+    uint32_t n_samples, answers; /* … since that was counted */
+    uint64_t all, looked_at;     /* samples, then */
+    uint64_t answer;             /* version of the last; 0: none that goes on */
     size_t frame_func_cap, later_cap, samples_cap, node_samples_cap;
 };
 

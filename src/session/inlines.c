@@ -10,18 +10,19 @@
 
 #define INLINED_MARK " (inlined)"
 #define HOT_SHARE    512 /* of a function with less than the 512th of the samples, or … */
+#define LOOK_AGAIN   5
 #define HOT_SAMPLES  3   /* … with fewer, nobody sees what was inlined: reading debug information is dear */
 
 void inlines_forget(struct inlines *in)
 {
     expand_anew(&in->expanded);
-    in->counted_version = 0;
+    in->answer = 0;
 }
 
 void inlines_renamed(struct inlines *in)
 {
     in->renamed = true;
-    in->counted_version = 0;
+    in->answer = 0;
 }
 
 void inlines_done(struct inlines *in)
@@ -59,34 +60,13 @@ struct look {
 
 /* --- who is asked for --- */
 
-/* Paths are climbed once a second, and the sampled programs have pushed them out of the cache since: they come while others
- * are climbed. */
-MEM_FETCHES void fetch_path(const struct result *r, uint32_t i)
-{
-    if (i + RESULT_FETCH_LEAF < r->n_added) {
-        mem_fetch(&r->parent[r->added[i + RESULT_FETCH_LEAF].node], 1);
-        mem_fetch(&r->frame[r->added[i + RESULT_FETCH_LEAF].node], 1);
-    }
-    if (i + RESULT_FETCH_PATH < r->n_added) {
-        uint32_t node = r->parent[r->added[i + RESULT_FETCH_PATH].node];
-        uint32_t from = node > RESULT_FETCH_NODES ? node - RESULT_FETCH_NODES : 0;
-        mem_fetch(&r->parent[from], (node - from + 1) * sizeof *r->parent);
-        mem_fetch(&r->frame[from], (node - from + 1) * sizeof *r->frame);
-    }
-}
-
-static void count_added(struct inlines *in, const struct view *v, const struct result_entry *e)
-{
-    uint64_t n = (uint64_t)(int64_t)(int32_t)e->count; /* more may have left than came */
-    in->all += n;
-    for (uint32_t node = e->node; node; node = v->result.parent[node])
-        in->samples[v->frame_func[v->result.frame[node]]] += n;
-}
-
-/* Callers come first: one pass from the end gives all sums. */
-static void count_all(struct inlines *in, const struct view *v)
+/* Samples of each function, or of its callees. Recursion counts more than once: it is only for a look at who is hot.
+ * Callers come first: one pass from the end gives all sums. */
+static void count_samples(struct inlines *in, const struct view *v)
 {
     const struct result *r = &v->result;
+    in->all = 0;
+    memset(in->samples, 0, v->n_funcs * sizeof *in->samples);
     MEM_GROW(in->node_samples, in->node_samples_cap, r->n_nodes);
     memset(in->node_samples, 0, r->n_nodes * sizeof *in->node_samples);
     for (uint32_t i = 0; i < r->n_entries; i++)
@@ -100,24 +80,21 @@ static void count_all(struct inlines *in, const struct view *v)
     }
 }
 
-/* Samples of each function, or of its callees. Recursion counts more than once: it is only for a look at who is hot. */
-static void count_samples(struct inlines *in, const struct view *v)
+/* Who is hot is looked at again when there is a fifth more to look at, and else at each fifth answer. */
+static void find_hot(struct inlines *in, const struct view *v)
 {
     const struct result *r = &v->result;
-    bool goes_on = in->counted_version && in->counted_version == r->goes_on_from && r->is_same_question;
-    if (!goes_on)
-        in->all = in->n_samples = 0;
+    bool goes_on = in->answer && in->answer == r->goes_on_from && r->is_same_question;
+    in->answer = r->version;
     MEM_GROW(in->samples, in->samples_cap, v->n_funcs);
     for (; in->n_samples < v->n_funcs; in->n_samples++)
         in->samples[in->n_samples] = 0;
-    if (!goes_on)
-        count_all(in, v);
-    for (uint32_t i = 0; goes_on && i < r->n_added; i++) {
-        fetch_path(r, i);
-        if (!r->added[i].idle)
-            count_added(in, v, &r->added[i]);
-    }
-    in->counted_version = r->version;
+    in->answers++;
+    if (goes_on && in->answers < LOOK_AGAIN && r->samples < in->looked_at + in->looked_at / LOOK_AGAIN)
+        return;
+    count_samples(in, v);
+    in->answers = 0;
+    in->looked_at = r->samples;
 }
 
 static bool is_hot(const struct look *l, uint32_t frame)
@@ -214,7 +191,7 @@ bool inlines_expand(struct inlines *in, struct session *s, struct view *v, bool 
 {
     struct look l = { in, s, v, hot_only, module_of };
     if (hot_only)
-        count_samples(in, v);
+        find_hot(in, v);
     if (expand_goes_on(&in->expanded, &v->result))
         look_at_later(&l);
     if (!expand_goes_on(&in->expanded, &v->result))
