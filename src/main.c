@@ -281,6 +281,7 @@ int main(int argc, char **argv)
         symbol_worker_main(3);
     if (argc == 3 && !strcmp(argv[1], SYMBOL_FETCH_ARG))
         symbol_fetch_main(argv[2]);
+    mem_prepare();
     signal(SIGPIPE, SIG_IGN); /* a reader that left and a file that may not grow are errors of write(2) */
     signal(SIGXFSZ, SIG_IGN);
     keep_to_files();

@@ -20,6 +20,9 @@ char *mem_strndup(const char *s, size_t n);
 void *mem_try_array(size_t count, size_t size); /* zeroed; NULL: no memory or overflow */
 void *mem_try_resize(void *p, size_t count, size_t size);
 void mem_free(void *p);
+/* Before anything else: large arrays grow in place then, as the kernel moves their pages, instead of being copied into new
+ * ones of which each has to be made. */
+void mem_prepare(void);
 /* Runs (once) before the process ends for want of memory. */
 void mem_on_exhausted(void (*last_words)(void));
 

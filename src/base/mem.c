@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/mem.h"
 
+#include <malloc.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -8,9 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LINE_BYTES 64
+#define LINE_BYTES  64
+#define LARGE_BYTES (128 << 10)
 
 static void (*_Atomic last_words_fn)(void);
+
+void mem_prepare(void)
+{
+#ifdef M_MMAP_THRESHOLD
+    (void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+#endif
+}
 
 void mem_on_exhausted(void (*last_words)(void))
 {
