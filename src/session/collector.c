@@ -24,6 +24,7 @@
 #define PROMPT_INTERVAL_MS  100 /* while somebody waits for the first of them, or for a command to end */
 #define FIRST_LOOK_NS       (250 * NS_PER_MS) /* the header tells how busy the box is; our own cost would say nothing yet */
 #define PROMPT_NS           (3 * NS_PER_SEC)
+#define BOX_NS              (2 * NS_PER_SEC)
 #define FETCH_FROM          100 /* records, for which it pays to have all that is known of places in the cache */
 #define FLOOD_INTERVAL_MS   4  /* a command that prints all the time */
 #define DRAIN_SLACK_NS      (10 * NS_PER_MS) /* what is older than this when a drain begins comes out of it */
@@ -242,7 +243,7 @@ static uint64_t own_cpu_ns(const struct session *s)
 }
 
 struct pulse {
-    uint64_t next_ns, cpu_ns, time_ns;
+    uint64_t next_ns, box_ns, cpu_ns, time_ns;
     bool looked;
 };
 
@@ -272,8 +273,10 @@ static void look_at_cost(struct session *s, uint64_t now_ns)
 static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
 {
     bool first = p->time_ns && !p->looked && now_ns >= p->time_ns + FIRST_LOOK_NS;
-    if (first || now_ns >= p->next_ns)
+    if (first || now_ns >= p->box_ns) {
         look_at_box(s, now_ns);
+        p->box_ns = now_ns + BOX_NS;
+    }
     p->looked |= first;
     if (now_ns < p->next_ns)
         return;
@@ -292,7 +295,9 @@ static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
     jit_follow(s, false);
     pthread_mutex_unlock(&s->lock);
     s->generation++;
-    *p = (struct pulse){ now_ns + NS_PER_SEC, cpu_ns, now_ns, p->looked };
+    p->next_ns = now_ns + NS_PER_SEC;
+    p->cpu_ns = cpu_ns;
+    p->time_ns = now_ns;
 }
 
 /* Programs that were started a moment ago: others are expected. */
