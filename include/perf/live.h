@@ -75,8 +75,9 @@ uint32_t live_notes(const struct live *l, const struct live_note **notes);
 /* An epoll descriptor: readable when a ring reached its watermark. The kernel counts what it writes, not what waits:
  * see live_lasts. */
 int live_fd(const struct live *l);
-/* Is there room in each ring for what comes by then, and for whoever is late, if it comes as since the last drain? */
+/* Is there room in each ring for what comes by then, and for whoever is late, if it comes as lately? */
 bool live_lasts(const struct live *l, uint64_t until_ns);
+bool live_tells_ends(const struct live *l); /* that is ready also when a target has ended */
 /* From now on that is ready also when fd can be read. */
 void live_wake_by(struct live *l, int fd);
 uint32_t live_cpu_count(const struct live *l); /* rings open now */

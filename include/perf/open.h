@@ -79,6 +79,9 @@ struct live_cpu {
     struct ring ring;
     uint64_t enabled_ns; /* its time, as of the last look that read it */
     uint64_t seen_head;  /* of the ring, as of the last look */
+    uint64_t rated_bytes; /* written to it when rates were looked at */
+    double rate;         /* until then, in bytes a nanosecond */
+    bool is_rated;
     bool leaving;        /* the CPU is gone: closed when the ring is empty */
 };
 void live_cpu_close(struct live_cpu *c);

@@ -36,7 +36,7 @@ struct live {
     struct ring **rings; /* of cpus, for order_drain */
     size_t rings_cap;
     struct order order;
-    uint64_t drained_ns; /* when that was; 0: never */
+    uint64_t rated_ns; /* when it was seen how much rings had got since the time before; 0: never */
     struct live_stats stats;
     struct map member_of; /* of several events: id → place */
     struct readings readings;
@@ -248,17 +248,41 @@ uint32_t live_ring_bytes(const struct live *l)
     return l->plan.ring_bytes;
 }
 
+/* Bytes a nanosecond since the time before, which is RATE_NS ago or longer. */
+static double rate_since(const struct live_cpu *c, uint64_t past_ns)
+{
+    return (double)(ring_written(&c->ring) - c->rated_bytes) / (double)past_ns;
+}
+
+static void look_at_rates(struct live *l, uint64_t now_ns)
+{
+    if (now_ns - l->rated_ns < RATE_NS)
+        return;
+    for (uint32_t i = 0; i < l->n_cpus; i++) {
+        struct live_cpu *c = l->cpus[i];
+        c->rate = l->rated_ns ? rate_since(c, now_ns - l->rated_ns) : 0;
+        c->rated_bytes = ring_written(&c->ring);
+        c->is_rated = l->rated_ns != 0;
+    }
+    l->rated_ns = now_ns;
+}
+
 bool live_lasts(const struct live *l, uint64_t until_ns)
 {
-    uint64_t now_ns = clock_now_ns();
-    uint64_t past_ns = now_ns - l->drained_ns, left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
-    double past = (double)(past_ns > RATE_NS ? past_ns : RATE_NS), left = (double)(left_ns + LATE_NS);
+    uint64_t now_ns = clock_now_ns(), past_ns = now_ns - l->rated_ns;
+    double left = (double)((until_ns > now_ns ? until_ns - now_ns : 0) + LATE_NS);
     for (uint32_t i = 0; i < l->n_cpus; i++) {
-        double waiting = (double)ring_waiting(&l->cpus[i]->ring);
-        if (((double)l->cpus[i]->ring.size_bytes - waiting) * past < waiting * left)
+        const struct live_cpu *c = l->cpus[i];
+        double now = past_ns >= RATE_NS ? rate_since(c, past_ns) : 0, rate = now > c->rate ? now : c->rate;
+        if (!c->is_rated || (double)ring_waiting(&c->ring) + rate * left > (double)c->ring.size_bytes)
             return false;
     }
     return true;
+}
+
+bool live_tells_ends(const struct live *l)
+{
+    return l->plan.where == PLAN_TASKS;
 }
 
 static bool has_ended(const struct live_cpu *c)
@@ -428,8 +452,8 @@ size_t live_drain(struct live *l, bool final, live_record_fn *fn, void *ctx)
     l->fn = fn;
     l->ctx = ctx;
     l->handed = 0;
+    look_at_rates(l, now_ns);
     order_drain(&l->order, l->rings, l->n_cpus, &rule, take, l);
-    l->drained_ns = now_ns;
     l->stats.ring_fill = l->order.fill;
     look_for_ends(l);
     close_left(l);

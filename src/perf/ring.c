@@ -81,9 +81,14 @@ void ring_end(struct ring *r)
         __atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
 }
 
+uint64_t ring_written(const struct ring *r)
+{
+    return __atomic_load_n(&r->page->data_head, __ATOMIC_RELAXED);
+}
+
 uint64_t ring_waiting(const struct ring *r)
 {
-    return __atomic_load_n(&r->page->data_head, __ATOMIC_RELAXED) - r->page->data_tail;
+    return ring_written(r) - r->page->data_tail;
 }
 
 double ring_fill(const struct ring *r)

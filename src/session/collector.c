@@ -364,6 +364,15 @@ static bool wait_once(struct session *s, int fd, int ms)
     return by_records && only_source && ev.events == EPOLLIN; /* an event that has ended says so until it is left out */
 }
 
+/* It goes on as it has gone lately: who looks away until then is left alone by wake-ups of the kernel's that are of no use. */
+static bool source_is_even(struct session *s, uint64_t until_ns)
+{
+    pthread_mutex_lock(&s->source_lock);
+    bool even = s->live && !live_tells_ends(s->live) && !source_by_period(s) && live_lasts(s->live, until_ns);
+    pthread_mutex_unlock(&s->source_lock);
+    return even;
+}
+
 static bool source_lasts(struct session *s, uint64_t until_ns)
 {
     pthread_mutex_lock(&s->source_lock);
@@ -375,6 +384,8 @@ static bool source_lasts(struct session *s, uint64_t until_ns)
 static void wait_for_work(struct session *s, int fd, const struct starts *starts)
 {
     uint64_t now_ns = clock_now_ns(), until_ns = now_ns + (uint64_t)wait_ms(s, starts, now_ns) * NS_PER_MS;
+    if (s->look_every_ns && source_is_even(s, until_ns))
+        fd = -1;
     while (now_ns < until_ns && wait_once(s, fd, (int)((until_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS)) &&
            source_lasts(s, until_ns))
         now_ns = clock_now_ns();
