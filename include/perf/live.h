@@ -77,7 +77,8 @@ uint32_t live_notes(const struct live *l, const struct live_note **notes);
 int live_fd(const struct live *l);
 /* Is there room in each ring for what comes by then, and for whoever is late, if it comes as lately? */
 bool live_lasts(const struct live *l, uint64_t until_ns);
-bool live_tells_ends(const struct live *l); /* that is ready also when a target has ended */
+/* And whatever comes, and nothing else is told by live_fd: one need not listen until then. */
+bool live_is_even(const struct live *l, uint64_t until_ns);
 /* From now on that is ready also when fd can be read. */
 void live_wake_by(struct live *l, int fd);
 uint32_t live_cpu_count(const struct live *l); /* rings open now */

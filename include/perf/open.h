@@ -124,6 +124,9 @@ uint64_t dumps_link_mask(const struct plan *p);
 uint32_t dumps_ring_least(const struct plan *p);
 /* So many bytes in a ring wake who drains it. */
 uint32_t dumps_watermark(const struct plan *p);
+/* Bytes that come from a CPU in so long a time, at most, but for what programs that start and map files say; UINT64_MAX: nobody
+ * knows, as something is sampled by a period. */
+uint64_t dumps_bytes_in(const struct plan *p, uint64_t time_ns);
 /* Locked memory does not do for the ring: halves it, with smaller dumps or none if need be. False: nothing left. */
 bool dumps_step_memory(struct plan *p);
 /* The kernel refuses dumps: frame pointers; or refuses registers: none. False: there were none. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "perf/open.h"
 
@@ -24,6 +25,7 @@
 #define BEST_MS          1400 /* … where that does not take more than BEST_BYTES: a drain a second, one of them late */
 #define BEST_BYTES       (4 * MIB)
 #define LEAST_MS         200 /* two drains, one of them late */
+#define RECORD_BYTES     2048 /* of a sample with a chain, without its dump */
 #define RATE_GUESS_HZ    99  /* of an event with a period, until it was seen */
 
 static const uint32_t sizes[] = { 24 * 1024, 16 * 1024, 8 * 1024 }; /* of auto, one after the other */
@@ -157,6 +159,13 @@ uint32_t dumps_watermark(const struct plan *p)
     uint64_t least = p->ring_bytes / 4, most = p->ring_bytes - least;
     uint64_t mark = late < p->ring_bytes ? p->ring_bytes - late : 0;
     return (uint32_t)(mark < least ? least : mark > most ? most : mark);
+}
+
+uint64_t dumps_bytes_in(const struct plan *p, uint64_t time_ns)
+{
+    if (!plan_is_frequency(p))
+        return UINT64_MAX;
+    return rate_of(p) * (p->cfg.stack_bytes + RECORD_BYTES) * (time_ns / NS_PER_MS) / 1000;
 }
 
 /* By its name dwarf is taken at its word: samples that do not fit are lost, and counted. */

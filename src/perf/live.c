@@ -280,9 +280,11 @@ bool live_lasts(const struct live *l, uint64_t until_ns)
     return true;
 }
 
-bool live_tells_ends(const struct live *l)
+/* A CPU that idled lately may be busy in a moment; targets tell by it when they end. */
+bool live_is_even(const struct live *l, uint64_t until_ns)
 {
-    return l->plan.where == PLAN_TASKS;
+    uint64_t now_ns = clock_now_ns(), time_ns = (until_ns > now_ns ? until_ns - now_ns : 0) + LATE_NS;
+    return l->plan.where != PLAN_TASKS && dumps_bytes_in(&l->plan, time_ns) <= l->plan.ring_bytes && live_lasts(l, until_ns);
 }
 
 static bool has_ended(const struct live_cpu *c)

@@ -364,11 +364,11 @@ static bool wait_once(struct session *s, int fd, int ms)
     return by_records && only_source && ev.events == EPOLLIN; /* an event that has ended says so until it is left out */
 }
 
-/* It goes on as it has gone lately: who looks away until then is left alone by wake-ups of the kernel's that are of no use. */
+/* Who need not listen is left alone by wake-ups of the kernel's that are of no use. */
 static bool source_is_even(struct session *s, uint64_t until_ns)
 {
     pthread_mutex_lock(&s->source_lock);
-    bool even = s->live && !live_tells_ends(s->live) && !source_by_period(s) && live_lasts(s->live, until_ns);
+    bool even = s->live && live_is_even(s->live, until_ns);
     pthread_mutex_unlock(&s->source_lock);
     return even;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "perf/open.h"
 
 #define MASK UINT64_C(0xff0fff)
@@ -144,6 +145,9 @@ static void rings_hold_half_a_second_of_dumps_and_more_where_that_is_little(void
     make_plan();
     assert_int_equal(plan.ring_bytes, 4 << 20);
     assert_true(plan.attrs[0].wakeup_watermark >= 99 * 24 * 1024); /* a second */
+    assert_in_range(dumps_bytes_in(&plan, NS_PER_SEC), 99 * 24 * 1024, 3 << 20);
+    assert_true(dumps_bytes_in(&plan, 1400 * NS_PER_MS) <= plan.ring_bytes);
+    assert_true(dumps_bytes_in(&plan, 2 * NS_PER_SEC) > plan.ring_bytes);
     cfg.callchain = CALLCHAIN_FP;
     make_plan();
     assert_int_equal(plan.ring_bytes, 512 * 1024);
@@ -159,6 +163,7 @@ static void rings_of_an_event_with_a_period_hold_half_a_second_of_the_budget(voi
     make_plan();
     assert_int_equal(plan.cfg.stack_bytes, 24 * 1024);
     assert_int_equal(plan.ring_bytes, 8 << 20);
+    assert_true(dumps_bytes_in(&plan, 1) == UINT64_MAX);
     cfg.seen_hz = 99; /* opened once more, with what was seen */
     make_plan();
     assert_int_equal(plan.ring_bytes, 4 << 20);

@@ -167,6 +167,25 @@ static void what_is_left_of_a_ring_lasts_as_long_as_its_rate_says(void **state)
     assert_false(live_lasts(live, now_ns + 1000 * NS_PER_SEC));
     RUN_UNTIL(dumps.whole >= 20); /* what waited is read */
     assert_true(live_lasts(live, clock_now_ns()));
+    assert_false(live_is_even(live, clock_now_ns())); /* the target may end */
+}
+
+static void rings_of_cpus_need_no_listener_until_they_could_be_full(void **state)
+{
+    (void)state;
+    (void)child(spin_over_words);
+    cfg.freq_hz = 99;
+    open_dumps();
+    RUN_UNTIL(dumps.whole >= 10);
+    assert_true(live_is_even(live, clock_now_ns() + NS_PER_SEC / 2));
+    assert_false(live_is_even(live, clock_now_ns() + 2 * NS_PER_SEC));
+    live_close(live);
+    cfg.freq_hz = 0;
+    cfg.period = 10000000;
+    open_dumps();
+    run(200);
+    run(200);
+    assert_false(live_is_even(live, clock_now_ns()));
 }
 
 static void in_the_kernel_its_chain_comes_with_the_users_registers(void **state)
@@ -536,6 +555,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(registers_and_the_true_bytes_of_the_stack_arrive),
         CASE(what_is_left_of_a_ring_lasts_as_long_as_its_rate_says),
+        CASE(rings_of_cpus_need_no_listener_until_they_could_be_full),
         CASE(in_the_kernel_its_chain_comes_with_the_users_registers),
         CASE(idle_and_kernel_threads_take_no_dumps),
         CASE(the_largest_dumps_wrap_and_stay_whole),
