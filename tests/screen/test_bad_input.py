@@ -129,7 +129,8 @@ def escapes_never_reach():
     m.need_events()
     evil = "\x1b]0;x\x07\x1b[2J\u202e\r\n"
     name = m.path("ev\x1b[31mil\x07")
-    os.link(m.build("shape"), name)
+    if not os.path.exists(name): # at a second try it does
+        os.link(m.build("shape"), name)
     load = m.start("python3", "-c", "import os,sys\nopen('/proc/self/comm','wb').write(b'a\\x1b[2Jb')\nwhile 1: pass",
                    becomes="a\x1b[2Jb")
     other = m.start(name, "36000")
