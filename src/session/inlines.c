@@ -10,8 +10,8 @@
 
 #define INLINED_MARK " (inlined)"
 #define HOT_SHARE    512 /* of a function with less than the 512th of the samples, or … */
-#define LOOK_AGAIN   5
 #define HOT_SAMPLES  3   /* … with fewer, nobody sees what was inlined: reading debug information is dear */
+#define LOOK_AGAIN   5   /* answers, or a share of the samples */
 
 void inlines_forget(struct inlines *in)
 {
