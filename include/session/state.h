@@ -82,6 +82,7 @@ struct walked {
     uint64_t fp, first, sum; /* of the first run of words, of all of them */
 };
 void walks_open(struct walks *w, unsigned shift);
+void walks_fetch(const struct walks *w); /* where they are found comes into the cache of the CPU */
 void walks_forget(struct walks *w);
 void walks_done(struct walks *w);
 uint32_t walks_find(const struct walks *w, uint64_t hash, const struct unwind_memory *memory, const struct unwind_regs *regs);

@@ -204,8 +204,10 @@ static void drain(struct session *s, bool final)
 {
     uint64_t now_ns = clock_now_ns();
     pthread_mutex_lock(&s->lock);
-    if (s->drained_records >= FETCH_FROM) /* one by one each place would have to be waited for */
+    if (s->drained_records >= FETCH_FROM) { /* one by one each place would have to be waited for */
         mem_fetch_all(s->places, ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) * sizeof *s->places);
+        walks_fetch(&s->user.walks);
+    }
     s->drained_records = live_drain(s->live, final, on_record, s);
     if (s->drained_records)
         s->generation++;

@@ -45,8 +45,10 @@ static struct select_trie trie_of(struct view *v, const struct view_query *q)
     struct view_memory *m = v->memory;
     MEM_GROW(m->func_hits, m->func_hits_cap, v->n_funcs);
     m->func_hits[0] = 0;
+    static const struct view_function nameless;
+    bool by_name = q->n_zooms || *q->filter; /* else it is not worth bringing all names into the cache each second */
     for (uint32_t i = 1; i < v->n_funcs; i++) {
-        const struct view_function *f = &v->funcs[i];
+        const struct view_function *f = by_name ? &v->funcs[i] : &nameless;
         m->func_hits[i] = select_hits(q, &(struct select_named){ f->name, f->module, f->key, m->func_idles[i] });
     }
     struct select_trie trie = {

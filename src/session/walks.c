@@ -33,6 +33,12 @@ void walks_open(struct walks *w, unsigned shift)
     w->arena = mem_array(ARENA_WORDS << shift, sizeof *w->arena);
 }
 
+void walks_fetch(const struct walks *w)
+{
+    if (w->used)
+        mem_fetch_all(w->index, slots(w) * sizeof *w->index);
+}
+
 void walks_forget(struct walks *w)
 {
     if (w->used)
