@@ -114,7 +114,7 @@ struct symbolizer {
     struct map unwinds;    /* hash of build-id → struct unwind_table * */
     struct names names;
     uint64_t recorded_ns;
-    struct left_dump { /* of a process of a file */
+    struct left_dump { /* that a process has mapped */
         char *path;
         uint64_t ino;
         uint32_t pid;

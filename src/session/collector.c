@@ -171,7 +171,7 @@ bool collector_record(struct session *s, const struct record *r)
         return collect_sample(s, r);
     case PERF_RECORD_MMAP:
     case PERF_RECORD_MMAP2:
-        if (s->file && jitdump_is_name(r->mmap.path, &number))
+        if (jitdump_is_name(r->mmap.path, &number))
             symbolizer_jit_dump(s->symbolizer, r->mmap.pid, r->mmap.path, r->mmap.ino);
         if ((r->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL)
             break; /* images have versions, the kernel has none */

@@ -38,40 +38,10 @@ static bool is_running(uint32_t pid)
     return !access(path, F_OK);
 }
 
-/* A runtime may write most of its dump when it ends (V8 has a buffer of 2 MB): it is kept open until then. */
-static void add_dump(struct mod *mod, struct sources *s, struct error *e)
-{
-    if (mod->dump_fd < 0)
-        mod->dump_fd = jitdump_open(mod->module->pid, e);
-    if (mod->dump_fd >= 0)
-        add(s, fcntl(mod->dump_fd, F_DUPFD_CLOEXEC, 0));
-}
-
-/* A dump tells more of the code than a map: what it says comes last and prevails. Trouble is told of what
- * is there and cannot be read, or else that there is no map. left: the process may have ended, and its map
- * may have stayed. */
-static void open_of_process(struct mod *mod, bool left, struct sources *s, struct error *e)
-{
-    uint32_t pid = mod->module->pid;
-    struct error of_dump = { 0 };
-    int fd = perfmap_open(pid, e);
-
-    if (fd < 0 && left && !is_running(pid)) {
-        error_clear(e);
-        fd = perfmap_open_left(pid, e);
-    }
-    add(s, fd);
-    add_dump(mod, s, &of_dump);
-    if (is_running(pid) && of_dump.class != ERROR_NONE && of_dump.class != ERROR_MISSING)
-        *e = of_dump;
-    else if (s->n && e->class == ERROR_MISSING)
-        error_clear(e);
-}
-
 void symbolizer_jit_dump(struct symbolizer *sy, uint32_t pid, const char *path, uint64_t ino)
 {
     pthread_mutex_lock(&sy->lock);
-    if (sy->recorded_ns && sy->n_dumps < LEFT_DUMPS_MAX) {
+    if (sy->n_dumps < LEFT_DUMPS_MAX) {
         MEM_GROW(sy->dumps, sy->dumps_cap, sy->n_dumps + 1);
         sy->dumps[sy->n_dumps++] = (struct left_dump){ .path = mem_strdup(path), .ino = ino, .pid = pid };
     }
@@ -104,6 +74,44 @@ static int open_left_dump(struct symbolizer *sy, uint32_t pid)
     return fd;
 }
 
+/* A runtime may write most of its dump when it ends (V8 has a buffer of 2 MB): it is kept open until then. Of a process that
+ * ended before anybody looked, it is what it had mapped. */
+static void add_dump(struct symbolizer *sy, struct mod *mod, struct sources *s, struct error *e)
+{
+    const struct module *m = mod->module;
+
+    if (mod->dump_fd < 0)
+        mod->dump_fd = jitdump_open(m->pid, e);
+    if (mod->dump_fd < 0 && m->live && !is_running(m->pid)) {
+        mod->dump_fd = open_left_dump(sy, m->pid);
+        if (mod->dump_fd >= 0)
+            error_clear(e);
+    }
+    if (mod->dump_fd >= 0)
+        add(s, fcntl(mod->dump_fd, F_DUPFD_CLOEXEC, 0));
+}
+
+/* A dump tells more of the code than a map: what it says comes last and prevails. Trouble is told of what
+ * is there and cannot be read, or else that there is no map. left: the process may have ended, and its map
+ * may have stayed. */
+static void open_of_process(struct symbolizer *sy, struct mod *mod, bool left, struct sources *s, struct error *e)
+{
+    uint32_t pid = mod->module->pid;
+    struct error of_dump = { 0 };
+    int fd = perfmap_open(pid, e);
+
+    if (fd < 0 && left && !is_running(pid)) {
+        error_clear(e);
+        fd = perfmap_open_left(pid, e);
+    }
+    add(s, fd);
+    add_dump(sy, mod, s, &of_dump);
+    if (is_running(pid) && of_dump.class != ERROR_NONE && of_dump.class != ERROR_MISSING)
+        *e = of_dump;
+    else if (s->n && e->class == ERROR_MISSING)
+        error_clear(e);
+}
+
 static void open_left(struct symbolizer *sy, uint32_t pid, struct sources *s, struct error *e)
 {
     add(s, perfmap_open_left(pid, e));
@@ -130,7 +138,7 @@ static void open_recorded(struct symbolizer *sy, struct mod *mod, struct sources
         error_set(e, ERROR_PERMISSION, "process %u is of user %u: names in a file are not taken from there",
                   pid, t.uid);
     else
-        open_of_process(mod, false, s, e);
+        open_of_process(sy, mod, false, s, e);
 }
 
 int resolve_jit_dump(struct symbolizer *sy, struct mod *mod)
@@ -142,7 +150,7 @@ int resolve_jit_dump(struct symbolizer *sy, struct mod *mod)
 
     if (m->live || (sy->recorded_ns && is_running(m->pid) && target_read(m->pid, &t, &ignored) &&
                     t.start_ns <= sy->recorded_ns && (t.uid == 0 || t.uid == geteuid())))
-        add_dump(mod, &s, &ignored);
+        add_dump(sy, mod, &s, &ignored);
     else if (sy->recorded_ns)
         add(&s, open_left_dump(sy, m->pid));
     return s.n ? s.fds[0] : -1;
@@ -178,7 +186,7 @@ void resolve_jit(struct symbolizer *sy, struct mod *mod, struct outcome *out)
     bool kept = !m->live && open_kept(sy, m, &s, &out->trouble);
 
     if (m->live)
-        open_of_process(mod, true, &s, &out->trouble);
+        open_of_process(sy, mod, true, &s, &out->trouble);
     else if (!kept)
         open_recorded(sy, mod, &s, &out->trouble);
     /* Of a process that ended, what it told before still holds. */

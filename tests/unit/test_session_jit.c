@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/stat.h>
 
 #include "jitdump_maker.h"
@@ -240,6 +241,33 @@ static void open_on_dump(void)
     WAIT_UNTIL(asked("before") > 50);
 }
 
+static void run_page_for_a_moment(void)
+{
+    const struct itimerval moment = { .it_value.tv_usec = 300000 };
+
+    raise(SIGSTOP);
+    setitimer(ITIMER_REAL, &moment, NULL);
+    run_page_with_dump();
+}
+
+static void a_dump_names_the_code_of_who_ended_before_anybody_looked(void **state)
+{
+    pid_t pid;
+
+    (void)state;
+#ifdef NO_CODE
+    skip();
+#endif
+    pid = start_child(run_page_for_a_moment);
+    assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
+    scope_to(&cfg.scope, pid);
+    open_or_skip();
+    kill(pid, SIGCONT);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    n_children--;
+    WAIT_UNTIL(asked("before") > 0);
+}
+
 static uint64_t samples_without_name(void)
 {
     char name[64];
@@ -395,6 +423,7 @@ int main(int argc, char **argv)
         ON_A_PAGE(samples_keep_the_name_of_their_time),
         ON_A_PAGE(a_map_is_read_without_anybody_looking),
         ON_A_PAGE(a_written_profile_keeps_both),
+        ON_A_DUMP(a_dump_names_the_code_of_who_ended_before_anybody_looked),
         ON_A_DUMP(samples_have_the_name_of_the_time_that_a_dump_tells),
         ON_A_DUMP(code_that_moves_over_other_code_does_so_at_its_time),
         ON_A_DUMP(several_changes_between_two_looks_are_told_apart),
