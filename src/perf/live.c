@@ -267,10 +267,16 @@ static void look_at_rates(struct live *l, uint64_t now_ns)
     l->rated_ns = now_ns;
 }
 
+/* For so long a ring is not drained by who wants to come then, and is late. */
+static uint64_t time_left(uint64_t now_ns, uint64_t until_ns)
+{
+    return (until_ns > now_ns ? until_ns - now_ns : 0) + LATE_NS;
+}
+
 bool live_lasts(const struct live *l, uint64_t until_ns)
 {
     uint64_t now_ns = clock_now_ns(), past_ns = now_ns - l->rated_ns;
-    double left = (double)((until_ns > now_ns ? until_ns - now_ns : 0) + LATE_NS);
+    double left = (double)time_left(now_ns, until_ns);
     for (uint32_t i = 0; i < l->n_cpus; i++) {
         const struct live_cpu *c = l->cpus[i];
         double now = past_ns >= RATE_NS ? rate_since(c, past_ns) : 0, rate = now > c->rate ? now : c->rate;
@@ -283,7 +289,7 @@ bool live_lasts(const struct live *l, uint64_t until_ns)
 /* A CPU that idled lately may be busy in a moment; targets tell by it when they end. */
 bool live_is_even(const struct live *l, uint64_t until_ns)
 {
-    uint64_t now_ns = clock_now_ns(), time_ns = (until_ns > now_ns ? until_ns - now_ns : 0) + LATE_NS;
+    uint64_t time_ns = time_left(clock_now_ns(), until_ns);
     return l->plan.where != PLAN_TASKS && dumps_bytes_in(&l->plan, time_ns) <= l->plan.ring_bytes && live_lasts(l, until_ns);
 }
 
