@@ -55,7 +55,6 @@ struct worker {
     pid_t pid;
     uint64_t serial, started_ns;
     unsigned starts, never_ready; /* never_ready: starts in a row that came to nothing */
-    bool holds_lines;             /* it may have modules open for their source lines */
     bool disassembles;            /* the first that it was asked for is code: it has the disassembler, others cannot load it */
     bool ready;                   /* it has (after its end: had) come so far as to take requests */
     bool crashed;                 /* its last end was its own fault (or its memory's), no kill from outside */

@@ -15,8 +15,7 @@
 #include "symbols/linecache.h"
 #include "symbols/state.h"
 
-#define WORKER_IDLE_NS  NS_PER_SEC
-#define LINES_IDLE_NS   (1500 * NS_PER_MS)
+#define WORKER_IDLE_NS  (120 * NS_PER_SEC) /* it holds half a megabyte then, and programs come all the time */
 #define JIT_RETRY_NS    (2 * NS_PER_SEC)
 #define KERNEL_RETRY_NS (10 * NS_PER_SEC)
 #define KERNEL_TRIES_MAX 6              /* each after twice the time */
@@ -323,7 +322,7 @@ static bool demangle_some(struct symbolizer *sy)
 
 static void wait_for_work(struct symbolizer *sy)
 {
-    uint64_t end = clock_now_ns() + (sy->worker.holds_lines ? LINES_IDLE_NS : WORKER_IDLE_NS);
+    uint64_t end = clock_now_ns() + WORKER_IDLE_NS;
     struct timespec until = { .tv_sec = (time_t)(end / NS_PER_SEC), .tv_nsec = (long)(end % NS_PER_SEC) };
 
     pthread_cond_broadcast(&sy->settled);

@@ -91,7 +91,8 @@ static void allow_only_needed_calls(void)
         SCMP_SYS(mmap2),         SCMP_SYS(mremap),       SCMP_SYS(munmap),
         SCMP_SYS(mprotect),      SCMP_SYS(madvise),      SCMP_SYS(brk),
         SCMP_SYS(memfd_create),  SCMP_SYS(ftruncate),    SCMP_SYS(sendmsg),
-        SCMP_SYS(recvmsg),       SCMP_SYS(futex),        SCMP_SYS(getrandom),
+        SCMP_SYS(recvmsg),       SCMP_SYS(poll),          SCMP_SYS(ppoll),
+        SCMP_SYS(futex),        SCMP_SYS(getrandom),
         SCMP_SYS(sysinfo),       SCMP_SYS(exit),         SCMP_SYS(exit_group),
         SCMP_SYS(clock_gettime), SCMP_SYS(rt_sigreturn), SCMP_SYS(restart_syscall),
     };

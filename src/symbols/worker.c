@@ -117,7 +117,7 @@ static bool start(struct worker *w, enum worker_kind first, struct error *e)
     }
     w->fd = pair[0];
     w->starts++;
-    w->ready = w->holds_lines = false;
+    w->ready = false;
     w->disassembles = first == WORKER_CODE;
     w->started_ns = clock_now_ns();
     w->oom_kills = count_oom_kills();
@@ -168,7 +168,6 @@ static bool send_request(struct worker *w, const struct worker_request *r)
     } control = { 0 };
     struct msghdr m = { .msg_iov = iov, .msg_iovlen = 2 };
 
-    w->holds_lines |= r->kind == WORKER_LINES;
     ssize_t sent;
 
     if (r->n_fds) {

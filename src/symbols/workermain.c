@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +18,8 @@
 #include "symbols/disasm.h"
 #include "symbols/job.h"
 #include "symbols/worker.h"
+
+#define HOLD_MS 1500
 
 static void take_fds(struct job *q, struct msghdr *m)
 {
@@ -136,6 +139,16 @@ static void say_ready(int fd)
     sendmsg(fd, &m, MSG_NOSIGNAL);
 }
 
+/* What is open takes memory, and who asked for lines of a module asks again soon or not at all. */
+static void rest(int fd)
+{
+    struct pollfd next = { .fd = fd, .events = POLLIN };
+
+    if (job_holds() && poll(&next, 1, HOLD_MS) == 0)
+        job_let_go();
+    malloc_trim(0); /* a large file's table does not stay with a worker that waits */
+}
+
 void symbol_worker_main(int fd)
 {
     prctl(PR_SET_NAME, "flametop-worker");
@@ -147,6 +160,6 @@ void symbol_worker_main(int fd)
     sandbox_enter();
     say_ready(fd);
     while (serve_one(fd))
-        malloc_trim(0); /* a large file's table does not stay with a worker that waits */
+        rest(fd);
     _exit(0);
 }
