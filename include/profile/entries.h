@@ -20,7 +20,8 @@ struct result_memory {
     struct question asked;
     uint32_t kept_before, all_before; /* entries, after the filter of the run before; less those that have left */
     uint64_t version_before;
-    uint32_t n_needed; /* nodes that the first run over the part needed */
+    uint32_t n_needed; /* nodes of the part that the runs needed until the first that left some behind */
+    bool all_needed;   /* none has yet */
     struct result_sums sums; /* of all entries, also of those that are left out */
     uint64_t firsts_ns[QUERY_TREND]; /* of the samples that were counted, by the eighth of the range; UINT64_MAX: none */
     size_t by_node_cap, entries_cap, added_cap, beside_cap;

@@ -82,7 +82,7 @@ struct result {
      * has left, modulo 2^64 or 2^32. Nodes and frames that were there have their numbers still. For those who make
      * tables of it. */
     uint64_t version, since;
-    uint32_t slid; /* by so many buckets; mostly 0 */
+    uint32_t slid; /* by so many buckets; mostly 0; or RESULT_WIDENED */
     struct result_entry *added;
     uint32_t n_added;
     uint32_t n_frames_before; /* frames below are those of the run before; 1: a new trie */
@@ -95,16 +95,20 @@ struct result {
     struct result_memory *memory; /* kept between runs */
 };
 
-/* What is left of a trend when its range slides by so many buckets. */
+#define RESULT_WIDENED UINT32_MAX /* its range became twice as long: of two buckets one */
+/* What is left of a trend when its range slides by so many buckets, or widens. */
 static inline void result_slide_trend(uint32_t *trend, uint32_t buckets)
 {
     for (uint32_t i = 0; i < QUERY_TREND; i++)
-        trend[i] = i + buckets < QUERY_TREND ? trend[i + buckets] : 0;
+        if (buckets == RESULT_WIDENED)
+            trend[i] = i < QUERY_TREND / 2 ? trend[2 * i] + trend[2 * i + 1] : 0;
+        else
+            trend[i] = i + buckets < QUERY_TREND ? trend[i + buckets] : 0;
 }
 
 /* Fills r, reusing the memory of an earlier result (zero-initialised at first), and what it says when the question
  * is the same: then only what was appended since is looked at, and what a range has left behind that moved on by whole
- * buckets, by half of its length at most. Entries are in the order of their first sample, which may have left since
+ * buckets, by half of its length at most, or has reached that became twice as long. Entries are in the order of their first sample, which may have left since
  * then; who is left by all is not there. r is only to be read until then, but for `since`, which may be set to 0. */
 void query_run(const struct query *q, struct history *h, const struct stacks *s, struct result *r);
 /* What query_run looked at: so many samples of the history, when it and the stacks had these epochs. */

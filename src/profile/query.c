@@ -157,26 +157,46 @@ static void divide(struct scan *c, uint64_t from_ns, uint64_t to_ns)
     c->bucket_ns = query_bucket_ns(from_ns, to_ns);
 }
 
-/* Of the samples that were looked at before, those that the range has left behind are taken out, and their buckets go;
- * those that it has reached come in. */
+/* Of the samples that were looked at before, those that the range has left behind are taken out. */
+static void take_out(struct scan *c, struct history *h, uint64_t old_from_ns, uint64_t old_to_ns)
+{
+    divide(c, old_from_ns, old_to_ns);
+    c->sign = UINT64_MAX;
+    look_at(c, old_from_ns, c->r->from_ns - 1);
+    history_scan_between(h, 0, c->r->memory->asked.count, old_from_ns, c->r->from_ns - 1, scan_run, c);
+}
+
+/* And those that it has reached come in. */
+static void take_in(struct scan *c, struct history *h, uint64_t old_to_ns)
+{
+    divide(c, c->r->from_ns, c->r->to_ns);
+    c->sign = 1;
+    look_at(c, old_to_ns + 1, c->r->to_ns);
+    history_scan_between(h, 0, c->r->memory->asked.count, old_to_ns + 1, c->r->to_ns, scan_run, c);
+}
+
 static void slide(struct scan *c, struct history *h, uint32_t buckets)
 {
     struct result *r = c->r;
-    uint64_t count = r->memory->asked.count, *firsts_ns = r->memory->firsts_ns;
-    uint64_t by_ns = buckets * query_bucket_ns(r->from_ns, r->to_ns);
-    uint64_t old_from_ns = r->from_ns - by_ns, old_to_ns = r->to_ns - by_ns;
+    uint64_t *firsts_ns = r->memory->firsts_ns, by_ns = buckets * query_bucket_ns(r->from_ns, r->to_ns);
 
-    divide(c, old_from_ns, old_to_ns);
-    c->sign = UINT64_MAX;
-    look_at(c, old_from_ns, r->from_ns - 1);
-    history_scan_between(h, 0, count, old_from_ns, r->from_ns - 1, scan_run, c);
+    take_out(c, h, r->from_ns - by_ns, r->to_ns - by_ns);
     entries_slide(r, buckets);
     memmove(firsts_ns, firsts_ns + buckets, (QUERY_TREND - buckets) * sizeof *firsts_ns);
     memset(firsts_ns + QUERY_TREND - buckets, 0xff, buckets * sizeof *firsts_ns);
-    divide(c, r->from_ns, r->to_ns);
-    c->sign = 1;
-    look_at(c, old_to_ns + 1, r->to_ns);
-    history_scan_between(h, 0, count, old_to_ns + 1, r->to_ns, scan_run, c);
+    take_in(c, h, r->to_ns - by_ns);
+}
+
+static void widen(struct scan *c, struct history *h)
+{
+    struct result *r = c->r;
+    uint64_t *firsts_ns = r->memory->firsts_ns;
+
+    entries_slide(r, RESULT_WIDENED);
+    for (uint32_t i = 0; i < QUERY_TREND / 2; i++)
+        firsts_ns[i] = firsts_ns[2 * i] < firsts_ns[2 * i + 1] ? firsts_ns[2 * i] : firsts_ns[2 * i + 1];
+    memset(firsts_ns + QUERY_TREND / 2, 0xff, QUERY_TREND / 2 * sizeof *firsts_ns);
+    take_in(c, h, r->from_ns + (r->to_ns - r->from_ns) / 2);
 }
 
 static void scan_history(const struct query *q, struct history *h, const struct stacks *s, struct result *r)
@@ -185,7 +205,9 @@ static void scan_history(const struct query *q, struct history *h, const struct 
     struct scan c = { .q = q, .r = r, .n_stacks = stacks_node_count(s), .goes_on = r->is_same_question, .sign = 1,
                       .sums = r->memory->sums };
 
-    if (r->slid)
+    if (r->slid == RESULT_WIDENED)
+        widen(&c, h);
+    else if (r->slid)
         slide(&c, h, r->slid);
     divide(&c, r->from_ns, r->to_ns);
     look_at(&c, r->from_ns, r->to_ns);
@@ -222,7 +244,7 @@ static void start_anew(const struct query *q, struct result *r)
 static void part_anew(const struct stacks *s, struct result *r)
 {
     part_begin(&r->memory->part, s);
-    r->memory->n_needed = 0;
+    r->memory->all_needed = true;
     r->memory->version_before = 0;
     r->n_frames_before = 1;
 }
@@ -230,6 +252,7 @@ static void part_anew(const struct stacks *s, struct result *r)
 static void part_stays(struct result *r)
 {
     part_go_on(&r->memory->part);
+    r->memory->all_needed &= r->is_same_question && (!r->slid || r->slid == RESULT_WIDENED);
     r->memory->version_before = r->version;
     r->n_frames_before = r->memory->part.n_frames;
 }
@@ -283,7 +306,7 @@ static void find_extent(struct result *r)
     r->last_ns = i < QUERY_TREND ? r->last_ns : 0;
 }
 
-/* Whether the question is that of before; its range may have slid by r->slid buckets. */
+/* Whether the question is that of before; its range may have slid by r->slid buckets, or widened. */
 static bool goes_on(const struct query *q, const struct history *h, const struct stacks *s, struct result *r)
 {
     const struct question *asked = &r->memory->asked;
@@ -317,7 +340,7 @@ void query_run(const struct query *q, struct history *h, const struct stacks *s,
     r->n_added = 0;
     if (!empty)
         scan_history(q, h, s, r);
-    if (!serves)
+    if (r->memory->all_needed)
         r->memory->n_needed = r->memory->part.n_nodes;
     show_part(r);
     if (empty)

@@ -28,7 +28,12 @@ bool question_is_same(const struct question *a, const struct query *q, const str
 bool question_range_goes_on(const struct question *a, const struct result *range, uint32_t *buckets)
 {
     uint64_t by_ns = range->from_ns - a->from_ns, bucket_ns = query_bucket_ns(a->from_ns, a->to_ns);
+    uint64_t length_ns = a->to_ns - a->from_ns + 1;
 
+    if (!by_ns && length_ns && length_ns % QUERY_TREND == 0 && range->to_ns - a->to_ns == length_ns) {
+        *buckets = RESULT_WIDENED;
+        return true;
+    }
     if (by_ns != range->to_ns - a->to_ns || by_ns % bucket_ns || by_ns / bucket_ns > QUERY_TREND / 2)
         return false;
     *buckets = (uint32_t)(by_ns / bucket_ns);

@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "profile/query.h"
 
+#define SPAN_MIN_NS (3 * NS_PER_SEC)
+
 const uint64_t window_choices_ns[WINDOW_CHOICES] = {
     5 * NS_PER_SEC, 10 * NS_PER_SEC, 30 * NS_PER_SEC, 60 * NS_PER_SEC, 300 * NS_PER_SEC, 0,
 };
@@ -20,28 +22,30 @@ void window_name(uint64_t window_ns, char *dst, size_t cap)
         (void)snprintf(dst, cap, "%llumin", (unsigned long long)(window_ns / NS_PER_SEC / 60));
 }
 
+/* How much of the window a trend has room for: it doubles as time goes by, so that bars fill from the left. */
+static uint64_t filled(uint64_t window_ns, uint64_t elapsed_ns)
+{
+    uint64_t span = window_ns ? window_ns : SPAN_MIN_NS;
+    while (span <= elapsed_ns)
+        span *= 2;
+    while (span / 2 > elapsed_ns && span / 2 >= SPAN_MIN_NS)
+        span /= 2;
+    return span;
+}
+
 /* Trends that slide with every redraw change nearly all of their bars each time: half of what goes over the line,
  * and a flicker that says nothing. */
 void window_align(struct view_query *q, const struct session_status *status)
 {
-    uint64_t now = status->now_ns, elapsed = status->elapsed_ns;
+    uint64_t now = status->now_ns, elapsed = status->elapsed_ns, start = now - elapsed;
     if (status->frozen || status->file || q->from_ns || q->to_ns || elapsed > now)
         return;
     if (q->window_ns && elapsed >= q->window_ns) {
         uint64_t step = q->window_ns / QUERY_TREND;
-        uint64_t end = (now / step + 1) * step;
-        q->from_ns = end - q->window_ns;
-        q->to_ns = end - 1; /* so that its buckets are such steps */
-        if (q->from_ns < now - elapsed)
-            q->from_ns = now - elapsed;
+        q->from_ns = start + (elapsed / step + 1) * step - q->window_ns;
+        q->to_ns = q->from_ns + q->window_ns - 1; /* so that its buckets are such steps */
         return;
     }
-    uint64_t span =
-        QUERY_TREND * NS_PER_SEC / 2; /* doubles as time goes by, so that bars fill from the left */
-    while (span < elapsed)
-        span *= 2;
-    if (q->window_ns && span > q->window_ns)
-        span = q->window_ns;
-    q->from_ns = now - elapsed;
-    q->to_ns = q->from_ns + span;
+    q->from_ns = start;
+    q->to_ns = start + filled(q->window_ns, elapsed) - 1;
 }

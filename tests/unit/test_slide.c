@@ -135,6 +135,71 @@ static void what_was_there_before_the_range_came_is_counted_then(void **state)
     assert_int_equal(f->result.weight, 11);
 }
 
+static void a_range_that_becomes_twice_as_long_has_one_bucket_of_two(void **state)
+{
+    struct world *w = *state;
+    struct fixture *f = &w->f;
+    const struct result *r = &f->result;
+    uint64_t version;
+
+    at(f, 1010, 2, 1);
+    at(f, 1110, 2, 2);
+    at(f, 1210, 3, 4);
+    at(f, 1790, 2, 8);
+    at(f, 1900, 4, 16); /* behind the range's end */
+    ask(f, 1000);
+    version = r->version;
+    at(f, 2550, 3, 32);
+    f->query.to_ns = 1000 + 2 * WINDOW - 1;
+    fixture_query(f);
+    assert_int_equal(r->slid, RESULT_WIDENED);
+    assert_int_equal(r->since, version);
+    assert_int_equal(r->weight, 63);
+    assert_int_equal(r->n_entries, 3);
+    assert_int_equal(r->entries[0].trend[0], 2);
+    assert_int_equal(r->entries[0].trend[3], 1);
+    assert_int_equal(r->entries[1].trend[1], 1);
+    assert_int_equal(r->entries[1].trend[7], 1);
+    assert_int_equal(r->entries[2].trend[4], 1);
+    assert_int_equal(r->first_ns, 1010);
+    assert_int_equal(r->last_ns, 2550);
+}
+
+/* However much came since the first run: all of it is needed still. */
+static void a_range_that_widens_goes_on_with_many_new_stacks(void **state)
+{
+    struct world *w = *state;
+    struct fixture *f = &w->f;
+
+    at(f, 1000, 2, 1);
+    ask(f, 1000);
+    for (uint32_t frame = 3; frame < 60; frame++)
+        at(f, 1100, frame, 1);
+    fixture_query(f);
+    f->query.to_ns = 1000 + 2 * WINDOW - 1;
+    fixture_query(f);
+    assert_int_equal(f->result.slid, RESULT_WIDENED);
+    f->query.from_ns += 2 * BUCKET;
+    f->query.to_ns += 2 * BUCKET;
+    fixture_query(f);
+    assert_int_equal(f->result.slid, 1);
+}
+
+static void a_range_whose_buckets_cannot_be_halved_begins_anew(void **state)
+{
+    struct world *w = *state;
+    struct fixture *f = &w->f;
+
+    at(f, 1000, 2, 10);
+    ask(f, 1000);
+    f->query.to_ns++;
+    fixture_query(f);
+    assert_int_equal(f->result.since, 0);
+    f->query.to_ns += WINDOW + 1;
+    fixture_query(f);
+    assert_int_equal(f->result.since, 0);
+}
+
 static void a_range_that_does_not_slide_by_buckets_begins_anew(void **state)
 {
     static const uint64_t by[] = { 50, 500, 800, 5000, (uint64_t)-100 };
@@ -380,32 +445,42 @@ static uint64_t next_step(struct fixture *f)
                                                         : fixture_random(f, 3) * BUCKET;
 }
 
-static void a_range_that_slides_is_what_a_new_one_would_be(void **state)
+static void a_range_that_slides_or_widens_is_what_a_new_one_would_be(void **state)
 {
     struct world *w = *state;
     struct fixture *f = &w->f;
-    uint32_t slid[QUERY_TREND] = { 0 }, grouped = 0, beside = 0;
-    uint64_t end_ns = 2000;
+    uint32_t slid[QUERY_TREND] = { 0 }, widened = 0, grouped = 0, beside = 0;
+    uint64_t end_ns = 2000, length = WINDOW;
 
     f->query.n_threads = 9;
     w->leaf = 4;
     for (int round = 0; round < 1500; round++) {
         const struct result *r = &f->result;
 
-        end_ns += next_step(f);
+        if (fixture_random(f, 6)) {
+            end_ns += next_step(f) * (length / WINDOW);
+            length = fixture_random(f, 12) ? length : WINDOW;
+        } else if (length < 8 * WINDOW) { /* from where it was */
+            end_ns += length;
+            length *= 2;
+        }
         fill(w, end_ns - BUCKET, fixture_random(f, 30));
         change_something(w);
-        f->query.from_ns = end_ns - WINDOW;
+        f->query.from_ns = end_ns - length;
         f->query.to_ns = end_ns - 1;
         fixture_query(f);
         make(w, &f->result, &w->x, &w->functions, &w->inlined);
         assert_as_new(w);
         if (!r->since || !r->slid)
             continue;
-        slid[r->slid]++;
+        if (r->slid == RESULT_WIDENED)
+            widened++;
+        else
+            slid[r->slid]++;
         grouped += w->with_group && (f->query.by_cpu || f->query.thread_group);
         beside += r->besides > 0;
     }
+    assert_true(widened > 80);
     assert_true(slid[1] > 200 && slid[2] > 200 && slid[3] > 2 && slid[4] > 2);
     assert_true(grouped > 50 && beside > 10);
 }
@@ -418,9 +493,12 @@ int main(void)
         TEST(a_range_that_slides_takes_out_what_it_leaves_behind),
         TEST(an_entry_that_all_samples_have_left_is_gone),
         TEST(what_was_there_before_the_range_came_is_counted_then),
+        TEST(a_range_that_becomes_twice_as_long_has_one_bucket_of_two),
+        TEST(a_range_that_widens_goes_on_with_many_new_stacks),
+        TEST(a_range_whose_buckets_cannot_be_halved_begins_anew),
         TEST(a_range_that_does_not_slide_by_buckets_begins_anew),
         TEST(nodes_and_frames_keep_their_numbers),
-        TEST(a_range_that_slides_is_what_a_new_one_would_be),
+        TEST(a_range_that_slides_or_widens_is_what_a_new_one_would_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

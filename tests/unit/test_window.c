@@ -52,6 +52,32 @@ static void the_range_moves_by_eighths_of_the_window(void **state)
     assert_int_equal(query_bucket_ns(first.from_ns, first.to_ns), 10 * NS_PER_SEC); /* then a query goes on */
 }
 
+/* Then a query goes on from before, whatever its window: it slides by whole buckets, or each two become one. */
+static void the_range_moves_only_as_a_query_can_follow(void **state)
+{
+    static const uint64_t windows_s[] = { 0, 5, 10, 30, 60, 300 };
+    (void)state;
+    for (size_t i = 0; i < sizeof windows_s / sizeof *windows_s; i++) {
+        struct view_query q = aligned(windows_s[i], 123456789123, 0);
+        unsigned widened = 0, slid = 0;
+        for (uint64_t ms = 0; ms < 900000; ms += 501) {
+            struct view_query next = aligned(windows_s[i], 123456789123, ms * NS_PER_MS);
+            uint64_t bucket = query_bucket_ns(q.from_ns, q.to_ns), length = q.to_ns - q.from_ns + 1;
+            assert_int_equal(bucket * QUERY_TREND, length);
+            if (next.from_ns == q.from_ns && next.to_ns != q.to_ns) {
+                assert_int_equal(next.to_ns - next.from_ns + 1, 2 * length);
+                widened++;
+            } else if (next.from_ns != q.from_ns) {
+                assert_int_equal(next.from_ns - q.from_ns, next.to_ns - q.to_ns);
+                assert_int_equal((next.from_ns - q.from_ns) % bucket, 0);
+                slid++;
+            }
+            q = next;
+        }
+        assert_true(windows_s[i] == 0 ? widened >= 8 && !slid : slid >= 16);
+    }
+}
+
 static void the_range_begins_where_sampling_did(void **state)
 {
     const uint64_t start = 5 * NS_PER_SEC;
@@ -94,6 +120,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(now_is_always_in_the_range),
         cmocka_unit_test(the_range_moves_by_eighths_of_the_window),
+        cmocka_unit_test(the_range_moves_only_as_a_query_can_follow),
         cmocka_unit_test(the_range_begins_where_sampling_did),
         cmocka_unit_test(what_stands_still_is_left_alone),
         cmocka_unit_test(windows_have_names),
