@@ -35,8 +35,19 @@ void history_free(struct history *h);
 uint64_t history_append(struct history *h, const struct sample *s, const void *raw, uint32_t raw_size);
 /* The sample of that number; NULL: it has left. Valid until the next append, shrink or clear. */
 const struct sample *history_sample(const struct history *h, uint64_t number);
-/* A stack that became known later. Nothing happens if the sample has left. */
+uint64_t history_next(const struct history *h); /* the number of the next one */
+/* A stack that became known later. Nothing happens if the sample has left. Of such changes the last HISTORY_CHANGES are kept,
+ * for those who have summed up what was there before. */
 void history_set_stack(struct history *h, uint64_t number, uint32_t stack, uint8_t flags);
+#define HISTORY_CHANGES 1024
+struct history_change {
+    uint64_t number; /* of the sample */
+    uint32_t old_stack, stack;
+    uint8_t old_flags, flags;
+};
+uint64_t history_changes(const struct history *h); /* how many there were, ever */
+/* The i-th of them, one of those that are kept. Valid until the next one. */
+const struct history_change *history_change(const struct history *h, uint64_t i);
 /* The same for all samples in [from, to] for which `stack` tells another one than they have. */
 void history_change_stacks(struct history *h, uint64_t from_ns, uint64_t to_ns,
                            uint32_t (*stack)(void *ctx, const struct sample *s), void *ctx);
@@ -61,7 +72,7 @@ void history_scan_after(struct history *h, uint64_t count,
 /* Of those, only the ones below `end`, in the same way, and only chunks with some in [from, to]. */
 void history_scan_between(struct history *h, uint64_t count, uint64_t end, uint64_t from_ns, uint64_t to_ns,
                           void (*run)(void *ctx, struct sample *samples, size_t n), void *ctx);
-/* Changes when samples leave or are changed: what was summed up over them is to be made anew. */
+/* Changes when samples leave, or are changed by history_change_stacks: what was summed up over them is to be made anew. */
 uint64_t history_epoch(const struct history *h);
 /* The payload of a sample of the history, or of a copy of one; aligned to 8; NULL (and size 0): it has none.
  * Valid until the next append, shrink or clear. */

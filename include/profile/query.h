@@ -83,6 +83,7 @@ struct result {
      * tables of it. */
     uint64_t version, since;
     uint32_t slid; /* by so many buckets; mostly 0; or RESULT_WIDENED */
+    bool some_left; /* entries may have left, and others moved up: it has slid, or stacks became others */
     struct result_entry *added;
     uint32_t n_added;
     uint32_t n_frames_before; /* frames below are those of the run before; 1: a new trie */
@@ -108,12 +109,13 @@ static inline void result_slide_trend(uint32_t *trend, uint32_t buckets)
 
 /* Fills r, reusing the memory of an earlier result (zero-initialised at first), and what it says when the question
  * is the same: then only what was appended since is looked at, and what a range has left behind that moved on by whole
- * buckets, by half of its length at most, or has reached that became twice as long. Entries are in the order of their first sample, which may have left since
+ * buckets, by half of its length at most, or has reached that became twice as long, and samples whose stacks became known
+ * later. Entries are in the order of their first sample, which may have left since
  * then; who is left by all is not there. r is only to be read until then, but for `since`, which may be set to 0. */
 void query_run(const struct query *q, struct history *h, const struct stacks *s, struct result *r);
 /* What query_run looked at: so many samples of the history, when it and the stacks had these epochs. */
 struct result_moment {
-    uint64_t count, history_epoch, stacks_epoch;
+    uint64_t count, changes, history_epoch, stacks_epoch;
 };
 struct result_moment result_moment(const struct result *r);
 /* The node that a stack has in r, which query_run filled in; 0: it has none. The stacks may have gone on since. */

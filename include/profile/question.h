@@ -11,7 +11,7 @@ struct question {
     const struct history *history;
     const struct stacks *stacks;
     uint64_t history_epoch, stacks_epoch;
-    uint64_t count; /* samples of the history that were looked at: the asker's to set */
+    uint64_t count, next, changes; /* of the history, when it was looked at: the asker's to set */
     bool beyond;    /* also the asker's: there were threads beyond the tables, which mean something else for them when
                      * they grow */
     uint32_t *thread_group;

@@ -152,7 +152,7 @@ static void leave(struct result *r, uint32_t i)
 void entries_slide(struct result *r, uint32_t buckets)
 {
     struct result_memory *m = r->memory;
-    uint32_t n = 0, n_kept = 0, first_moved = r->n_entries;
+    uint32_t n = 0, n_kept = 0, n_all = 0, first_moved = r->n_entries;
 
     for (uint32_t i = 0; i < r->n_entries; i++) {
         if (is_empty(r, i)) {
@@ -164,12 +164,13 @@ void entries_slide(struct result *r, uint32_t buckets)
         if (n < i)
             move_up(r, n, i);
         n_kept += i < m->kept_before;
+        n_all += i < m->all_before;
         n++;
     }
     for (uint32_t i = 0; i < r->n_added; i++)
         result_slide_trend(r->added[i].trend, buckets);
     m->kept_before = n_kept;
-    m->all_before = n;
+    m->all_before = n_all;
     if (n == r->n_entries)
         return;
     r->n_entries = n;

@@ -125,7 +125,7 @@ void expand_entries(struct expanded *x, const struct result *r)
     struct result *to = &x->result;
 
     to->since = r->since && r->since == x->entries_version ? r->since : 0;
-    if (to->since && !r->slid && !r->n_left_out)
+    if (to->since && !r->some_left && !r->n_left_out)
         renew_entries(x, r);
     else
         to->n_entries = copy_entries(x, &to->entries, &x->entries_cap, r->entries, r->n_entries);
@@ -134,6 +134,7 @@ void expand_entries(struct expanded *x, const struct result *r)
     to->n_added = copy_entries(x, &to->added, &x->added_cap, r->added, r->since ? r->n_added : 0);
     to->version = r->version;
     to->slid = r->slid;
+    to->some_left = r->some_left;
     x->entries_version = r->version;
     to->samples = r->samples;
     to->weight = r->weight;

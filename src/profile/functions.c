@@ -38,7 +38,7 @@ struct functions_scratch {
     struct result part; /* what is new of a result */
     struct map rows;    /* (group, function) → row: of the first n_mapped rows */
     uint32_t n_mapped;
-    bool with_group, leaf_only, goes_on, slid;
+    bool with_group, leaf_only, goes_on, some_left;
     struct func_state *funcs;
     size_t funcs_cap;
     uint32_t era;
@@ -253,7 +253,7 @@ static const struct result *begin(struct functions *f, const struct result *r, b
     struct functions_scratch *s = f->scratch;
 
     s->goes_on = f->version && f->version == r->since && s->with_group == with_group && s->leaf_only == leaf_only;
-    s->slid = s->goes_on && r->slid;
+    s->some_left = s->goes_on && r->some_left;
     f->version = r->version;
     s->with_group = with_group;
     s->leaf_only = leaf_only;
@@ -264,7 +264,7 @@ static const struct result *begin(struct functions *f, const struct result *r, b
     }
     if (with_group)
         map_rows(f);
-    for (uint32_t i = 0; s->slid && i < f->n; i++)
+    for (uint32_t i = 0; r->slid && i < f->n; i++)
         result_slide_trend(f->rows[i].trend, r->slid);
     s->part = *r;
     s->part.entries = r->added;
@@ -308,7 +308,7 @@ void functions_build(struct functions *f, const struct result *r, const uint32_t
     paths_begin(&s->paths, r, with_group);
     for (uint32_t i = 0; i < s->paths.n_groups; i++)
         build_group(f, i);
-    if (s->slid)
+    if (s->some_left)
         remove_empty(f);
 }
 

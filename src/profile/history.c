@@ -35,6 +35,8 @@ struct history {
     size_t bytes;                    /* of all chunks */
     uint32_t raw_next;
     uint64_t next; /* the number of the next sample */
+    struct history_change *changes; /* a ring; NULL: there were none */
+    uint64_t n_changes;
 };
 
 struct history *history_new(void)
@@ -102,6 +104,7 @@ void history_free(struct history *h)
     if (!h)
         return;
     history_clear(h);
+    mem_free(h->changes);
     mem_free(h);
 }
 
@@ -217,9 +220,21 @@ void history_set_stack(struct history *h, uint64_t number, uint32_t stack, uint8
 
     if (!s || (s->stack == stack && s->flags == flags))
         return;
+    if (!h->changes)
+        h->changes = mem_array(HISTORY_CHANGES, sizeof *h->changes);
+    h->changes[h->n_changes++ % HISTORY_CHANGES] = (struct history_change){ number, s->stack, stack, s->flags, flags };
     s->stack = stack;
     s->flags = flags;
-    h->epoch++;
+}
+
+uint64_t history_changes(const struct history *h)
+{
+    return h->n_changes;
+}
+
+const struct history_change *history_change(const struct history *h, uint64_t i)
+{
+    return &h->changes[i % HISTORY_CHANGES];
 }
 
 struct change {
@@ -248,6 +263,11 @@ void history_change_stacks(struct history *h, uint64_t from_ns, uint64_t to_ns,
     struct change c = { h, from_ns, to_ns, stack, ctx };
 
     history_scan(h, from_ns, to_ns, change_run, &c);
+}
+
+uint64_t history_next(const struct history *h)
+{
+    return h->next;
 }
 
 uint64_t history_count(const struct history *h)
@@ -284,7 +304,8 @@ uint64_t history_last_ns(const struct history *h)
 
 size_t history_bytes(const struct history *h)
 {
-    return sizeof *h + h->chunks_cap * sizeof *h->chunks + h->bytes;
+    return sizeof *h + h->chunks_cap * sizeof *h->chunks + h->bytes +
+           (h->changes ? HISTORY_CHANGES * sizeof *h->changes : 0);
 }
 
 uint64_t history_shrink(struct history *h, size_t max_bytes)

@@ -157,46 +157,99 @@ static void divide(struct scan *c, uint64_t from_ns, uint64_t to_ns)
     c->bucket_ns = query_bucket_ns(from_ns, to_ns);
 }
 
-/* Of the samples that were looked at before, those that the range has left behind are taken out. */
-static void take_out(struct scan *c, struct history *h, uint64_t old_from_ns, uint64_t old_to_ns)
+struct range {
+    uint64_t from_ns, to_ns;
+};
+
+/* That of the run before, of which this one is the same question. */
+static struct range range_before(const struct result *r)
 {
-    divide(c, old_from_ns, old_to_ns);
+    uint64_t by_ns = r->slid * query_bucket_ns(r->from_ns, r->to_ns);
+
+    if (r->slid == RESULT_WIDENED)
+        return (struct range){ r->from_ns, r->from_ns + (r->to_ns - r->from_ns) / 2 };
+    return (struct range){ r->from_ns - by_ns, r->to_ns - by_ns };
+}
+
+static void count_one(struct scan *c, struct sample *s, uint32_t stack, uint8_t flags, uint64_t sign)
+{
+    s->stack = stack;
+    s->flags = flags;
+    c->sign = sign;
+    scan_run(c, s, 1);
+}
+
+/* Of the samples that were looked at before, those whose stacks became others are moved there. */
+static bool take_changes(struct scan *c, const struct history *h, const struct range *old)
+{
+    const struct question *asked = &c->r->memory->asked;
+    bool any = false;
+
+    divide(c, old->from_ns, old->to_ns);
+    look_at(c, old->from_ns, old->to_ns);
+    for (uint64_t i = asked->changes; i < history_changes(h); i++) {
+        const struct history_change *change = history_change(h, i);
+        const struct sample *now = change->number < asked->next ? history_sample(h, change->number) : NULL;
+        struct sample s;
+
+        if (!now)
+            continue;
+        s = *now;
+        count_one(c, &s, change->old_stack, change->old_flags, UINT64_MAX);
+        count_one(c, &s, change->stack, change->flags, 1);
+        any = true;
+    }
+    return any;
+}
+
+/* Those that the range has left behind are taken out. */
+static void take_out(struct scan *c, struct history *h, const struct range *old)
+{
+    divide(c, old->from_ns, old->to_ns);
     c->sign = UINT64_MAX;
-    look_at(c, old_from_ns, c->r->from_ns - 1);
-    history_scan_between(h, 0, c->r->memory->asked.count, old_from_ns, c->r->from_ns - 1, scan_run, c);
+    look_at(c, old->from_ns, c->r->from_ns - 1);
+    history_scan_between(h, 0, c->r->memory->asked.count, old->from_ns, c->r->from_ns - 1, scan_run, c);
 }
 
 /* And those that it has reached come in. */
-static void take_in(struct scan *c, struct history *h, uint64_t old_to_ns)
+static void take_in(struct scan *c, struct history *h, const struct range *old)
 {
     divide(c, c->r->from_ns, c->r->to_ns);
     c->sign = 1;
-    look_at(c, old_to_ns + 1, c->r->to_ns);
-    history_scan_between(h, 0, c->r->memory->asked.count, old_to_ns + 1, c->r->to_ns, scan_run, c);
+    look_at(c, old->to_ns + 1, c->r->to_ns);
+    history_scan_between(h, 0, c->r->memory->asked.count, old->to_ns + 1, c->r->to_ns, scan_run, c);
 }
 
-static void slide(struct scan *c, struct history *h, uint32_t buckets)
+static void slide_firsts(uint64_t *firsts_ns, uint32_t buckets)
 {
-    struct result *r = c->r;
-    uint64_t *firsts_ns = r->memory->firsts_ns, by_ns = buckets * query_bucket_ns(r->from_ns, r->to_ns);
-
-    take_out(c, h, r->from_ns - by_ns, r->to_ns - by_ns);
-    entries_slide(r, buckets);
     memmove(firsts_ns, firsts_ns + buckets, (QUERY_TREND - buckets) * sizeof *firsts_ns);
     memset(firsts_ns + QUERY_TREND - buckets, 0xff, buckets * sizeof *firsts_ns);
-    take_in(c, h, r->to_ns - by_ns);
 }
 
-static void widen(struct scan *c, struct history *h)
+static void widen_firsts(uint64_t *firsts_ns)
 {
-    struct result *r = c->r;
-    uint64_t *firsts_ns = r->memory->firsts_ns;
-
-    entries_slide(r, RESULT_WIDENED);
     for (uint32_t i = 0; i < QUERY_TREND / 2; i++)
         firsts_ns[i] = firsts_ns[2 * i] < firsts_ns[2 * i + 1] ? firsts_ns[2 * i] : firsts_ns[2 * i + 1];
     memset(firsts_ns + QUERY_TREND / 2, 0xff, QUERY_TREND / 2 * sizeof *firsts_ns);
-    take_in(c, h, r->from_ns + (r->to_ns - r->from_ns) / 2);
+}
+
+/* What was looked at before becomes what a look at it now would find. */
+static void go_on_from_before(struct scan *c, struct history *h)
+{
+    struct result *r = c->r;
+    struct range old = range_before(r);
+
+    r->some_left = take_changes(c, h, &old) || r->slid;
+    if (r->slid && r->slid != RESULT_WIDENED)
+        take_out(c, h, &old);
+    if (r->some_left)
+        entries_slide(r, r->slid);
+    if (r->slid == RESULT_WIDENED)
+        widen_firsts(r->memory->firsts_ns);
+    else
+        slide_firsts(r->memory->firsts_ns, r->slid);
+    if (r->slid)
+        take_in(c, h, &old);
 }
 
 static void scan_history(const struct query *q, struct history *h, const struct stacks *s, struct result *r)
@@ -205,10 +258,9 @@ static void scan_history(const struct query *q, struct history *h, const struct 
     struct scan c = { .q = q, .r = r, .n_stacks = stacks_node_count(s), .goes_on = r->is_same_question, .sign = 1,
                       .sums = r->memory->sums };
 
-    if (r->slid == RESULT_WIDENED)
-        widen(&c, h);
-    else if (r->slid)
-        slide(&c, h, r->slid);
+    if (r->is_same_question)
+        go_on_from_before(&c, h);
+    c.sign = 1;
     divide(&c, r->from_ns, r->to_ns);
     look_at(&c, r->from_ns, r->to_ns);
     if (r->is_same_question)
@@ -216,6 +268,8 @@ static void scan_history(const struct query *q, struct history *h, const struct 
     else
         history_scan(h, r->from_ns, r->to_ns, scan_run, &c);
     asked->count = history_count(h);
+    asked->next = history_next(h);
+    asked->changes = history_changes(h);
     asked->beyond |= c.beyond;
     r->memory->sums = c.sums;
 }
@@ -338,6 +392,7 @@ void query_run(const struct query *q, struct history *h, const struct stacks *s,
         part_anew(s, r);
     empty = r->to_ns < r->from_ns;
     r->n_added = 0;
+    r->some_left = false;
     if (!empty)
         scan_history(q, h, s, r);
     if (r->memory->all_needed)
@@ -357,7 +412,7 @@ struct result_moment result_moment(const struct result *r)
 {
     const struct question *asked = &r->memory->asked;
 
-    return (struct result_moment){ asked->count, asked->history_epoch, asked->stacks_epoch };
+    return (struct result_moment){ asked->count, asked->changes, asked->history_epoch, asked->stacks_epoch };
 }
 
 uint32_t result_node(const struct result *r, uint32_t stack)

@@ -10,13 +10,20 @@ static bool same_table(const void *old, const void *now, size_t bytes)
     return !old == !now && (!now || !memcmp(old, now, bytes));
 }
 
+/* Of which all changes are known that came since. Where a flag decides who is in, a change may put one in. */
+static bool is_same_history(const struct question *a, const struct query *q, const struct history *h)
+{
+    uint64_t n = history_changes(h) - a->changes;
+
+    return a->history == h && a->history_epoch == history_epoch(h) && n <= (q->need_flags ? 0 : HISTORY_CHANGES);
+}
+
 bool question_is_same(const struct question *a, const struct query *q, const struct history *h,
                       const struct stacks *s)
 {
     const struct query *old = &a->q;
 
-    return a->history == h && a->stacks == s && a->history_epoch == history_epoch(h) &&
-           a->stacks_epoch == stacks_epoch(s) && old->event == q->event && old->need_flags == q->need_flags && old->by_cpu == q->by_cpu &&
+    return is_same_history(a, q, h) && a->stacks == s && a->stacks_epoch == stacks_epoch(s) && old->event == q->event && old->need_flags == q->need_flags && old->by_cpu == q->by_cpu &&
            old->only_cpu == q->only_cpu && old->n_cpu_pass == q->n_cpu_pass && old->n_beside == q->n_beside &&
            !memcmp(old->beside, q->beside, sizeof q->beside) &&
            (a->beyond ? old->n_threads == q->n_threads : old->n_threads <= q->n_threads) &&

@@ -185,7 +185,8 @@ static bool start(struct counting *c, struct session_times *t, const struct time
 {
     struct session *s = c->s;
     uint32_t n = world_thread_count(s->world);
-    if (history_epoch(s->history) != t->moment.history_epoch || stacks_epoch(s->stacks) != t->moment.stacks_epoch)
+    if (history_epoch(s->history) != t->moment.history_epoch || history_changes(s->history) != t->moment.changes ||
+        stacks_epoch(s->stacks) != t->moment.stacks_epoch)
         return false;
     MEM_GROW(t->thread_pass, t->pass_cap, (size_t)n + 1);
     MEM_GROW(t->thread_row, t->row_cap, (size_t)n + 1);

@@ -114,7 +114,7 @@ bool view_judge(struct view *v, const struct view_query *q, uint8_t **verdicts, 
         (*verdicts)[i] = (uint8_t)((select_passes(&trie, node) ? VIEW_PASSES : 0) |
                                    (select_idles(&trie, node) ? VIEW_IDLES : 0));
     }
-    return r->is_same_question && !r->slid;
+    return r->is_same_question && !r->some_left;
 }
 
 const struct result *view_judged(const struct view *v)

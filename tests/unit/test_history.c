@@ -344,20 +344,43 @@ static void samples_are_found_by_number_until_they_leave(void **state)
     history_free(h);
 }
 
-static void a_stack_that_is_changed_later_voids_what_was_counted(void **state)
+static void a_stack_that_becomes_known_later_is_a_change(void **state)
 {
     struct history *h = history_new();
     struct sample s = { .time_ns = 1, .stack = 3, .flags = SAMPLE_BROKEN };
     uint64_t number = history_append(h, &s, NULL, 0), epoch = history_epoch(h);
+    const struct history_change *change;
 
     (void)state;
     history_set_stack(h, number, 3, SAMPLE_BROKEN);
     history_set_stack(h, number + 1, 4, 0);
-    assert_int_equal(history_epoch(h), epoch);
+    assert_int_equal(history_changes(h), 0);
     history_set_stack(h, number, 4, 0);
-    assert_true(history_epoch(h) != epoch);
     assert_int_equal(history_sample(h, number)->stack, 4);
     assert_int_equal(history_sample(h, number)->flags, 0);
+    assert_int_equal(history_changes(h), 1);
+    change = history_change(h, 0);
+    assert_int_equal(change->number, number);
+    assert_int_equal(change->old_stack, 3);
+    assert_int_equal(change->stack, 4);
+    assert_int_equal(change->old_flags, SAMPLE_BROKEN);
+    assert_int_equal(change->flags, 0);
+    assert_int_equal(history_epoch(h), epoch);
+    history_free(h);
+}
+
+static void the_last_changes_are_kept(void **state)
+{
+    struct history *h = history_new();
+    struct sample s = { .time_ns = 1 };
+    uint64_t number = history_append(h, &s, NULL, 0);
+
+    (void)state;
+    for (uint32_t i = 1; i <= HISTORY_CHANGES + 10; i++)
+        history_set_stack(h, number, i, 0);
+    assert_int_equal(history_changes(h), HISTORY_CHANGES + 10);
+    assert_int_equal(history_change(h, 10)->stack, 11);
+    assert_int_equal(history_change(h, HISTORY_CHANGES + 9)->stack, HISTORY_CHANGES + 10);
     history_free(h);
 }
 
@@ -442,7 +465,8 @@ int main(void)
         cmocka_unit_test(the_payload_of_a_sample_that_left_is_not_found),
         cmocka_unit_test(large_payloads_leave_in_small_steps),
         cmocka_unit_test(samples_are_found_by_number_until_they_leave),
-        cmocka_unit_test(a_stack_that_is_changed_later_voids_what_was_counted),
+        cmocka_unit_test(a_stack_that_becomes_known_later_is_a_change),
+        cmocka_unit_test(the_last_changes_are_kept),
         cmocka_unit_test(what_came_after_a_count_is_found_in_any_chunk),
         cmocka_unit_test(counts_are_void_when_samples_have_left),
     };

@@ -179,10 +179,92 @@ static void a_range_that_widens_goes_on_with_many_new_stacks(void **state)
     f->query.to_ns = 1000 + 2 * WINDOW - 1;
     fixture_query(f);
     assert_int_equal(f->result.slid, RESULT_WIDENED);
+    for (uint32_t frame = 60; frame < 190; frame++)
+        at(f, 1100, frame, 1);
+    fixture_query(f);
     f->query.from_ns += 2 * BUCKET;
     f->query.to_ns += 2 * BUCKET;
     fixture_query(f);
     assert_int_equal(f->result.slid, 1);
+}
+
+static void a_stack_that_becomes_known_later_is_moved(void **state)
+{
+    struct world *w = *state;
+    struct fixture *f = &w->f;
+    const struct result *r = &f->result;
+    uint32_t known, unknown;
+    uint64_t version;
+
+    at(f, 1000, 2, 10);
+    at(f, 1110, 3, 7);
+    at(f, 1120, 3, 5);
+    at(f, 1900, 3, 1); /* behind the range's end */
+    ask(f, 1000);
+    version = r->version;
+    known = history_sample(f->history, 0)->stack;
+    unknown = history_sample(f->history, 1)->stack;
+    history_set_stack(f->history, 1, known, 0);
+    at(f, 1200, 3, 100);
+    history_set_stack(f->history, 4, known, 0); /* before anybody looked at it */
+    fixture_query(f);
+    assert_int_equal(r->since, version);
+    assert_true(r->some_left);
+    assert_int_equal(r->n_entries, 2);
+    assert_int_equal(r->entries[0].weight, 117);
+    assert_int_equal(r->entries[0].broken, 1);
+    assert_int_equal(r->entries[0].trend[1], 1);
+    assert_int_equal(r->entries[1].weight, 5);
+    assert_int_equal(r->broken_samples, 2);
+    history_set_stack(f->history, 2, known, 0);
+    fixture_query(f);
+    assert_int_equal(r->n_entries, 1); /* nobody is left there */
+    assert_int_equal(r->samples, 4);
+    history_set_stack(f->history, 3, known, 0);
+    history_set_stack(f->history, 0, unknown, SAMPLE_BROKEN);
+    ask(f, 1200); /* together with a step of the range */
+    assert_int_equal(r->slid, 2);
+    assert_int_equal(r->n_entries, 1);
+    assert_int_equal(r->weight, 101);
+}
+
+static void a_function_that_all_stacks_have_left_has_no_row(void **state)
+{
+    static const uint32_t funcs[] = { 0, 1, 2, 3 };
+    struct world *w = *state;
+    struct fixture *f = &w->f;
+
+    at(f, 1000, 2, 10);
+    at(f, 1110, 3, 7);
+    ask(f, 1000);
+    functions_build(&w->functions, &f->result, funcs, 4, false, false);
+    assert_int_equal(w->functions.n, 3);
+    history_set_stack(f->history, 1, history_sample(f->history, 0)->stack, 0);
+    fixture_query(f);
+    functions_build(&w->functions, &f->result, funcs, 4, false, false);
+    assert_int_equal(w->functions.n, 2);
+    assert_int_equal(w->functions.rows[0].total_weight, 17);
+}
+
+static void too_many_changes_or_those_of_who_passes_begin_anew(void **state)
+{
+    struct world *w = *state;
+    struct fixture *f = &w->f;
+
+    at(f, 1000, 2, 10);
+    f->query.need_flags = SAMPLE_BROKEN;
+    ask(f, 1000);
+    history_set_stack(f->history, 0, 0, 0);
+    fixture_query(f);
+    assert_int_equal(f->result.since, 0);
+    assert_int_equal(f->result.samples, 0);
+    f->query.need_flags = 0;
+    fixture_query(f);
+    for (uint32_t i = 0; i <= HISTORY_CHANGES; i++)
+        history_set_stack(f->history, 0, (i + 1) % 2, 0);
+    fixture_query(f);
+    assert_int_equal(f->result.since, 0);
+    assert_int_equal(f->result.weight, 10);
 }
 
 static void a_range_whose_buckets_cannot_be_halved_begins_anew(void **state)
@@ -262,6 +344,21 @@ static void fill(struct world *w, uint64_t now_ns, uint32_t n)
         for (uint32_t d = 0; d < depth; d++)
             frames[d] = 1 + fixture_random(f, d < 3 ? 2 : 6);
         fixture_add(f, &s, frames, depth);
+    }
+}
+
+/* Some twice, some to where they are, and some of what nobody looked at yet. */
+static void change_stacks(struct fixture *f, uint32_t n)
+{
+    uint64_t next = history_next(f->history);
+
+    while (n-- > 0) {
+        uint64_t back = 1 + fixture_random(f, 60);
+        const struct sample *s = history_sample(f->history, next - back);
+
+        if (s)
+            history_set_stack(f->history, next - back, fixture_random(f, stacks_node_count(f->stacks)),
+                              s->flags ^ (fixture_random(f, 2) ? SAMPLE_BROKEN : 0));
     }
 }
 
@@ -445,12 +542,12 @@ static uint64_t next_step(struct fixture *f)
                                                         : fixture_random(f, 3) * BUCKET;
 }
 
-static void a_range_that_slides_or_widens_is_what_a_new_one_would_be(void **state)
+static void what_slides_widens_and_changes_is_what_a_new_one_would_be(void **state)
 {
     struct world *w = *state;
     struct fixture *f = &w->f;
-    uint32_t slid[QUERY_TREND] = { 0 }, widened = 0, grouped = 0, beside = 0;
-    uint64_t end_ns = 2000, length = WINDOW;
+    uint32_t slid[QUERY_TREND] = { 0 }, widened = 0, changed = 0, slid_and_changed = 0, grouped = 0, beside = 0;
+    uint64_t end_ns = 2000, length = WINDOW, changes;
 
     f->query.n_threads = 9;
     w->leaf = 4;
@@ -465,12 +562,17 @@ static void a_range_that_slides_or_widens_is_what_a_new_one_would_be(void **stat
             length *= 2;
         }
         fill(w, end_ns - BUCKET, fixture_random(f, 30));
+        changes = history_changes(f->history);
+        change_stacks(f, fixture_random(f, 4) ? 0 : fixture_random(f, 10));
+        changes = history_changes(f->history) - changes;
         change_something(w);
         f->query.from_ns = end_ns - length;
         f->query.to_ns = end_ns - 1;
         fixture_query(f);
         make(w, &f->result, &w->x, &w->functions, &w->inlined);
         assert_as_new(w);
+        changed += r->since && changes && r->some_left && !r->slid;
+        slid_and_changed += r->since && changes && r->slid;
         if (!r->since || !r->slid)
             continue;
         if (r->slid == RESULT_WIDENED)
@@ -480,7 +582,7 @@ static void a_range_that_slides_or_widens_is_what_a_new_one_would_be(void **stat
         grouped += w->with_group && (f->query.by_cpu || f->query.thread_group);
         beside += r->besides > 0;
     }
-    assert_true(widened > 80);
+    assert_true(widened > 80 && changed > 30 && slid_and_changed > 100);
     assert_true(slid[1] > 200 && slid[2] > 200 && slid[3] > 2 && slid[4] > 2);
     assert_true(grouped > 50 && beside > 10);
 }
@@ -495,10 +597,13 @@ int main(void)
         TEST(what_was_there_before_the_range_came_is_counted_then),
         TEST(a_range_that_becomes_twice_as_long_has_one_bucket_of_two),
         TEST(a_range_that_widens_goes_on_with_many_new_stacks),
+        TEST(a_stack_that_becomes_known_later_is_moved),
+        TEST(a_function_that_all_stacks_have_left_has_no_row),
+        TEST(too_many_changes_or_those_of_who_passes_begin_anew),
         TEST(a_range_whose_buckets_cannot_be_halved_begins_anew),
         TEST(a_range_that_does_not_slide_by_buckets_begins_anew),
         TEST(nodes_and_frames_keep_their_numbers),
-        TEST(a_range_that_slides_or_widens_is_what_a_new_one_would_be),
+        TEST(what_slides_widens_and_changes_is_what_a_new_one_would_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

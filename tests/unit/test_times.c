@@ -3,6 +3,7 @@
 #include "session_fixture.h"
 
 #include "perfdata/writer.h"
+#include "session/state.h"
 #include "session/timeline.h"
 
 #define SAMPLES  1000
@@ -198,6 +199,28 @@ static void a_chart_is_of_one_thread(void **state)
 }
 
 /* Only what is new is looked at: the sums have to be those of a look at all of it. */
+static uint64_t count_module(const char *name)
+{
+    query.n_zooms = 0;
+    zoom_to(ZOOM_MODULE, 0, name);
+    count(TIMES_ALL, START_NS, END);
+    return counts.timeline.samples;
+}
+
+/* A sample of liba turns out to be one of libb. */
+static void a_stack_that_becomes_known_later_is_counted_there(void **state)
+{
+    (void)state;
+    open_file();
+    uint64_t of_a = count_module("liba.so"), of_b = count_module("libb.so");
+    history_set_stack(session->history, 0, history_sample(session->history, 100)->stack, SAMPLE_USER);
+    assert_false(session_times_count(times, session, &counts.done.asked, &counts));
+    assert_int_equal(count_module("libb.so"), of_b + 1);
+    assert_int_equal(count_module("liba.so"), of_a - 1);
+    history_set_stack(session->history, 1, history_sample(session->history, 100)->stack, SAMPLE_USER);
+    assert_int_equal(count_module("liba.so"), of_a - 2);
+}
+
 static void counts_of_time_that_goes_on_are_those_of_all(void **state)
 {
     uint64_t before = 0;
@@ -232,6 +255,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(threads_and_cpus_have_a_row_each, set_up, end),
         cmocka_unit_test_setup_teardown(a_part_of_the_time_has_its_own_buckets, set_up, end),
         cmocka_unit_test_setup_teardown(a_chart_is_of_one_thread, set_up, end),
+        cmocka_unit_test_setup_teardown(a_stack_that_becomes_known_later_is_counted_there, set_up, end),
         cmocka_unit_test_setup_teardown(counts_of_time_that_goes_on_are_those_of_all, set_up, end),
     };
 
