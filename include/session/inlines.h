@@ -15,7 +15,7 @@ struct inlines { /* zero-initialised at first */
     uint32_t n_numbered;
     bool renamed; /* … some of which may have other functions now */
     uint32_t *later; /* frames whose functions have too few samples to ask for them, or of which nothing is known yet */
-    uint32_t n_later;
+    uint32_t n_later, generation; /* the symbolizer's, when they were looked at last */
     uint64_t *samples, *node_samples; /* by function, of those that it is on the stack of; scratch */
     uint32_t n_samples, answers; /* … since that was counted */
     uint64_t all, looked_at;     /* samples, then */

@@ -109,15 +109,18 @@ static uint32_t copy_entries(const struct expanded *x, struct result_entry **to,
     return n;
 }
 
-/* All stand where they stood: only those to which something was added are others, or new. */
+/* Those that there were stand where they stood: what was added to is another now, and the rest is new. */
 static void renew_entries(struct expanded *x, const struct result *r)
 {
     struct result *to = &x->result;
+    uint32_t before = to->n_entries;
 
     MEM_GROW(to->entries, x->entries_cap, r->n_entries);
     for (uint32_t i = 0; i < r->n_added; i++)
-        copy_entry(x, &to->entries[r->added[i].other], &r->entries[r->added[i].other]);
-    to->n_entries = r->n_entries;
+        if (r->added[i].other < before)
+            copy_entry(x, &to->entries[r->added[i].other], &r->entries[r->added[i].other]);
+    for (; to->n_entries < r->n_entries; to->n_entries++)
+        copy_entry(x, &to->entries[to->n_entries], &r->entries[to->n_entries]);
 }
 
 void expand_entries(struct expanded *x, const struct result *r)
@@ -125,7 +128,7 @@ void expand_entries(struct expanded *x, const struct result *r)
     struct result *to = &x->result;
 
     to->since = r->since && r->since == x->entries_version ? r->since : 0;
-    if (to->since && !r->some_left && !r->n_left_out)
+    if (to->since && !r->some_left)
         renew_entries(x, r);
     else
         to->n_entries = copy_entries(x, &to->entries, &x->entries_cap, r->entries, r->n_entries);

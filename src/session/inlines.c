@@ -80,8 +80,8 @@ static void count_samples(struct inlines *in, const struct view *v)
     }
 }
 
-/* Who is hot is looked at again when there is a fifth more to look at, and else at each fifth answer. */
-static void find_hot(struct inlines *in, const struct view *v)
+/* Who is hot is looked at again when there is a fifth more to look at, and else at each fifth answer. False: not now. */
+static bool find_hot(struct inlines *in, const struct view *v)
 {
     const struct result *r = &v->result;
     bool goes_on = in->answer && in->answer == r->goes_on_from && r->is_same_question;
@@ -91,10 +91,11 @@ static void find_hot(struct inlines *in, const struct view *v)
         in->samples[in->n_samples] = 0;
     in->answers++;
     if (goes_on && in->answers < LOOK_AGAIN && r->samples < in->looked_at + in->looked_at / LOOK_AGAIN)
-        return;
+        return false;
     count_samples(in, v);
     in->answers = 0;
     in->looked_at = r->samples;
+    return true;
 }
 
 static bool is_hot(const struct look *l, uint32_t frame)
@@ -190,10 +191,11 @@ bool inlines_expand(struct inlines *in, struct session *s, struct view *v, bool 
                     inlines_module_fn *module_of, inlines_number_fn *number_of)
 {
     struct look l = { in, s, v, hot_only, module_of };
-    if (hot_only)
-        find_hot(in, v);
-    if (expand_goes_on(&in->expanded, &v->result))
+    uint32_t generation = symbolizer_generation(s->symbolizer);
+    bool others_are_hot = hot_only && find_hot(in, v);
+    if (expand_goes_on(&in->expanded, &v->result) && (others_are_hot || generation != in->generation))
         look_at_later(&l);
+    in->generation = generation;
     if (!expand_goes_on(&in->expanded, &v->result))
         in->n_later = in->n_numbered = 0;
     expand_trie(&in->expanded, &v->result, ask_if_hot, &l);

@@ -525,6 +525,7 @@ static void assert_as_new(struct world *w)
     query_run(&w->f.query, w->f.history, w->f.stacks, &r);
     make(w, &r, &x, &f, &inlined);
     assert_same_results(&w->f.result, &r);
+    assert_same_results(&w->x.result, &x.result);
     assert_same_rows(&w->functions, &f);
     assert_same_rows(&w->inlined, &inlined);
     result_done(&r);
