@@ -23,7 +23,8 @@ bool question_is_same(const struct question *a, const struct query *q, const str
 {
     const struct query *old = &a->q;
 
-    return is_same_history(a, q, h) && a->stacks == s && a->stacks_epoch == stacks_epoch(s) && old->event == q->event && old->need_flags == q->need_flags && old->by_cpu == q->by_cpu &&
+    return is_same_history(a, q, h) && a->stacks == s && a->stacks_epoch == stacks_epoch(s) &&
+           old->event == q->event && old->need_flags == q->need_flags && old->by_cpu == q->by_cpu &&
            old->only_cpu == q->only_cpu && old->n_cpu_pass == q->n_cpu_pass && old->n_beside == q->n_beside &&
            !memcmp(old->beside, q->beside, sizeof q->beside) &&
            (a->beyond ? old->n_threads == q->n_threads : old->n_threads <= q->n_threads) &&

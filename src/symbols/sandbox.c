@@ -84,17 +84,17 @@ void sandbox_drop_capabilities(void)
 static void allow_only_needed_calls(void)
 {
     static const int calls[] = {
-        SCMP_SYS(read),          SCMP_SYS(pread64),      SCMP_SYS(write),
-        SCMP_SYS(lseek),         SCMP_SYS(close),        SCMP_SYS(fstat),
-        SCMP_SYS(fstat64),       SCMP_SYS(newfstatat),   SCMP_SYS(statx),
-        SCMP_SYS(fcntl),         SCMP_SYS(fcntl64),      SCMP_SYS(mmap),
-        SCMP_SYS(mmap2),         SCMP_SYS(mremap),       SCMP_SYS(munmap),
-        SCMP_SYS(mprotect),      SCMP_SYS(madvise),      SCMP_SYS(brk),
-        SCMP_SYS(memfd_create),  SCMP_SYS(ftruncate),    SCMP_SYS(sendmsg),
+        SCMP_SYS(read),          SCMP_SYS(pread64),       SCMP_SYS(write),
+        SCMP_SYS(lseek),         SCMP_SYS(close),         SCMP_SYS(fstat),
+        SCMP_SYS(fstat64),       SCMP_SYS(newfstatat),    SCMP_SYS(statx),
+        SCMP_SYS(fcntl),         SCMP_SYS(fcntl64),       SCMP_SYS(mmap),
+        SCMP_SYS(mmap2),         SCMP_SYS(mremap),        SCMP_SYS(munmap),
+        SCMP_SYS(mprotect),      SCMP_SYS(madvise),       SCMP_SYS(brk),
+        SCMP_SYS(memfd_create),  SCMP_SYS(ftruncate),     SCMP_SYS(sendmsg),
         SCMP_SYS(recvmsg),       SCMP_SYS(poll),          SCMP_SYS(ppoll),
-        SCMP_SYS(futex),        SCMP_SYS(getrandom),
-        SCMP_SYS(sysinfo),       SCMP_SYS(exit),         SCMP_SYS(exit_group),
-        SCMP_SYS(clock_gettime), SCMP_SYS(rt_sigreturn), SCMP_SYS(restart_syscall),
+        SCMP_SYS(futex),         SCMP_SYS(getrandom),     SCMP_SYS(sysinfo),
+        SCMP_SYS(exit),          SCMP_SYS(exit_group),    SCMP_SYS(clock_gettime),
+        SCMP_SYS(rt_sigreturn),  SCMP_SYS(restart_syscall),
     };
     scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
     size_t i;
