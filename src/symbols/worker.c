@@ -167,7 +167,6 @@ static bool send_request(struct worker *w, const struct worker_request *r)
         char bytes[CMSG_SPACE(sizeof r->fds)];
     } control = { 0 };
     struct msghdr m = { .msg_iov = iov, .msg_iovlen = 2 };
-
     ssize_t sent;
 
     if (r->n_fds) {

@@ -4,8 +4,8 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/time.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 
 #include "jitdump_maker.h"
 #include "session/doctor.h"

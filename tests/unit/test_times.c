@@ -198,7 +198,6 @@ static void a_chart_is_of_one_thread(void **state)
     assert_int_equal(chart.chart.samples, 0);
 }
 
-/* Only what is new is looked at: the sums have to be those of a look at all of it. */
 static uint64_t count_module(const char *name)
 {
     query.n_zooms = 0;
@@ -221,6 +220,7 @@ static void a_stack_that_becomes_known_later_is_counted_there(void **state)
     assert_int_equal(count_module("liba.so"), of_a - 2);
 }
 
+/* Only what is new is looked at: the sums have to be those of a look at all of it. */
 static void counts_of_time_that_goes_on_are_those_of_all(void **state)
 {
     uint64_t before = 0;
