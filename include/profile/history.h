@@ -72,7 +72,8 @@ void history_scan_after(struct history *h, uint64_t count,
 /* Of those, only the ones below `end`, in the same way, and only chunks with some in [from, to]. */
 void history_scan_between(struct history *h, uint64_t count, uint64_t end, uint64_t from_ns, uint64_t to_ns,
                           void (*run)(void *ctx, struct sample *samples, size_t n), void *ctx);
-/* Changes when samples leave, or are changed by history_change_stacks: what was summed up over them is to be made anew. */
+/* Changes when samples leave, or are changed by history_change_stacks: what was summed up over them is to be made anew. No
+ * two histories have the same one. */
 uint64_t history_epoch(const struct history *h);
 /* The payload of a sample of the history, or of a copy of one; aligned to 8; NULL (and size 0): it has none.
  * Valid until the next append, shrink or clear. */

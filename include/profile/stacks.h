@@ -28,6 +28,7 @@ size_t stacks_bytes(const struct stacks *s);
  * and every frame that then has no node. Returns new id by old id (0 for what went), which the caller frees
  * with mem_free. Order is kept. Memory is given back. */
 uint32_t *stacks_compact(struct stacks *s, const uint8_t *keep);
-uint64_t stacks_epoch(const struct stacks *s); /* changes with every compact: ids mean something else then */
+/* Changes with every compact: ids mean something else then. No two have the same one. */
+uint64_t stacks_epoch(const struct stacks *s);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/serial.h"
 
 #define CHUNK_SAMPLES 1024
 /* A chunk that holds much payload ends early, or the budget could only be kept in steps of many megabytes. */
@@ -44,6 +45,7 @@ struct history *history_new(void)
     struct history *h = mem_zalloc(sizeof *h);
 
     h->raw_next = 1;
+    h->epoch = serial_next();
     return h;
 }
 
@@ -59,7 +61,7 @@ static void drop_chunk(struct history *h, size_t at)
 
     h->bytes -= chunk_bytes(c);
     h->count -= c->n;
-    h->epoch++;
+    h->epoch = serial_next();
     mem_free(c->samples);
     mem_free(c->places);
     mem_free(c->raw);
@@ -238,21 +240,22 @@ const struct history_change *history_change(const struct history *h, uint64_t i)
 }
 
 struct change {
-    struct history *h;
     uint64_t from_ns, to_ns;
     uint32_t (*stack)(void *ctx, const struct sample *s);
     void *ctx;
+    bool changed;
 };
 
 static void change_run(void *ctx, struct sample *samples, size_t n)
 {
-    const struct change *c = ctx;
+    struct change *c = ctx;
 
     for (size_t i = 0; i < n; i++) {
         uint32_t stack = samples[i].stack;
         if (samples[i].time_ns >= c->from_ns && samples[i].time_ns <= c->to_ns)
             stack = c->stack(c->ctx, &samples[i]);
-        c->h->epoch += stack != samples[i].stack;
+        if (stack != samples[i].stack)
+            c->changed = true;
         samples[i].stack = stack;
     }
 }
@@ -260,9 +263,11 @@ static void change_run(void *ctx, struct sample *samples, size_t n)
 void history_change_stacks(struct history *h, uint64_t from_ns, uint64_t to_ns,
                            uint32_t (*stack)(void *ctx, const struct sample *s), void *ctx)
 {
-    struct change c = { h, from_ns, to_ns, stack, ctx };
+    struct change c = { from_ns, to_ns, stack, ctx, false };
 
     history_scan(h, from_ns, to_ns, change_run, &c);
+    if (c.changed)
+        h->epoch = serial_next();
 }
 
 uint64_t history_next(const struct history *h)

@@ -4,10 +4,10 @@
  * one cache line of its entry. */
 #include "profile/query.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/serial.h"
 #include "profile/entries.h"
 
 struct scan {
@@ -22,12 +22,6 @@ struct scan {
     uint32_t bucket;
     struct result_sums sums;           /* of what has come, less what has left */
 };
-
-static uint64_t next_version(void)
-{
-    static _Atomic uint64_t last;
-    return ++last;
-}
 
 /* ---- the scan ---- */
 
@@ -402,7 +396,7 @@ void query_run(const struct query *q, struct history *h, const struct stacks *s,
         r->to_ns = r->from_ns;
     show_sums(r);
     find_extent(r);
-    r->version = next_version();
+    r->version = serial_next();
     r->goes_on_from = r->memory->version_before;
     /* what was left out is so no more */
     r->since = r->is_same_question && r->memory->kept_before == r->memory->all_before ? r->memory->version_before : 0;

@@ -11,6 +11,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/serial.h"
 
 #define TABLE_MIN_BITS 6
 #define HASH_FACTOR    UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio */
@@ -144,6 +145,7 @@ struct stacks *stacks_new(void)
     node_append(s, 0, 0);
     frames_rehash(s);
     nodes_rehash(s);
+    s->epoch = serial_next();
     return s;
 }
 
@@ -334,7 +336,7 @@ uint32_t *stacks_compact(struct stacks *s, const uint8_t *keep)
     mem_free(frame_to);
     frames_rehash(s);
     nodes_rehash(s);
-    s->epoch++;
+    s->epoch = serial_next();
     return node_to;
 }
 

@@ -36,6 +36,25 @@ static void an_empty_history_gives_an_empty_result(void **state)
     assert_int_equal(f->result.last_ns, 0);
 }
 
+/* They may well lie where others lay. */
+static void a_result_may_be_asked_of_other_samples_next(void **state)
+{
+    struct fixture *f = *state;
+
+    for (unsigned round = 0; round < 100; round++) {
+        history_free(f->history);
+        stacks_free(f->stacks);
+        f->stacks = stacks_new();
+        f->history = history_new();
+        f->n = 0;
+        fixture_stack(f, round % 2 ? "34" : "12", 10, 0);
+        fixture_query(f);
+        assert_int_equal(f->result.n_entries, 1);
+        assert_int_equal(fixture_frame(&f->result, f->result.frame[f->result.entries[0].node]), round % 2 ? 4 : 2);
+        assert_int_equal(f->result.n_frames_before, 1);
+    }
+}
+
 static void equal_stacks_become_one_entry(void **state)
 {
     struct fixture *f = *state;
@@ -593,6 +612,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_empty_history_gives_an_empty_result, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_result_may_be_asked_of_other_samples_next, setup, teardown),
         cmocka_unit_test_setup_teardown(equal_stacks_become_one_entry, setup, teardown),
         cmocka_unit_test_setup_teardown(only_used_stacks_are_copied, setup, teardown),
         cmocka_unit_test_setup_teardown(the_empty_stack_is_node_zero, setup, teardown),
