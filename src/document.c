@@ -91,6 +91,8 @@ static const char man_head[] =
     ".It Em [cut: return address in no mapping] , Em [cut: impossible step]\nThe stack is not as the table "
     "says it should be.\n"
     ".It Em [cut: too deep]\nIt has more frames than are kept.\n"
+    ".It Em [cut: no frame pointer]\nFrame pointers led nowhere from the function that ran. Where a caller between others "
+    "keeps none, nothing tells that it is missing.\n"
     ".It Em [broken]\nFrame pointers led to what is no code.\n.El\n"
     ".Pp\nThe header says what share is cut, the doctor where.\n"
     ".Sh NAMES\nNames come from the file that runs, as its process sees it, also if it was replaced or "

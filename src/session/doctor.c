@@ -223,6 +223,23 @@ static void say_dump(struct session *s, struct doctor_row *row)
                  "in code that keeps them");
 }
 
+/* Where they were not what was asked for, the note on the whole profile says what would make room for tables. */
+static void say_pointers(struct session *s, struct doctor_row *row, uint32_t reason)
+{
+    snprintf(row->cause, sizeof row->cause, "code without frame pointers: %s",
+             reason == BROKEN_GARBAGE ? "what they lead to is no code" : "nothing leads on from its leaf");
+    if (s->file)
+        snprintf(row->mend, sizeof row->mend, "record with --call-graph dwarf");
+    else if (s->running_callchain == CALLCHAIN_DWARF)
+        snprintf(row->mend, sizeof row->mend, "samples from now on are unwound by tables; x forgets the older ones");
+    else if (s->cfg.callchain == CALLCHAIN_AUTO || s->cfg.callchain == CALLCHAIN_DWARF)
+        snprintf(row->mend, sizeof row->mend, "registers and stacks could not be taken: the rows of the whole profile say why");
+    else {
+        snprintf(row->mend, sizeof row->mend, "D unwinds by tables instead (m auto)");
+        row->action = DOCTOR_AUTO;
+    }
+}
+
 static void say_pending(struct doctor_row *row, bool waiting)
 {
     snprintf(row->cause, sizeof row->cause, waiting ? "its unwind table is being read: these stacks wait for it"
@@ -250,10 +267,8 @@ static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reaso
         say_pending(row, waiting);
         return;
     case BROKEN_GARBAGE:
-        snprintf(row->cause, sizeof row->cause, "code without frame pointers: what they lead to is no code");
-        snprintf(row->mend, sizeof row->mend,
-                 s->file ? "record with --call-graph dwarf" : "D unwinds by tables instead (m auto)");
-        row->action = s->file ? DOCTOR_NOTHING : DOCTOR_AUTO;
+    case BROKEN_NO_POINTER:
+        say_pointers(s, row, reason);
         return;
     case BROKEN_DEEP:
         snprintf(row->cause, sizeof row->cause, "more than %d frames", USER_FRAMES_MAX);

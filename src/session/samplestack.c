@@ -9,8 +9,8 @@
 /* A chain entry in its context. Return addresses point behind the call, maybe into the next function: all but the
  * first entry of a context are looked up one byte before, but for as_perf: perf takes them as they are. */
 struct entry {
-    uint64_t addr;
-    bool kernel, exact;
+    uint64_t addr; /* cut: an enum broken_reason */
+    bool kernel, exact, cut;
 };
 
 static bool is_slot_of(const struct place_slot *slot, uint64_t addr, uint32_t version)
@@ -68,7 +68,7 @@ static uint32_t branch_entries(const struct record *r, struct entry *out, uint32
 {
     const unsigned words = sizeof(struct perf_branch_entry) / sizeof(uint64_t);
     for (uint32_t i = 0; i < r->sample.branch_n && n < CHAIN_MAX; i++)
-        out[n++] = (struct entry){ record_u64(r->sample.branch, i * words, r->swap), false, true };
+        out[n++] = (struct entry){ .addr = record_u64(r->sample.branch, i * words, r->swap), .exact = true };
     return n;
 }
 
@@ -108,20 +108,20 @@ static uint32_t chain_entries(const struct session *s, const struct record *r, b
             exact = true;
             continue;
         }
-        out[n++] = (struct entry){ v, kernel, exact };
+        out[n++] = (struct entry){ .addr = v, .kernel = kernel, .exact = exact };
         if (by_branches && !kernel)
             break;
         exact = s->cfg.as_perf;
     }
     if (!n)
-        out[n++] = (struct entry){ r->sample.ip, mode == PERF_RECORD_MISC_KERNEL, true };
+        out[n++] = (struct entry){ .addr = r->sample.ip, .kernel = mode == PERF_RECORD_MISC_KERNEL, .exact = true };
     return by_branches ? branch_entries(r, out, n) : n;
 }
 
-/* Why a chain was cut, as flametop writes it: a number that is no address of code. */
+/* Why a chain was cut, as cut_behind_leaf or a file of flametop tells it: there it is a number that is no address of code. */
 static bool tells_cut(const struct session *s, const struct entry *en)
 {
-    return s->file_cuts && !en->kernel && en->addr < BROKEN_REASONS;
+    return en->cut || (s->file_cuts && !en->kernel && en->addr < BROKEN_REASONS);
 }
 
 /* The stack of all entries but the first. A chain that runs into memory that is no code is cut there, and rooted in
@@ -134,13 +134,14 @@ static uint32_t callers_stack(struct session *s, const struct frame_owner *o, co
     *broken = false;
     for (uint32_t i = 1; i < n; i++) {
         bool known;
-        uint32_t frame = frame_of(s, o, &entries[i], &known);
-        if (known) {
-            frames[n_frames++] = frame;
-        } else if (tells_cut(s, &entries[i])) {
+        if (tells_cut(s, &entries[i])) {
             frames[n_frames++] = stacks_frame(s->stacks, MODULE_ID_BROKEN, entries[i].addr);
             *broken = true;
             break;
+        }
+        uint32_t frame = frame_of(s, o, &entries[i], &known);
+        if (known) {
+            frames[n_frames++] = frame;
         } else if (s->cfg.whole_chains) {
             frames[n_frames++] = entries[i].exact ? samplestack_unmapped(s, o, entries[i].addr, entries[i].kernel)
                                                   : stacks_frame(s->stacks, MODULE_ID_UNKNOWN, entries[i].addr - 1);
@@ -214,8 +215,20 @@ static uint32_t add_link(struct session *s, const struct record *r, const struct
     if (++at < n && entries[at].addr == caller)
         return n;
     memmove(&entries[at + 1], &entries[at], (n - at) * sizeof *entries);
-    entries[at] = (struct entry){ caller, false, s->cfg.as_perf };
+    entries[at] = (struct entry){ .addr = caller, .exact = s->cfg.as_perf };
     return n + 1;
+}
+
+/* A user's part of nothing but its leaf: frame pointers led nowhere. What was unwound, in a file of flametop, says itself
+ * where it is cut. */
+static uint32_t cut_behind_leaf(const struct session *s, const struct record *r, const struct perf_event_attr *attr,
+                                struct entry *entries, uint32_t n)
+{
+    bool of_pointers = r->sample.chain_n && !attr->exclude_callchain_user && !s->file_cuts && !s->cfg.whole_chains;
+    bool only_leaf = !entries[n - 1].kernel && (n == 1 || entries[n - 2].kernel);
+    if (of_pointers && only_leaf && n < CHAIN_MAX)
+        entries[n++] = (struct entry){ .addr = BROKEN_NO_POINTER, .exact = true, .cut = true };
+    return n;
 }
 
 static struct stack_answer stack_of_chain(struct session *s, const struct record *r, const struct frame_owner *owner,
@@ -228,8 +241,10 @@ static struct stack_answer stack_of_chain(struct session *s, const struct record
         return a;
     bool calls = r->sample.branch_n && attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;
     uint32_t n = chain_entries(s, r, calls, entries);
-    if (!calls)
+    if (!calls) {
         n = add_link(s, r, owner, give_up, entries, n, &a.awaits);
+        n = cut_behind_leaf(s, r, attr, entries, n);
+    }
     bool known;
     uint32_t leaf = frame_of(s, owner, &entries[0], &known);
     if (!known)

@@ -213,6 +213,7 @@ static const char *const broken_names[BROKEN_REASONS] = {
     [BROKEN_DEEP] = "[cut: too deep]",
     [BROKEN_ELSEWHERE] = "[cut: interrupted on another stack]",
     [BROKEN_UNREAD] = "[cut: stack not in memory]",
+    [BROKEN_NO_POINTER] = "[cut: no frame pointer]",
 };
 
 static const char *format_unnamed(const struct module *m, uint64_t offset, char *dst, size_t cap)

@@ -90,6 +90,28 @@ def cut():
         s.wait(r"_start|__libc_start_main")
 
 
+def pointers():
+    """by frame pointers, code that keeps none is cut at its leaf, and said to be; D takes tables instead"""
+    finding = r"^ *\d+\.\d +[\d,]+ stacks +shape +shape/\d+ +code without frame pointers: nothing "
+    with started(["--call-graph", "fp"], flags=("-fomit-frame-pointer",)) as s:
+        s.wait(r"stacks: fp ")
+        s.wait(r"lost \d+  cut \d+%")
+        s.send("8")
+        s.wait(finding)
+        for _ in range(16):
+            if s.find(r"^ ?D unwinds by tables instead"):
+                break
+            s.send("down")
+            s.pump(0.3)
+        s.wait(r"^ ?D unwinds by tables instead")
+        s.send("D")
+        s.wait(r"stacks: auto ")
+        s.wait(r"samples from now on are unwound by tables; x forgets the older ones")
+        s.send("x")
+        s.wait_not(r"cut \d+%")
+        s.wait_not(finding)
+
+
 def menu():
     """m changes how stacks are taken, and begins at what runs"""
     with started() as s:
@@ -128,4 +150,4 @@ def over_a_file():
         s.wait(r"a file's stacks are as they were recorded")
 
 
-run(opens, names, cut, menu, over_a_file)
+run(opens, names, cut, pointers, menu, over_a_file)

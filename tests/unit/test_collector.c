@@ -87,7 +87,7 @@ static void the_cpus_record_of_calls_takes_the_place_of_the_callers(void **state
     /* branches that are no stack of calls are left alone */
     s->events[0].attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER;
     do_sample(&r, chain, 4);
-    assert_string_equal(stack_text(), "3:ffffffff81000010 16:14");
+    assert_string_equal(stack_text(), "3:ffffffff81000010 16:14 2:9");
 }
 
 static void a_chain_into_no_code_is_cut_there(void **state)
@@ -96,6 +96,41 @@ static void a_chain_into_no_code_is_cut_there(void **state)
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, 0x1234, TEXT + 0x20 }, 4);
     assert_string_equal(stack_text(), "16:10 2:0");
+    assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
+}
+
+/* Nothing that runs in user space was called by nobody but the first function of a thread. */
+static void a_chain_of_a_leaf_alone_is_cut(void **state)
+{
+    static const uint64_t in_kernel[] = { PERF_CONTEXT_KERNEL, KERNEL + 0x10, KERNEL + 0x21, PERF_CONTEXT_USER, TEXT + 0x14 };
+    const uint64_t *in_user = in_kernel + 3;
+    (void)state;
+    struct record r = record(PERF_RECORD_SAMPLE, 10);
+    do_sample(&r, in_user, 2);
+    assert_string_equal(stack_text(), "16:14 2:9");
+    assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
+    r.misc = PERF_RECORD_MISC_KERNEL;
+    do_sample(&r, in_kernel, 5);
+    assert_string_equal(stack_text(), "3:ffffffff81000010 3:ffffffff81000020 16:14 2:9");
+    assert_int_equal(last.flags, SAMPLE_KERNEL | SAMPLE_BROKEN);
+    do_sample(&r, in_kernel, 3); /* a thread of the kernel */
+    assert_string_equal(stack_text(), "3:ffffffff81000010 3:ffffffff81000020");
+    assert_int_equal(last.flags, SAMPLE_KERNEL);
+    s->cfg.whole_chains = true;
+    do_sample(&r, in_kernel, 5);
+    assert_string_equal(stack_text(), "3:ffffffff81000010 3:ffffffff81000020 16:14");
+}
+
+static void in_a_file_of_ours_a_leaf_alone_was_unwound(void **state)
+{
+    (void)state;
+    struct record r = record(PERF_RECORD_SAMPLE, 10);
+    s->file_cuts = true;
+    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x14 }, 2);
+    assert_string_equal(stack_text(), "16:14");
+    assert_int_equal(last.flags, SAMPLE_USER);
+    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x14, BROKEN_NO_POINTER }, 3);
+    assert_string_equal(stack_text(), "16:14 2:9");
     assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
 }
 
@@ -146,7 +181,7 @@ static void who_is_on_the_way_through_an_exec_was_where_it_asked_for_it(void **s
     assert_int_equal(addr, TEXT + 0x14);
     r = record(PERF_RECORD_SAMPLE, 10);
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x100010 }, 2);
-    assert_string_equal(stack_text(), "17:10");
+    assert_string_equal(stack_text(), "17:10 2:9");
     /* from then on it is the new program that enters the kernel */
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_KERNEL, KERNEL + 0x10, PERF_CONTEXT_USER, TEXT + 0x18 }, 4);
     assert_string_equal(stack_text(), "3:ffffffff81000010 1:400018");
@@ -256,15 +291,15 @@ static void a_guests_sample_is_its_address(void **state)
 
 static void a_new_mapping_changes_what_an_address_is(void **state)
 {
-    static const uint64_t chain[] = { PERF_CONTEXT_USER, TEXT + 0x10 };
+    static const uint64_t chain[] = { PERF_CONTEXT_USER, TEXT + 0x10, TEXT + 0x2001 };
     (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
-    do_sample(&r, chain, 2);
-    assert_string_equal(stack_text(), "16:10");
+    do_sample(&r, chain, 3);
+    assert_string_equal(stack_text(), "16:10 16:2000");
     do_mmap(10, TEXT, 0x1000, "/usr/lib/other.so", 2);
     r = record(PERF_RECORD_SAMPLE, 10);
-    do_sample(&r, chain, 2);
-    assert_string_equal(stack_text(), "17:10");
+    do_sample(&r, chain, 3);
+    assert_string_equal(stack_text(), "17:10 16:2000");
 }
 
 static void a_new_kernel_module_changes_what_an_address_is(void **state)
@@ -357,6 +392,8 @@ int main(void)
         WITH_SETUP(without_a_chain_the_address_is_the_stack),
         WITH_SETUP(the_cpus_record_of_calls_takes_the_place_of_the_callers),
         WITH_SETUP(a_chain_into_no_code_is_cut_there),
+        WITH_SETUP(a_chain_of_a_leaf_alone_is_cut),
+        WITH_SETUP(in_a_file_of_ours_a_leaf_alone_was_unwound),
         WITH_SETUP(what_is_no_context_is_no_code_either),
         WITH_SETUP(with_whole_chains_what_is_no_code_stays),
         WITH_SETUP(an_address_without_a_mapping_is_unknown_and_not_broken),
