@@ -25,9 +25,7 @@ struct job_reply {
 
 /* Finds the request's kind and does it. */
 bool job_do(const struct job *job, struct job_reply *reply, struct error *e);
-/* Whether something may be open for requests to come, and what closes that. */
-bool job_holds(void);
-void job_let_go(void);
+void job_let_go(void); /* closes what is open for requests to come */
 /* Makes n bytes the reply's blob (a sealed copy). */
 bool job_reply_blob(struct job_reply *reply, const void *bytes, size_t n, struct error *e);
 

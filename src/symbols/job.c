@@ -195,30 +195,20 @@ static bool do_unwind(const struct job *q, struct job_reply *reply, struct error
 }
 
 static struct lines_server open_modules;
-static bool holds_modules;
 
 static bool do_lines(const struct job *q, struct job_reply *reply, struct error *e)
 {
     struct buf blob = { 0 };
-    bool ok;
-
-    holds_modules = true;
-    ok = lines_serve(&open_modules, q->payload, q->head.payload_n, q->fds, q->n_fds, &blob, e) &&
+    bool ok = lines_serve(&open_modules, q->payload, q->head.payload_n, q->fds, q->n_fds, &blob, e) &&
               job_reply_blob(reply, blob.data, blob.len, e);
 
     buf_done(&blob);
     return ok;
 }
 
-bool job_holds(void)
-{
-    return holds_modules;
-}
-
 void job_let_go(void)
 {
     lines_server_done(&open_modules);
-    holds_modules = false;
 }
 
 static bool do_code(const struct job *q, struct job_reply *reply, struct error *e)

@@ -139,14 +139,17 @@ static void say_ready(int fd)
     sendmsg(fd, &m, MSG_NOSIGNAL);
 }
 
-/* What is open takes memory, and who asked for lines of a module asks again soon or not at all. */
+/* A large file's table does not stay with a worker that waits. What is open takes memory, too, and who asked for lines of a
+ * module asks again soon or not at all. */
 static void rest(int fd)
 {
     struct pollfd next = { .fd = fd, .events = POLLIN };
 
-    if (job_holds() && poll(&next, 1, HOLD_MS) == 0)
-        job_let_go();
-    malloc_trim(0); /* a large file's table does not stay with a worker that waits */
+    malloc_trim(0);
+    if (poll(&next, 1, HOLD_MS) != 0)
+        return;
+    job_let_go();
+    malloc_trim(0);
 }
 
 void symbol_worker_main(int fd)
