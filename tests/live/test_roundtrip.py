@@ -57,7 +57,7 @@ def stack_dumps():
 
 def several_events():
     """several events"""
-    same("events.data", "-e", "cpu-clock,page-faults,context-switches", "-c", "10000", "-a")
+    same("events.data", "-e", "cpu-clock/period=500000/,page-faults/period=5/,context-switches/period=1/", "-a")
 
 
 def groups():
