@@ -21,6 +21,16 @@ def nameless(args=(), **more):
     return started(args, flags=("-s",), first=r"^ *\d+\.\d+ .*shape\+0x", **more)
 
 
+def select(s, pattern):
+    """Down until the line below the list is that: what the box lacks has the first rows."""
+    for _ in range(16):
+        if s.find(pattern):
+            break
+        s.send("down")
+        s.pump(0.3)
+    s.wait(pattern)
+
+
 def opens():
     """8 and D open it, Tab passes through it, Esc and the other views' keys leave it"""
     with started() as s:
@@ -49,12 +59,7 @@ def names():
     with nameless() as s:
         s.send("8")
         s.wait(r"^ *\d+\.\d +[\d,]+ names +shape +shape/\d+ +\S.*")
-        for _ in range(16):  # the box has the first rows
-            if s.find(r"^ ?shape in shape/\d+ *$"):
-                break
-            s.send("down")
-            s.pump(0.3)
-        s.wait(r"^ ?shape in shape/\d+ *$")
+        select(s, r"^ ?shape in shape/\d+ *$")
         s.wait(r"of your own make: do not strip it")
         s.send("D")
         s.wait(r"not flametop's to mend")
@@ -74,12 +79,7 @@ def cut():
         s.wait(r"lost \d+  cut \d+%")
         s.send("8")
         s.wait(r"^ *\d+\.\d +[\d,]+ stacks +shape +shape/\d+ +the stack is deeper than ")
-        for _ in range(16):
-            if s.find(r"D takes the most there is of each stack"):
-                break
-            s.send("down")
-            s.pump(0.3)
-        s.wait(r"D takes the most there is of each stack")
+        select(s, r"D takes the most there is of each stack")
         s.wait(r"the stack is deeper than what was taken of it, now 64 bytes")
         s.send("D")
         s.wait(r"stacks: dwarf 65528 ")
@@ -98,12 +98,7 @@ def pointers():
         s.wait(r"lost \d+  cut \d+%")
         s.send("8")
         s.wait(finding)
-        for _ in range(16):
-            if s.find(r"^ ?D unwinds by tables instead"):
-                break
-            s.send("down")
-            s.pump(0.3)
-        s.wait(r"^ ?D unwinds by tables instead")
+        select(s, r"^ ?D unwinds by tables instead")
         s.send("D")
         s.wait(r"stacks: auto ")
         s.wait(r"samples from now on are unwound by tables; x forgets the older ones")
