@@ -8,9 +8,7 @@
 struct question {
     struct query q;          /* its tables are copies */
     uint64_t from_ns, to_ns; /* as of the result */
-    const struct history *history;
-    const struct stacks *stacks;
-    uint64_t history_epoch, stacks_epoch;
+    uint64_t history_epoch, stacks_epoch; /* 0: of none yet */
     uint64_t count, next, changes; /* of the history, when it was looked at: the asker's to set */
     bool beyond;    /* also the asker's: there were threads beyond the tables, which mean something else for them when
                      * they grow */

@@ -274,7 +274,7 @@ static void scan_history(const struct query *q, struct history *h, const struct 
  * names are known and whose tables stand. Until half of it may be of no use any more. */
 static bool part_serves(const struct result_memory *m, const struct stacks *s)
 {
-    return m->asked.stacks == s && m->asked.stacks_epoch == stacks_epoch(s) && m->part.n_nodes / 2 <= m->n_needed;
+    return m->asked.stacks_epoch == stacks_epoch(s) && m->part.n_nodes / 2 <= m->n_needed;
 }
 
 static void start_anew(const struct query *q, struct result *r)

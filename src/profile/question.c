@@ -15,7 +15,7 @@ static bool is_same_history(const struct question *a, const struct query *q, con
 {
     uint64_t n = history_changes(h) - a->changes;
 
-    return a->history == h && a->history_epoch == history_epoch(h) && n <= (q->need_flags ? 0 : HISTORY_CHANGES);
+    return a->history_epoch == history_epoch(h) && n <= (q->need_flags ? 0 : HISTORY_CHANGES);
 }
 
 bool question_is_same(const struct question *a, const struct query *q, const struct history *h,
@@ -23,7 +23,7 @@ bool question_is_same(const struct question *a, const struct query *q, const str
 {
     const struct query *old = &a->q;
 
-    return is_same_history(a, q, h) && a->stacks == s && a->stacks_epoch == stacks_epoch(s) &&
+    return is_same_history(a, q, h) && a->stacks_epoch == stacks_epoch(s) &&
            old->event == q->event && old->need_flags == q->need_flags && old->by_cpu == q->by_cpu &&
            old->only_cpu == q->only_cpu && old->n_cpu_pass == q->n_cpu_pass && old->n_beside == q->n_beside &&
            !memcmp(old->beside, q->beside, sizeof q->beside) &&
@@ -62,8 +62,6 @@ void question_keep(struct question *a, const struct query *q, const struct histo
     a->q = *q;
     a->from_ns = range->from_ns;
     a->to_ns = range->to_ns;
-    a->history = h;
-    a->stacks = s;
     a->history_epoch = history_epoch(h);
     a->stacks_epoch = stacks_epoch(s);
     COPY_TABLE(a, q, thread_group, q->n_threads);
