@@ -9,8 +9,9 @@
 /* A chain entry in its context. Return addresses point behind the call, maybe into the next function: all but the
  * first entry of a context are looked up one byte before, but for as_perf: perf takes them as they are. */
 struct entry {
-    uint64_t addr; /* cut: an enum broken_reason */
-    bool kernel, exact, cut;
+    uint64_t addr;
+    bool kernel, exact;
+    bool cut; /* the chain ends here: addr is an enum broken_reason */
 };
 
 static bool is_slot_of(const struct place_slot *slot, uint64_t addr, uint32_t version)
@@ -108,7 +109,8 @@ static uint32_t chain_entries(const struct session *s, const struct record *r, b
             exact = true;
             continue;
         }
-        out[n++] = (struct entry){ .addr = v, .kernel = kernel, .exact = exact };
+        bool cut = s->file_cuts && !kernel && v < BROKEN_REASONS; /* as flametop writes it: no address of code */
+        out[n++] = (struct entry){ .addr = v, .kernel = kernel, .exact = exact, .cut = cut };
         if (by_branches && !kernel)
             break;
         exact = s->cfg.as_perf;
@@ -116,12 +118,6 @@ static uint32_t chain_entries(const struct session *s, const struct record *r, b
     if (!n)
         out[n++] = (struct entry){ .addr = r->sample.ip, .kernel = mode == PERF_RECORD_MISC_KERNEL, .exact = true };
     return by_branches ? branch_entries(r, out, n) : n;
-}
-
-/* Why a chain was cut, as cut_behind_leaf or a file of flametop tells it: there it is a number that is no address of code. */
-static bool tells_cut(const struct session *s, const struct entry *en)
-{
-    return en->cut || (s->file_cuts && !en->kernel && en->addr < BROKEN_REASONS);
 }
 
 /* The stack of all entries but the first. A chain that runs into memory that is no code is cut there, and rooted in
@@ -134,7 +130,7 @@ static uint32_t callers_stack(struct session *s, const struct frame_owner *o, co
     *broken = false;
     for (uint32_t i = 1; i < n; i++) {
         bool known;
-        if (tells_cut(s, &entries[i])) {
+        if (entries[i].cut) {
             frames[n_frames++] = stacks_frame(s->stacks, MODULE_ID_BROKEN, entries[i].addr);
             *broken = true;
             break;
@@ -164,7 +160,8 @@ static uint64_t callers_hash(const struct frame_owner *o, const struct entry *en
 {
     uint64_t h = map_mix((uint64_t)o->image << 32 | o->version); /* as they are they would cancel bits of an address */
     for (uint32_t i = 1; i < n; i++) {
-        h ^= entries[i].addr + ((uint64_t)entries[i].kernel << 62) + ((uint64_t)entries[i].exact << 61);
+        h ^= entries[i].addr + ((uint64_t)entries[i].kernel << 62) + ((uint64_t)entries[i].exact << 61) +
+             ((uint64_t)entries[i].cut << 60);
         h *= UINT64_C(0x9e3779b97f4a7c15);
         h ^= h >> 32;
     }
@@ -227,7 +224,7 @@ static uint32_t cut_behind_leaf(const struct session *s, const struct record *r,
     bool of_pointers = r->sample.chain_n && !attr->exclude_callchain_user && !s->file_cuts && !s->cfg.whole_chains;
     bool only_leaf = !entries[n - 1].kernel && (n == 1 || entries[n - 2].kernel);
     if (of_pointers && only_leaf && n < CHAIN_MAX)
-        entries[n++] = (struct entry){ .addr = BROKEN_NO_POINTER, .exact = true, .cut = true };
+        entries[n++] = (struct entry){ .addr = BROKEN_NO_POINTER, .cut = true };
     return n;
 }
 

@@ -116,6 +116,9 @@ static void a_chain_of_a_leaf_alone_is_cut(void **state)
     do_sample(&r, in_kernel, 3); /* a thread of the kernel */
     assert_string_equal(stack_text(), "3:ffffffff81000010 3:ffffffff81000020");
     assert_int_equal(last.flags, SAMPLE_KERNEL);
+    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_KERNEL, KERNEL + 0x10, KERNEL + 0x21, PERF_CONTEXT_USER, TEXT + 0x14,
+                                      BROKEN_NO_POINTER }, 6); /* garbage that looks like the reason */
+    assert_string_equal(stack_text(), "3:ffffffff81000010 3:ffffffff81000020 16:14 2:0");
     s->cfg.whole_chains = true;
     do_sample(&r, in_kernel, 5);
     assert_string_equal(stack_text(), "3:ffffffff81000010 3:ffffffff81000020 16:14");
