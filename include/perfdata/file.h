@@ -60,6 +60,7 @@ struct perfdata {
     uint64_t all_bytes;  /* of all files */
     char trouble[240];   /* it did not come whole (perfdata/spool.h) */
     bool swap, pipe;
+    bool unpadded; /* sizes of records are no multiples of 8, as hiperf writes them */
     uint64_t header_bytes, attr_bytes; /* as the header tells: its own, and of an event with the place of its ids */
     struct format_section attrs;
     uint64_t data_start, data_end;
@@ -182,7 +183,8 @@ bool index_event(struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32
 bool index_time(struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_t type,
                 uint64_t *time_ns);
 
-/* setup.c: records that describe the recording, in a file that was written to a pipe */
+/* setup.c: records that describe the recording: all of a file that was written to a pipe; of others the tracing data,
+ * which simpleperf writes as a record */
 void setup_read(struct perfdata *p); /* those before the kernel's */
 void setup_apply(struct perfdata *p, const struct raw_record *r);
 

@@ -13,9 +13,11 @@
 #include "perf/record.h"
 #include "process/module.h"
 
+#define WORLD_COMM_MAX 64 /* with the NUL. The kernel has 16; other recorders (simpleperf) write whole program names */
+
 struct world_thread { /* one version of a thread: a new comm, exec or cgroup makes a new one */
     uint32_t pid, tid;
-    char comm[16];     /* cleaned */
+    char comm[WORLD_COMM_MAX]; /* cleaned */
     uint32_t uid;      /* live: owner; else ~0 */
     uint32_t image;    /* address space */
     uint64_t cgroup;   /* id, 0: not known */

@@ -43,7 +43,7 @@ struct task {
     bool guessed;     /* comm is a guess */
     uint64_t since_ns;
     struct proc *proc;
-    char comm[16];
+    char comm[WORLD_COMM_MAX];
 };
 
 struct entry {

@@ -298,6 +298,8 @@ static bool read_file_header(struct perfdata *p, const char *path, struct error 
         locate_features(p, p->data_end);
         apply_features(p);
         read_tail(p);
+        if (!p->kept[FORMAT_TRACING_DATA].n)
+            setup_read(p);
     }
     return true;
 }

@@ -32,10 +32,19 @@ static void update_event(struct perfdata *p, struct cursor *c)
         feature_name_event(p, (uint32_t)event, name, strnlen(name, n));
 }
 
+/* perf writes tracing data behind its record, simpleperf inside, behind its size. */
 static void take_tracing(struct perfdata *p, const struct raw_record *r)
 {
     uint64_t payload = r->payload;
-    if (!payload || payload > TRACING_MAX || r->place & PLACE_PLAIN)
+    struct cursor c = cursor_of(r->bytes + 8, r->size - 8, p->swap);
+    if (!payload) {
+        size_t n = cursor_u32(&c);
+        const void *inside = n && n <= cursor_left(&c) ? cursor_bytes(&c, n) : NULL;
+        if (inside)
+            feature_apply(p, FORMAT_TRACING_DATA, inside, n);
+        return;
+    }
+    if (payload > TRACING_MAX || r->place & PLACE_PLAIN)
         return;
     uint8_t *bytes = mem_try_array((size_t)payload, 1);
     if (bytes && input_copy(&p->in, r->place + r->size, bytes, (size_t)payload))
@@ -75,6 +84,8 @@ void setup_read(struct perfdata *p)
         if (r.type < FORMAT_RECORD_USER || r.type == FORMAT_RECORD_COMPRESSED ||
             r.type == FORMAT_RECORD_COMPRESSED2)
             break;
+        if (!p->pipe && r.type != FORMAT_RECORD_TRACING_DATA)
+            continue; /* the header has it */
         if (r.type == FORMAT_RECORD_ATTR)
             add_attr(p, &r);
         else

@@ -55,18 +55,21 @@ static struct head head_of(const struct perfdata *p, const uint8_t *bytes)
     return out;
 }
 
-/* A header that a writer we know would write. */
-static bool is_usual(struct head h)
+/* True if a writer we know would write this header. The kernel and perf pad each record to 8 bytes; hiperf does not
+ * (`unpadded`). */
+static bool is_usual(struct head h, bool unpadded)
 {
     if (h.size < sizeof(struct perf_event_header))
         return false;
     if (h.type >= 1 && h.type <= KERNEL_TYPE_MAX)
-        return h.size % 8 == 0 && (h.misc & PERF_RECORD_MISC_CPUMODE_MASK) <= PERF_RECORD_MISC_GUEST_USER;
+        return (unpadded || h.size % 8 == 0) &&
+               (h.misc & PERF_RECORD_MISC_CPUMODE_MASK) <= PERF_RECORD_MISC_GUEST_USER;
     if (h.type >= FORMAT_RECORD_USER && h.type < FORMAT_RECORD_USER_END)
         return true;
     return h.type >= FORMAT_RECORD_SIMPLEPERF && h.type < FORMAT_RECORD_SIMPLEPERF + 64;
 }
 
+/* Bytes behind the record that belong to it. simpleperf counts tracing data in the record's size: nothing is behind it. */
 static uint64_t payload_of(struct perfdata *p, uint64_t place, struct head h)
 {
     bool aux = h.type == FORMAT_RECORD_AUXTRACE;
@@ -77,11 +80,14 @@ static uint64_t payload_of(struct perfdata *p, uint64_t place, struct head h)
     if (!bytes)
         return 0;
     struct cursor c = cursor_of(bytes + 8, n - 8, p->swap);
-    return aux ? cursor_u64(&c) : (cursor_u32(&c) + UINT64_C(7)) & ~UINT64_C(7);
+    uint64_t size = aux ? cursor_u64(&c) : cursor_u32(&c);
+    if (aux)
+        return size;
+    return size <= h.size - n ? 0 : (size + 7) & ~UINT64_C(7);
 }
 
-/* Whether usual records stand one behind the other from here on: some, or up to the end. */
-static bool is_chain(struct walk *w, uint64_t pos)
+/* True if usual records follow each other from pos: CHAIN_LENGTH of them, or up to the end. */
+static bool is_chain(struct walk *w, uint64_t pos, bool unpadded)
 {
     for (int i = 0; i < CHAIN_LENGTH; i++) {
         if (i && pos == w->end)
@@ -90,7 +96,7 @@ static bool is_chain(struct walk *w, uint64_t pos)
         if (!bytes)
             return false;
         struct head h = head_of(w->p, bytes);
-        if (!is_usual(h))
+        if (!is_usual(h, unpadded))
             return false;
         if (h.size > w->end - pos)
             return i >= 2;
@@ -106,12 +112,15 @@ static bool is_chain(struct walk *w, uint64_t pos)
 static enum verdict judge(struct walk *w, struct head h)
 {
     uint64_t left = w->end - w->pos;
-    if (is_usual(h))
+    /* One unpadded record proves nothing: its size may be damaged. Several in a row show how the writer writes. */
+    if (!w->p->unpadded && h.size % 8 && is_usual(h, true) && h.type <= KERNEL_TYPE_MAX && is_chain(w, w->pos, true))
+        w->p->unpadded = true;
+    if (is_usual(h, w->p->unpadded))
         return h.size <= left ? RECORD_OK : RECORD_CUT;
     /* A type of the future, when what follows is a record again. */
-    if (!h.type || h.size < 8 || h.size % 8 || h.size > left)
+    if (!h.type || h.size < 8 || (h.size % 8 && !w->p->unpadded) || h.size > left)
         return RECORD_BAD;
-    return h.size == left || is_chain(w, w->pos + h.size) ? RECORD_OK : RECORD_BAD;
+    return h.size == left || is_chain(w, w->pos + h.size, w->p->unpadded) ? RECORD_OK : RECORD_BAD;
 }
 
 /* zeros: how many of the bytes were seen to be 0. A few that are not are the end of a record whose
@@ -137,7 +146,7 @@ static bool find_chain(struct walk *w, uint64_t *zeros)
             return false;
         memcpy(chunk, bytes, n);
         for (size_t i = 0; i + 8 <= n; i++) {
-            if (is_usual(head_of(w->p, chunk + i)) && is_chain(w, pos + i)) {
+            if (is_usual(head_of(w->p, chunk + i), w->p->unpadded) && is_chain(w, pos + i, w->p->unpadded)) {
                 w->pos = pos + i;
                 return true;
             }

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """perf.data files of every byte order, word size and age, with all that may stand in them."""
 import json
+import os
 import re
 import shutil
+import struct
 import subprocess
 
 import machine as m
@@ -178,5 +180,53 @@ def jitdump_maps():
     assert len([row for row in found["modules"] if "jitted-100-" in row["path"] and row["samples"] == 1]) == 3, found["modules"]
 
 
+def recordings_of_other_tools():
+    """hiperf pads no record; simpleperf counts tracing data in its record: no record of either is skipped"""
+    folder = os.path.join(os.environ["FLAMETOP_SOURCE"], "tests", "data", "dialects")
+    names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
+    assert len(names) == 2, names
+    for name in names:
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            facts = json.load(file)
+        with open(os.path.join(folder, name[:-len(".json")]), "rb") as file:
+            found = read(file.read())
+        assert found["records"] == facts["raw"]["record_counts"], (name, found["records"])
+        assert found["samples"] == facts["raw"]["record_counts"]["SAMPLE"], (name, found["samples"])
+        per = facts.get("perf", {}).get("per")
+        if per:
+            assert named(found["comms"], "name") == per["comm"], (name, found["comms"])
+            assert {str(pid): n for pid, n in named(found["pids"], "pid").items()} == per["pid"], (name, found["pids"])
+        else:
+            assert [e["name"] for e in found["events"]] == ["sched:sched_switch", "cycles:HG"], found["events"]
+            assert named(found["comms"], "name") == {"sleep": 43, "simpleperf": 2}, found["comms"]
+
+
+def damaged_sizes():
+    """a damaged size costs one record, whether or not the writer pads its records"""
+    f = plain(samples=30)
+    bad = bytearray(f.records[10])
+    bad[6:8] = struct.pack("<H", len(bad) - 3)
+    f.records[10] = bytes(bad)
+    found = read(f.file())
+    assert found["samples"] == 29 and "bytes" in found["damage"][0], (found["samples"], found["damage"])
+    f = plain(samples=0)
+    for i in range(30):
+        f.record(p.COMM, f.pack("II", 100, 100) + f.string("w" * (i % 7 + 1), align=1) + f.trailer(100, 100, 1000 + 2 * i, 11), pad=False)
+        f.sample(100, 100, 1001 + 2 * i, 11, TEXT)
+    f.records.insert(30, b"no record at all, of an odd length")
+    found = read(f.file())
+    assert found["samples"] == 30 and found["records"]["COMM"] == 31, (found["records"], found["damage"])
+    assert "34 bytes" in found["damage"][0], found["damage"]
+
+
+def long_comm():
+    """a comm of more than 15 characters is whole"""
+    f = p.Maker()
+    f.attr([11])
+    f.comm(100, 100, "com.example.application:service", 1000, 11)
+    f.sample(100, 100, 2000, 11, TEXT)
+    assert named(read(f.file())["comms"], "name") == {"com.example.application:service": 1}
+
+
 run(orders_and_words, every_record_type, every_sample_field, groups, compressed, killed_and_damaged, names_from_updates,
-    jitdump_maps)
+    jitdump_maps, recordings_of_other_tools, damaged_sizes, long_comm)
