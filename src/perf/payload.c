@@ -32,16 +32,16 @@ struct payload_format {
 static void read_declaration(const char *text, struct payload_field *f)
 {
     size_t n = strlen(text), end;
-    bool array = strchr(text, '[');
-    if (n && text[n - 1] == ']')
-        n = (size_t)(strrchr(text, '[') - text);
+    const char *bracket = strrchr(text, '[');
+    if (bracket && text[n - 1] == ']')
+        n = (size_t)(bracket - text);
     for (end = n; n && (isalnum((unsigned char)text[n - 1]) || text[n - 1] == '_'); n--)
         ;
     snprintf(f->name, sizeof f->name, "%.*s", (int)(end - n), text + n);
     f->relative = !strncmp(text, "__rel_loc ", 10);
     f->located = f->relative || !strncmp(text, "__data_loc ", 11);
     f->kind = PAYLOAD_NUMBER;
-    if (array || f->located)
+    if (bracket || f->located)
         f->kind = strstr(text, "char") ? PAYLOAD_TEXT : PAYLOAD_BYTES;
     else if (strchr(text, '*'))
         f->kind = PAYLOAD_ADDRESS;

@@ -81,6 +81,8 @@ static void what_a_format_claims_is_held_against_the_payload(void **state)
     printed_is("\tfield:__data_loc char[] a;\toffset:0;\tsize:4;\tsigned:0;\n", false, raw, 8, "a=");
     printed_is("\tfield:__rel_loc char[] a;\toffset:0;\tsize:4;\tsigned:0;\n", false, raw, 8, "a=");
     printed_is("\tfield:char a[4];\toffset:4;\tsize:4;\tsigned:0;\n", false, raw, 8, "a=a???");
+    printed_is("\tfield:char a(4];\toffset:4;\tsize:4;\tsigned:0;\n", false, raw, 8, "");
+    printed_is("\tfield:char a];\toffset:4;\tsize:4;\tsigned:0;\n", false, raw, 8, "");
     printed_is("\tfield:u24 a;\toffset:0;\tsize:3;\tsigned:0;\n", false, raw, 8, "a=0");
     printed_is("\tfield:;\toffset:0;\tsize:3;\tsigned:0;\nfield:[", false, raw, 8, "");
     printed_is("", false, raw, 8, "");
