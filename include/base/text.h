@@ -12,6 +12,8 @@
  * UTF-8: each becomes '?'. Stops at a NUL in src. Never splits a character when it truncates.
  * Returns the length written. dst may equal src. */
 size_t text_clean(char *dst, size_t cap, const char *src, size_t n);
+/* True for the characters that text_clean replaces. */
+bool text_is_unsafe(uint32_t codepoint);
 
 /* Decodes one character; returns the bytes taken (at least 1 if n > 0); invalid input gives U+FFFD, 1. */
 size_t text_decode(const char *s, size_t n, uint32_t *codepoint);

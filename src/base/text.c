@@ -71,7 +71,7 @@ size_t text_decode(const char *s, size_t n, uint32_t *codepoint)
 
 /* Controls, bidi controls, line separators and other characters that show nothing but change what is
  * shown around them (Unicode category Cf, Zl, Zp). */
-static bool is_unsafe(uint32_t cp)
+bool text_is_unsafe(uint32_t cp)
 {
     static const struct {
         uint32_t first, last;
@@ -111,7 +111,7 @@ size_t text_clean(char *dst, size_t cap, const char *src, size_t n)
             continue;
         }
         len = text_decode(src + in, strnlen(src + in, n - in < 4 ? n - in : 4), &cp);
-        if (is_unsafe(cp) || (cp == 0xfffd && len == 1)) {
+        if (text_is_unsafe(cp) || (cp == 0xfffd && len == 1)) {
             dst[out++] = '?';
         } else {
             if (out + len >= cap)

@@ -5,6 +5,16 @@
 
 #include "base/text.h"
 
+/* RFC 8259, section 7: characters above U+FFFF are a surrogate pair. */
+static void put_escaped(struct buf *out, uint32_t c)
+{
+    if (c > 0xffff) {
+        buf_printf(out, "\\u%04x", (unsigned)(0xd800 + ((c - 0x10000) >> 10)));
+        c = 0xdc00 + ((c - 0x10000) & 0x3ff);
+    }
+    buf_printf(out, "\\u%04x", (unsigned)c);
+}
+
 void json_string(struct buf *out, const char *s)
 {
     size_t left = strlen(s);
@@ -14,8 +24,8 @@ void json_string(struct buf *out, const char *s)
         size_t n = text_decode(s, left, &c);
         if (*s == '"' || *s == '\\')
             buf_printf(out, "\\%c", *s);
-        else if (c < 0x20 || c == 0x7f)
-            buf_printf(out, "\\u%04x", (unsigned)c);
+        else if (text_is_unsafe(c))
+            put_escaped(out, c);
         else if (c == 0xfffd)
             buf_puts(out, "\xef\xbf\xbd");
         else

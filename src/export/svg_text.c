@@ -8,10 +8,10 @@
 #define ELLIPSIS      "\xe2\x80\xa6"
 #define COLUMNS_LEAST 3
 
-/* XML 1.0, Char; of C1 and its like only what cannot be seen is left out, too. */
+/* XML 1.0, Char, without the characters that change how the text around them is shown. */
 static bool xml_allows(uint32_t c)
 {
-    return c == '\t' || c == '\n' || (c >= 0x20 && c < 0x7f) || (c >= 0xa0 && c != 0xfffd && c != 0xfffe && c != 0xffff);
+    return c == '\t' || c == '\n' || (!text_is_unsafe(c) && c != 0xfffd);
 }
 
 static const char *entity_of(uint32_t c)
@@ -58,10 +58,11 @@ void svg_put_json(struct buf *out, const char *text)
     for (size_t i = 0; i < n;) {
         uint32_t c;
         size_t len = text_decode(text + i, n - i, &c);
-        if (!xml_allows(c))
-            buf_puts(out, "\\ufffd");
-        else if (c < 0x20 || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || c == 0x2028 || c == 0x2029)
+        if (c == '\t' || c == '\n' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || c == 0x2028 ||
+            c == 0x2029)
             buf_printf(out, "\\u%04x", (unsigned)c);
+        else if (!xml_allows(c))
+            buf_puts(out, "\\ufffd");
         else
             buf_add(out, text + i, len);
         i += len;
