@@ -8,8 +8,8 @@
  *    "symbols":[{"name","module","self","total"}], "time":{"first_ns","last_ns"}, "records":{"MMAP2":N, …},
  *    "damage":["…"]}
  *
- * Counts are of samples unless they are called period. Rows are in the order of their samples, the most first. A module is
- * that of the function that ran. CPUs are those that samples tell. */
+ * "time" is empty if no sample has a time. Counts are of samples unless they are called period. Rows are in the order of
+ * their samples, the most first. A module is that of the function that ran. CPUs are those that samples tell. */
 #include "export/json.h"
 
 #include <stdio.h>
@@ -100,6 +100,10 @@ static void count_sample(struct counting *c, const struct sample *sample)
         c->event_period[sample->event] += sample->weight;
         if (c->facts.events[sample->event].has_cpu)
             count(&c->cpus, sample->cpu, sample);
+        if (c->facts.events[sample->event].has_time) {
+            c->first_ns = c->first_ns ? c->first_ns : sample->time_ns;
+            c->last_ns = sample->time_ns;
+        }
     }
 }
 
@@ -116,10 +120,6 @@ static void count_all(struct counting *c)
 {
     for (size_t i = 0; i < c->samples.n; i++)
         count_sample(c, &c->samples.list[i]);
-    if (c->samples.n) {
-        c->first_ns = c->samples.list[0].time_ns;
-        c->last_ns = c->samples.list[c->samples.n - 1].time_ns;
-    }
     struct tally *tallies[] = { &c->comms, &c->pids, &c->threads, &c->cpus, &c->modules };
     for (size_t i = 0; i < sizeof tallies / sizeof *tallies; i++)
         if (tallies[i]->n)
@@ -313,8 +313,10 @@ static void put_all(const struct counting *c, struct buf *out)
     put_symbols(c->v, out);
     json_key(out, "time");
     json_open(out, '{');
-    json_number(out, "first_ns", c->first_ns);
-    json_number(out, "last_ns", c->last_ns);
+    if (c->last_ns) {
+        json_number(out, "first_ns", c->first_ns);
+        json_number(out, "last_ns", c->last_ns);
+    }
     buf_putc(out, '}');
     put_records(&c->facts, out);
     buf_puts(out, "}\n");

@@ -154,6 +154,17 @@ static void put_sample(struct profile *p, const struct result_entry *en)
     buf_done(&packed);
 }
 
+/* What one sample counts: the event's period; at a frequency, the average. */
+static uint64_t period_of(const struct view *v, const struct session_status *st)
+{
+    uint64_t weight = 0, count = 0;
+    for (uint32_t i = 0; i < v->result.n_entries; i++) {
+        weight += v->result.entries[i].weight;
+        count += v->result.entries[i].count;
+    }
+    return st->period || !count ? st->period : weight / count;
+}
+
 static void put_profile(struct profile *p, const struct session_status *st)
 {
     const char *event = p->v->weight_is_time ? "cpu" : st->event, *unit = p->v->weight_is_time ? "nanoseconds" : "count";
@@ -163,7 +174,7 @@ static void put_profile(struct profile *p, const struct session_status *st)
         put_sample(p, &p->v->result.entries[i]);
     protobuf_number(&p->out, PROFILE_DURATION_NS, p->v->result.last_ns - p->v->result.first_ns);
     put_type(p, PROFILE_PERIOD_TYPE, event, unit);
-    protobuf_number(&p->out, PROFILE_PERIOD, st->period);
+    protobuf_number(&p->out, PROFILE_PERIOD, period_of(p->v, st));
     protobuf_number(&p->out, PROFILE_DEFAULT_TYPE, text(p, event));
     for (uint32_t i = 0; i < intern_count(p->strings); i++) {
         const char *s = intern_str(p->strings, i);

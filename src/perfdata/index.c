@@ -64,7 +64,7 @@ bool index_time(struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_
     uint32_t event;
     if (type >= FORMAT_RECORD_USER || !index_event(p, bytes, size, type, &event))
         return false;
-    return record_time(bytes, size, &p->layouts[event], time_ns) && *time_ns != UINT64_MAX;
+    return record_time(bytes, size, &p->layouts[event], time_ns) && *time_ns < FORMAT_TIME_NONE;
 }
 
 struct indexer {

@@ -129,6 +129,8 @@ static bool hand_out(const struct merge *m, const uint8_t *bytes, uint32_t type,
     }
     r.source = event;
     r.place = m->heap[0].pos;
+    if (r.id.time_ns >= FORMAT_TIME_NONE)
+        r.id.time_ns = 0;
     if (type == PERF_RECORD_SAMPLE && !(p->layouts[event].sample_type & PERF_SAMPLE_PERIOD))
         r.sample.period = p->events[event].attr.sample_period; /* the same for all, so it was not written */
     if (type == PERF_RECORD_CGROUP)

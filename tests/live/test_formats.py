@@ -384,6 +384,8 @@ def pprof_is_sound():
         values = [numbers_of(sample[2]) for sample in samples]
         assert [sum(column) for column in zip(*values)] == [event["samples"], event["period"]], (file, event)
         assert {location for sample in samples for location in numbers_of(sample[1])} == ids[4], file
+        period = dict(profile)[12]
+        assert period and period <= event["period"], (file, period)
         for number, value in profile:
             if number == 4:
                 parts = fields_of(value)

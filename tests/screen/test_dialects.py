@@ -219,6 +219,22 @@ def damaged_sizes():
     assert "34 bytes" in found["damage"][0], found["damage"]
 
 
+def times_that_are_none():
+    """the samples that perf record --off-cpu numbers instead of timing follow the last time; without times JSON has none"""
+    f = plain(samples=12)
+    f.attr([33], config=2)
+    for i in range(5):
+        f.sample(100, 100, 0xffffffff00000000 + i, 33, TEXT, period=1000)
+    found = read(f.file())
+    assert [e["samples"] for e in found["events"]] == [4, 8, 5] and not found["damage"], found
+    assert found["time"]["first_ns"] == 2000 and found["time"]["last_ns"] < 2100, found["time"]
+    f = p.Maker()
+    f.attr([11], sample_type=p.IP | p.TID | p.PERIOD, flags=0)
+    f.record(p.SAMPLE, f.pack("QIIQ", TEXT, 100, 100, 1), misc=p.USER)
+    found = read(f.file())
+    assert found["samples"] == 1 and found["time"] == {}, found
+
+
 def long_comm():
     """a comm of more than 15 characters is whole"""
     f = p.Maker()
@@ -229,4 +245,4 @@ def long_comm():
 
 
 run(orders_and_words, every_record_type, every_sample_field, groups, compressed, killed_and_damaged, names_from_updates,
-    jitdump_maps, recordings_of_other_tools, damaged_sizes, long_comm)
+    jitdump_maps, recordings_of_other_tools, damaged_sizes, times_that_are_none, long_comm)
