@@ -48,7 +48,8 @@ bool space_maps_module(const struct space *s, const struct mod *mod);
 /* What maps `from` maps `to` from now on. */
 void space_change_module(struct space *s, struct modtab *t, struct mod *from, struct mod *to);
 const struct space_map *space_find(struct space *s, uint64_t addr);
-bool space_address(const struct space *s, uint32_t module, uint64_t offset, uint64_t *addr);
+bool space_address(const struct space *s, uint32_t module, uint64_t offset, uint64_t time_ns,
+                   struct world_address *out);
 /* All mappings, retired ones too, by the order in which they were made; `out` has room for n + n_retired. */
 uint32_t space_list(const struct space *s, struct world_map *out);
 size_t space_bytes(const struct space *s);

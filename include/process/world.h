@@ -126,8 +126,14 @@ const char *world_cgroup_path(struct world *w, uint64_t id);
 
 /* Maps that an image has or had (for writing perf.data), oldest first; shared ones of its parent included. */
 uint32_t world_image_maps(const struct world *w, uint32_t image, const struct world_map **maps);
-/* Address of (module, offset) in an image, or false. Pseudo-modules with absolute offsets give the offset. */
-bool world_address(const struct world *w, uint32_t image, uint32_t module, uint64_t offset, uint64_t *addr);
+struct world_address {
+    uint64_t address;
+    uint64_t until_ns; /* before this time the address is the same for every later time; UINT64_MAX: for ever */
+};
+/* Address of (module, offset) in an image at a time: a module may be unmapped and mapped elsewhere. False: it was never
+ * mapped. Pseudo-modules with absolute offsets give the offset. */
+bool world_address(const struct world *w, uint32_t image, uint32_t module, uint64_t offset, uint64_t time_ns,
+                   struct world_address *out);
 
 /* Forgets threads that exited and are not marked (a byte per id), then images without threads and modules
  * that neither maps nor marks hold. Ids are not reused. The thread table is compacted: *remap, freed by the

@@ -27,8 +27,9 @@ bool session_samples(struct session *s, const struct view_query *q, struct view 
                      struct error *e);
 /* The payload of one of them, aligned to 4; NULL (and size 0): it has none. */
 const void *session_sample_raw(const struct session_samples *samples, const struct sample *sample, uint32_t *size);
-/* Where (module, offset) lies in an address space (of world_thread); 0: it is no more. */
-uint64_t session_address(struct session *s, uint32_t image, uint32_t module, uint64_t offset);
+/* world_address for an address space of world_thread; address 0: it is not known. */
+void session_address(struct session *s, uint32_t image, uint32_t module, uint64_t offset, uint64_t time_ns,
+                     struct world_address *out);
 void session_samples_done(struct session_samples *samples);
 
 /* For this folder. Under lock: copies what the scan passes, with the stacks that the history knows, and the threads. */

@@ -8,8 +8,19 @@
 
 struct copied_image {
     uint32_t image;
-    struct world_map *maps;
+    struct world_map *maps; /* in the order in which they were made */
     uint32_t n_maps;
+
+    /* while writing, since the process was introduced with this image */
+    uint32_t next;          /* maps before it were written when they were due */
+    uint32_t *written;      /* indices of maps, in the order of their records */
+    uint32_t n_written;
+    size_t written_cap;
+};
+
+struct kept_address {
+    uint64_t address, until_ns; /* valid for samples before until_ns … */
+    uint32_t n_written;         /* … as long as the image has so many maps written */
 };
 
 struct snapshot {
@@ -33,9 +44,12 @@ struct snapshot {
 
     /* while writing */
     struct perfdata_writer *w;
-    struct map pid_image, pid_maps; /* pid → image whose maps were last written, and how many of them */
+    struct map pid_image;           /* pid → image whose maps were last written */
     uint8_t *thread_told;
-    struct map address;             /* (image, frame) → address */
+    struct map address_of;          /* (image, frame) → index in addresses */
+    struct kept_address *addresses;
+    uint32_t n_addresses;
+    size_t addresses_cap;
     struct jit_kept *jit;           /* snapshot_jit.c */
     uint32_t n_jit;
     size_t jit_cap;

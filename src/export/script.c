@@ -42,7 +42,10 @@ struct script {
     struct export_sink *to;
     struct buf lines;       /* of frames, each ended by a NUL */
     uint32_t *line_of;      /* frame * 2 + exact → place in `lines` + 1; 0: not made yet */
-    struct map address_of;  /* image and frame → address */
+    struct map address_of;  /* image and frame → index in `addresses` */
+    struct world_address *addresses;
+    uint32_t n_addresses;
+    size_t addresses_cap;
 };
 
 static bool is_inlined(const struct script *c, uint32_t frame)
@@ -134,14 +137,21 @@ static void put_chain(struct script *c, uint32_t node, struct buf *out)
 
 /* ---- samples ---- */
 
+/* Samples come in order of time, so an address that is no longer valid is not needed again. */
 static uint64_t address_of(struct script *c, const struct sample *sample, uint32_t frame)
 {
+    const struct result *r = &c->view.result;
     uint32_t image = c->samples.threads[sample->thread].image;
     bool created;
-    uint64_t *at = map_at(&c->address_of, (uint64_t)image << 32 | frame, 0, &created);
-    if (created)
-        *at = session_address(c->s, image, c->view.result.frame_module[frame], c->view.result.frame_offset[frame]);
-    return *at;
+    uint64_t index = *map_at(&c->address_of, (uint64_t)image << 32 | frame, c->n_addresses, &created);
+    if (created) {
+        MEM_GROW(c->addresses, c->addresses_cap, c->n_addresses + 1);
+        c->addresses[c->n_addresses++].until_ns = 0;
+    }
+    struct world_address *a = &c->addresses[index];
+    if (sample->time_ns >= a->until_ns)
+        session_address(c->s, image, r->frame_module[frame], r->frame_offset[frame], sample->time_ns, a);
+    return a->address;
 }
 
 /* Of a tracepoint perf leaves out the period, which is one as a rule, and where it is, unless there are callchains. */
@@ -281,6 +291,7 @@ static void script_done(struct script *c)
     view_done(&c->view);
     buf_done(&c->lines);
     map_done(&c->address_of);
+    mem_free(c->addresses);
     mem_free(c->line_of);
 }
 

@@ -291,28 +291,35 @@ const struct space_map *space_find(struct space *s, uint64_t addr)
     return &s->maps[i];
 }
 
-/* Of several places the one that was mapped last. */
-static bool address_in(const struct space_map *maps, uint32_t n, uint32_t module, uint64_t offset,
-                       uint64_t *addr)
+/* The mapping that was made last by time_ns; if none was, the one that was made first. */
+static bool is_better(const struct space_map *a, const struct space_map *b, uint64_t time_ns)
 {
-    const struct space_map *last = NULL;
+    bool a_made = a->time_ns <= time_ns, b_made = b->time_ns <= time_ns;
 
-    for (uint32_t i = n; i-- > 0;) {
-        const struct space_map *m = &maps[i];
-
-        if (m->mod->module->id == module && offset >= m->pgoff && offset - m->pgoff < m->end - m->start &&
-            (!last || m->seq > last->seq))
-            last = m;
-    }
-    if (last)
-        *addr = last->start + (offset - last->pgoff);
-    return last != NULL;
+    if (a_made != b_made)
+        return a_made;
+    return a_made ? a->seq > b->seq : a->seq < b->seq;
 }
 
-bool space_address(const struct space *s, uint32_t module, uint64_t offset, uint64_t *addr)
+bool space_address(const struct space *s, uint32_t module, uint64_t offset, uint64_t time_ns,
+                   struct world_address *out)
 {
-    return address_in(s->maps, s->n, module, offset, addr) ||
-           address_in(s->retired, s->n_retired, module, offset, addr);
+    const struct space_map *best = NULL;
+
+    out->until_ns = UINT64_MAX;
+    for (uint32_t i = 0; i < s->n + s->n_retired; i++) {
+        const struct space_map *m = i < s->n ? &s->maps[i] : &s->retired[i - s->n];
+
+        if (m->mod->module->id != module || offset < m->pgoff || offset - m->pgoff >= m->end - m->start)
+            continue;
+        if (m->time_ns > time_ns && m->time_ns < out->until_ns)
+            out->until_ns = m->time_ns;
+        if (!best || is_better(m, best, time_ns))
+            best = m;
+    }
+    if (best)
+        out->address = best->start + (offset - best->pgoff);
+    return best != NULL;
 }
 
 static int by_seq(const void *a, const void *b)

@@ -428,17 +428,18 @@ uint32_t world_image_maps(const struct world *w, uint32_t image, const struct wo
     return space_list(im->space, w->scratch->maps);
 }
 
-bool world_address(const struct world *w, uint32_t image, uint32_t module, uint64_t offset, uint64_t *addr)
+bool world_address(const struct world *w, uint32_t image, uint32_t module, uint64_t offset, uint64_t time_ns,
+                   struct world_address *out)
 {
     const struct mod *m = modtab_find(&w->modules, module);
     const struct image *im = image_find(w, image);
 
     if (!m)
         return false;
-    *addr = offset;
+    *out = (struct world_address){ offset, UINT64_MAX };
     if (module_is_absolute(m->module->kind))
         return true;
-    return im && space_address(im->space, module, offset, addr);
+    return im && space_address(im->space, module, offset, time_ns, out);
 }
 
 size_t world_bytes(const struct world *w)

@@ -151,13 +151,13 @@ const void *session_sample_raw(const struct session_samples *samples, const stru
     return at + sizeof *size;
 }
 
-uint64_t session_address(struct session *s, uint32_t image, uint32_t module, uint64_t offset)
+void session_address(struct session *s, uint32_t image, uint32_t module, uint64_t offset, uint64_t time_ns,
+                     struct world_address *out)
 {
-    uint64_t address;
     pthread_mutex_lock(&s->lock);
-    bool known = world_address(s->world, image, module, offset, &address);
+    if (!world_address(s->world, image, module, offset, time_ns, out))
+        *out = (struct world_address){ 0, UINT64_MAX };
     pthread_mutex_unlock(&s->lock);
-    return known ? address : 0;
 }
 
 void session_samples_done(struct session_samples *samples)

@@ -163,17 +163,19 @@ static void snapshot_done(struct snapshot *sn)
             module_put((struct module *)(uintptr_t)v);
     for (pos = 0; map_next(&sn->cgroups, &pos, &id, &v);)
         mem_free((void *)(uintptr_t)v);
-    for (uint32_t i = 0; i < sn->n_images; i++)
+    for (uint32_t i = 0; i < sn->n_images; i++) {
         mem_free(sn->images[i].maps);
+        mem_free(sn->images[i].written);
+    }
     map_done(&sn->image_index);
     map_done(&sn->modules);
     map_done(&sn->cgroups);
     map_done(&sn->pid_image);
-    map_done(&sn->pid_maps);
-    map_done(&sn->address);
+    map_done(&sn->address_of);
     session_samples_done(&sn->samples);
     snapshot_jit_done(sn);
-    void *owned[] = { sn->parent, sn->frame, sn->frame_module, sn->frame_offset, sn->images, sn->thread_told, sn->namespaces };
+    void *owned[] = { sn->parent, sn->frame, sn->frame_module, sn->frame_offset, sn->images, sn->thread_told, sn->namespaces,
+                      sn->addresses };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
 }

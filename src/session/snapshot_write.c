@@ -11,29 +11,78 @@
 
 /* ---- addresses ---- */
 
-static uint64_t address_in(const struct snapshot *sn, const struct copied_image *im, uint32_t frame)
+static struct copied_image *image_of(const struct snapshot *sn, const struct world_thread *t)
 {
-    uint32_t module = sn->frame_module[frame];
-    uint64_t offset = sn->frame_offset[frame];
-    const struct module *m = snapshot_module(sn, module);
-    if (m && m->kind != MODULE_FILE && m->kind != MODULE_VDSO)
-        return offset;
-    for (uint32_t i = im->n_maps; i-- > 0;) {
-        const struct world_map *map = &im->maps[i];
-        uint64_t pgoff = m && m->kind == MODULE_VDSO ? 0 : map->pgoff;
-        if (map->module == module && offset >= pgoff && offset - pgoff < map->end - map->start)
-            return map->start + (offset - pgoff);
-    }
-    return 0;
+    uint64_t index;
+    return map_get(&sn->image_index, t->image, &index) ? &sn->images[index] : NULL;
 }
 
-static uint64_t address_of(struct snapshot *sn, uint32_t image, uint32_t frame)
+/* Maps are in the order in which they were made: the last one that was made by time_ns; if none was, the first. NULL: the
+ * module was never mapped there. *until_ns: the time of the next one that would be chosen. */
+static const struct world_map *map_of(const struct copied_image *im, uint32_t module, uint64_t offset, uint64_t time_ns,
+                                      uint64_t *until_ns)
 {
+    const struct world_map *found = NULL;
+    *until_ns = UINT64_MAX;
+    for (uint32_t i = 0; i < im->n_maps; i++) {
+        const struct world_map *map = &im->maps[i];
+        if (map->module != module || offset < map->pgoff || offset - map->pgoff >= map->end - map->start)
+            continue;
+        if (map->time_ns <= time_ns || !found)
+            found = map;
+        if (map->time_ns > time_ns) {
+            *until_ns = map->time_ns;
+            break;
+        }
+    }
+    return found;
+}
+
+static bool shows_the_same(const struct world_map *a, const struct world_map *b)
+{
+    return a->module == b->module && a->start - a->pgoff == b->start - b->pgoff;
+}
+
+/* True if a reader that has read all maps written so far finds `map` at the address. */
+static bool is_in_force(const struct copied_image *im, const struct world_map *map, uint64_t address)
+{
+    for (uint32_t i = im->n_written; i-- > 0;) {
+        const struct world_map *written = &im->maps[im->written[i]];
+        if (address >= written->start && address < written->end)
+            return shows_the_same(written, map);
+    }
+    return false;
+}
+
+static void write_map(struct snapshot *sn, uint64_t time_ns, uint32_t pid, struct copied_image *im, uint32_t map);
+
+/* The address that a frame had at the time of a sample. What is mapped at it, by the records written so far, is the frame's
+ * module: only so many replaced mappings are remembered, so a map may have to be written once more. */
+static uint64_t address_of(struct snapshot *sn, const struct sample *sample, uint32_t frame)
+{
+    const struct world_thread *t = &sn->samples.threads[sample->thread];
+    const struct module *m = snapshot_module(sn, sn->frame_module[frame]);
+    struct copied_image *im = image_of(sn, t);
     bool created;
-    uint64_t *at = map_at(&sn->address, (uint64_t)image << 32 | frame, 0, &created), index = 0;
-    if (created && map_get(&sn->image_index, image, &index))
-        *at = address_in(sn, &sn->images[index], frame);
-    return *at;
+    if (m && module_is_absolute(m->kind))
+        return sn->frame_offset[frame];
+    if (!im)
+        return 0;
+    uint64_t *at = map_at(&sn->address_of, (uint64_t)t->image << 32 | frame, sn->n_addresses, &created);
+    if (created) {
+        MEM_GROW(sn->addresses, sn->addresses_cap, sn->n_addresses + 1);
+        sn->addresses[sn->n_addresses++] = (struct kept_address){ .n_written = UINT32_MAX };
+    }
+    struct kept_address *a = &sn->addresses[*at];
+    if (a->n_written == im->n_written && sample->time_ns < a->until_ns)
+        return a->address;
+    const struct world_map *map =
+        map_of(im, sn->frame_module[frame], sn->frame_offset[frame], sample->time_ns, &a->until_ns);
+    a->address = map ? map->start + (sn->frame_offset[frame] - map->pgoff) : 0;
+    if (map && !is_in_force(im, map, a->address))
+        write_map(sn, sample->time_ns, t->pid, im, (uint32_t)(map - im->maps));
+    a->n_written = im->n_written;
+    return a->address;
 }
 
 static bool is_kernel(const struct snapshot *sn, uint32_t frame)
@@ -45,9 +94,12 @@ static bool is_kernel(const struct snapshot *sn, uint32_t frame)
 
 /* ---- writing ---- */
 
-static void write_map(struct snapshot *sn, uint64_t time_ns, uint32_t pid, const struct world_map *map)
+static void write_map(struct snapshot *sn, uint64_t time_ns, uint32_t pid, struct copied_image *im, uint32_t index)
 {
+    const struct world_map *map = &im->maps[index];
     const struct module *m = snapshot_module(sn, map->module);
+    MEM_GROW(im->written, im->written_cap, im->n_written + 1);
+    im->written[im->n_written++] = index;
     if (!m)
         return;
     perfdata_write_mmap(sn->w, time_ns,
@@ -156,7 +208,9 @@ static void introduce(struct snapshot *sn, uint64_t time_ns, uint32_t thread)
         perfdata_write_comm(sn->w, time_ns, t->pid, t->pid, t->comm, exec);
     if (created || exec) {
         *image = t->image;
-        map_put(&sn->pid_maps, t->pid, 0);
+        struct copied_image *im = image_of(sn, t);
+        if (im)
+            im->next = im->n_written = 0;
     }
     perfdata_write_comm(sn->w, time_ns, t->pid, t->tid, t->comm, false);
     write_namespaces(sn, time_ns, thread);
@@ -167,17 +221,14 @@ static void introduce(struct snapshot *sn, uint64_t time_ns, uint32_t thread)
 static void write_maps_until(struct snapshot *sn, uint64_t time_ns, uint32_t thread)
 {
     const struct world_thread *t = &sn->samples.threads[thread];
-    uint64_t index, *written = map_at(&sn->pid_maps, t->pid, 0, NULL);
-    if (!map_get(&sn->image_index, t->image, &index))
-        return;
-    const struct copied_image *im = &sn->images[index];
-    while (*written < im->n_maps && im->maps[*written].time_ns <= time_ns)
-        write_map(sn, time_ns, t->pid, &im->maps[(*written)++]);
+    struct copied_image *im = image_of(sn, t);
+    while (im && im->next < im->n_maps && im->maps[im->next].time_ns <= time_ns)
+        write_map(sn, time_ns, t->pid, im, im->next++);
 }
 
 static uint32_t rebuild_chain(struct snapshot *sn, const struct sample *sample, uint64_t *chain, uint32_t max)
 {
-    uint32_t n = 0, image = sn->samples.threads[sample->thread].image;
+    uint32_t n = 0;
     int kernel_before = -1;
     for (uint32_t node = sample->stack; node && n + 2 < max; node = sn->parent[node]) {
         uint32_t frame = sn->frame[node];
@@ -186,7 +237,7 @@ static uint32_t rebuild_chain(struct snapshot *sn, const struct sample *sample, 
         if (exact)
             chain[n++] = kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
         kernel_before = kernel;
-        uint64_t addr = address_of(sn, image, frame);
+        uint64_t addr = address_of(sn, sample, frame);
         if (broken)
             chain[n++] = sn->frame_offset[frame]; /* why, where no code is: collector.c knows it again */
         else

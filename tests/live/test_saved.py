@@ -291,5 +291,25 @@ def namespaces_left():
     m.stop(load)
 
 
+def plugins_change_places():
+    """two plugins that take each other's place keep their names in what is saved, here and in perf"""
+    need()
+    files = []
+    for name, padding in (("alpha", 64), ("beta", 1024)):
+        files.append(m.path(name + ".so"))
+        os.rename(m.build("swap", "-shared", "-fPIC", "-DPLUGIN=" + name, '-DPADDING="%d"' % padding), files[-1])
+    load = m.start(m.build("swap"), *files)
+    m.flametop("-F", "997", "-p", str(load.pid), "--duration", "3", "-o", m.path("swap.data"))
+    _, folded, _ = m.flametop("-i", m.path("swap.data"), "--export", "folded", "-o", "-")
+    ours = [line.rsplit(" ", 1)[0].split(";") for line in folded.splitlines() for _ in range(int(line.rsplit(" ", 1)[1]))]
+    perfs = [[symbol for _, symbol in reversed(chain)] for _, _, chain in samples_of(perf_script(m.path("swap.data")))]
+    for what, stacks in (("flametop", ours), ("perf", perfs)):
+        called = collections.Counter((caller, callee) for stack in stacks for caller, callee in zip(stack, stack[1:])
+                                     if caller in ("use_alpha", "use_beta") and "dl" not in callee and not callee.startswith("asm_"))
+        right = called["use_alpha", "alpha_hot"] + called["use_beta", "beta_hot"]
+        assert right > 50 and right == sum(called.values()), (what, called)
+
+
 run(perf_reads_it, same_numbers, true_addresses, reads_perf, several_events, round_trip, tracepoint_saved, frozen_is_written,
-    namespaces_saved, namespaces_left, stalled_terminal)
+    namespaces_saved, namespaces_left, plugins_change_places,
+    stalled_terminal)

@@ -169,7 +169,7 @@ static void an_address_without_a_mapping_is_unknown_and_not_broken(void **state)
 /* The kernel tells of an exec, then of the new program's mappings, and only then does the thread leave for it. */
 static void who_is_on_the_way_through_an_exec_was_where_it_asked_for_it(void **state)
 {
-    uint64_t addr;
+    struct world_address addr;
     (void)state;
     do_comm(10, "next", true);
     do_mmap(10, TEXT + 0x100000, 0x10000, "/usr/bin/next", 2);
@@ -180,8 +180,8 @@ static void who_is_on_the_way_through_an_exec_was_where_it_asked_for_it(void **s
     assert_string_equal(stack_text(), "3:ffffffff81000010 16:14");
     const struct world_thread *t = world_thread(s->world, last.thread);
     assert_string_equal(t->comm, "next");
-    assert_true(world_address(s->world, t->image, 16, 0x14, &addr)); /* so that it can be written */
-    assert_int_equal(addr, TEXT + 0x14);
+    assert_true(world_address(s->world, t->image, 16, 0x14, UINT64_MAX, &addr)); /* so that it can be written */
+    assert_int_equal(addr.address, TEXT + 0x14);
     r = record(PERF_RECORD_SAMPLE, 10);
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x100010 }, 2);
     assert_string_equal(stack_text(), "17:10 2:9");
@@ -213,9 +213,9 @@ static void by_perfs_rules_callers_are_where_they_return_to(void **state)
     assert_string_equal(stack_text(), "17:10 16:20");
     /* of a program that is mapped twice by that, it is the newer mapping that runs */
     do_mmap(10, TEXT - 0x100000, 0x10000, "/usr/bin/busy", 1);
-    uint64_t addr;
-    assert_true(world_address(s->world, world_thread(s->world, last.thread)->image, 16, 0x20, &addr));
-    assert_int_equal(addr, TEXT - 0x100000 + 0x20);
+    struct world_address addr;
+    assert_true(world_address(s->world, world_thread(s->world, last.thread)->image, 16, 0x20, UINT64_MAX, &addr));
+    assert_int_equal(addr.address, TEXT - 0x100000 + 0x20);
 }
 
 /* Two processes whose images' numbers and whose callers' addresses differ by the same bits. */

@@ -13,7 +13,7 @@ static void an_address_gives_module_and_file_offset(void **state)
 {
     struct world *w = world_new(false);
     uint32_t t = thread_of(w, 10, 10);
-    uint64_t addr;
+    struct world_address addr;
 
     (void)state;
     do_map(w, 10, 0x400000, 0x500000, 0x1000, "/bin/a");
@@ -26,11 +26,11 @@ static void an_address_gives_module_and_file_offset(void **state)
     assert_string_equal(place_of(w, t, 0xa00123), "[vdso]+0x123");
     assert_string_equal(place_of(w, t, 0x3fffff), "?");
     assert_string_equal(place_of(w, t, 0x500000), "?");
-    assert_true(world_address(w, world_thread(w, t)->image, module_at(w, t, 0x7f0000), 0x26010, &addr));
-    assert_int_equal(addr, 0x7f0010);
-    assert_false(world_address(w, world_thread(w, t)->image, module_at(w, t, 0x7f0000), 0x25fff, &addr));
-    assert_true(world_address(w, world_thread(w, t)->image, module_at(w, t, 0x900000), 0x900005, &addr));
-    assert_int_equal(addr, 0x900005);
+    assert_true(world_address(w, world_thread(w, t)->image, module_at(w, t, 0x7f0000), 0x26010, UINT64_MAX, &addr));
+    assert_int_equal(addr.address, 0x7f0010);
+    assert_false(world_address(w, world_thread(w, t)->image, module_at(w, t, 0x7f0000), 0x25fff, UINT64_MAX, &addr));
+    assert_true(world_address(w, world_thread(w, t)->image, module_at(w, t, 0x900000), 0x900005, UINT64_MAX, &addr));
+    assert_int_equal(addr.address, 0x900005);
     world_free(w);
 }
 
@@ -52,7 +52,7 @@ static void a_mapping_over_others_trims_and_splits_them(void **state)
     struct world *w = world_new(false);
     uint32_t t = thread_of(w, 10, 10), version;
     const struct world_map *maps;
-    uint64_t addr;
+    struct world_address addr;
     struct place hidden;
 
     (void)state;
@@ -65,8 +65,8 @@ static void a_mapping_over_others_trims_and_splits_them(void **state)
     assert_string_equal(place_of(w, t, 0x14000), "b+0x100");
     assert_string_equal(place_of(w, t, 0x16000), "a+0x6000");
     /* what it hid is remembered, before it */
-    assert_true(world_address(w, world_thread(w, t)->image, hidden.module, hidden.offset, &addr));
-    assert_int_equal(addr, 0x15000);
+    assert_true(world_address(w, world_thread(w, t)->image, hidden.module, hidden.offset, UINT64_MAX, &addr));
+    assert_int_equal(addr.address, 0x15000);
     assert_int_equal(world_image_maps(w, world_thread(w, t)->image, &maps), 4);
     assert_int_equal(maps[3].start, 0x14000);
     assert_true(maps[3].time_ns > maps[0].time_ns && maps[0].time_ns);
@@ -109,7 +109,7 @@ static void dlclose_and_another_dlopen_leave_both_libraries(void **state)
     uint32_t t = thread_of(w, 10, 10), image, old_module;
     const struct world_map *maps;
     size_t bytes = 0;
-    uint64_t addr;
+    struct world_address addr;
 
     (void)state;
     do_map(w, 10, 0x10000, 0x20000, 0, "/old.so");
@@ -117,7 +117,7 @@ static void dlclose_and_another_dlopen_leave_both_libraries(void **state)
     do_map(w, 10, 0x10000, 0x18000, 0, "/new.so");
     image = world_thread(w, t)->image;
     assert_string_equal(place_of(w, t, 0x10010), "new.so+0x10");
-    assert_true(world_address(w, image, old_module, 0x10, &addr));
+    assert_true(world_address(w, image, old_module, 0x10, UINT64_MAX, &addr));
     /* again and again: what is remembered is bounded */
     for (int i = 0; i < 20000; i++) {
         do_map(w, 10, 0x10000, 0x18000, 0, i % 2 ? "/x.so" : "/y.so");
