@@ -119,7 +119,7 @@ static uint32_t epilogue_end(const struct code *c, size_t pop)
         at += n;
     if (HAS(c, at, "\xc3"))
         return (uint32_t)at + 1;
-    return HAS(c, at, "\xe9") ? (uint32_t)at + 5 : 0;
+    return HAS(c, at, "\xe9") && c->n - at >= 5 ? (uint32_t)at + 5 : 0;
 }
 
 static void find_epilogues(struct unwind_hotspot *h, const struct code *c)
