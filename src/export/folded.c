@@ -250,7 +250,8 @@ static void sort_lines(struct folding *f)
     struct part *parts = NULL;
     size_t n_parts = 0, cap = 0;
     MEM_GROW(parts, cap, 1);
-    parts[n_parts++] = (struct part){ .n = (uint32_t)f->n_lines };
+    if (f->n_lines)
+        parts[n_parts++] = (struct part){ .n = (uint32_t)f->n_lines };
     while (n_parts) {
         struct part p = parts[--n_parts];
         if (keys_differ(f, p))
