@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The reader of jitdumps: any file gives an error or a table whose entries lie apart and in order. */
+/* The reader of jitdumps: any file gives an error or a table whose entries lie apart and in order, and any path has the name
+ * of a dump or not. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,6 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct table_builder b = { 0 };
+    char path[64];
+    uint32_t number;
     int fd = memfd_create("jit", MFD_CLOEXEC);
 
     if (fd < 0 || write(fd, data, size) != (ssize_t)size)
@@ -21,6 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
         table_check(&b);
     }
+    snprintf(path, sizeof path, "%.*s", (int)(size < sizeof path ? size : sizeof path - 1), (const char *)data);
+    (void)jitdump_is_name(path, &number);
     table_builder_done(&b);
     close(fd);
     return 0;

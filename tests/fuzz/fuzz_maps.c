@@ -2,6 +2,8 @@
 /* The parser of /proc/PID/maps: any bytes, cut at any place, give the same sane mappings. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "process/maps.h"
@@ -33,7 +35,8 @@ static void parse(const uint8_t *data, size_t size, size_t cut, struct maps *m)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct maps whole = { 0 }, parts = { 0 };
+    struct maps whole = { 0 }, parts = { 0 }, read = { 0 };
+    int fd = memfd_create("maps", MFD_CLOEXEC);
 
     parse(data, size, size, &whole);
     parse(data, size, size ? data[0] % (size + 1) : 0, &parts);
@@ -42,6 +45,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (uint32_t i = 0; i < whole.n; i++)
         if (whole.items[i].start != parts.items[i].start || strcmp(whole.items[i].path, parts.items[i].path))
             abort();
+    if (fd < 0 || write(fd, data, size) != (ssize_t)size || lseek(fd, 0, SEEK_SET))
+        abort();
+    maps_read_fd(&read, fd);
+    check(&read);
+    close(fd);
+    maps_done(&read);
     maps_done(&whole);
     maps_done(&parts);
     return 0;

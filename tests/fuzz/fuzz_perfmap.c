@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The parser of perf-PID.map: any bytes give a table whose entries lie apart and in order. */
+/* The parser of perf-PID.map: any bytes give a table whose entries lie apart and in order, the same from memory and a file. */
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "symbols/perfmap.h"
@@ -10,13 +13,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct table_builder b = { 0 };
+    struct table_builder b = { 0 }, of_file = { 0 };
     char *text = mem_alloc(size);
+    int fd = memfd_create("map", MFD_CLOEXEC);
 
     memcpy(text, data, size);
     perfmap_parse(text, size, &b);
     table_check(&b);
+    if (fd < 0 || write(fd, data, size) != (ssize_t)size || !perfmap_read(fd, &of_file, NULL))
+        abort();
+    table_check(&of_file);
+    close(fd);
     table_builder_done(&b);
+    table_builder_done(&of_file);
     mem_free(text);
     return 0;
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Records with a layout of any kind: the first bytes are the layout, the rest is records one behind the other. */
+/* Records with a layout of any kind: the first bytes are the layout, the rest is records one behind the other. They are read, and
+ * applied to a world of processes and mappings. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cursor.h"
 #include "perf/record.h"
+#include "process/world.h"
 
 /* Reads whatever the record points to, for the sanitizers to see. */
 static uint64_t touch(const void *p, uint64_t n)
@@ -76,6 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t flags = cursor_u8(&c);
     l.id_all = flags & 1;
     l.swap = flags & 2;
+    struct world *w = world_new(false);
     while (!c.bad && cursor_left(&c) > 0) {
         struct record r;
         uint64_t v;
@@ -86,7 +89,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             continue;
         }
         touch_record(&r, &l);
+        world_apply(w, &r);
+        if (r.type == PERF_RECORD_SAMPLE) {
+            struct place place;
+            uint32_t thread = world_thread_of(w, r.id.pid, r.id.tid, r.id.time_ns, r.sample.cgroup);
+            (void)world_resolve(w, thread, r.sample.ip, false, &place);
+        }
         cursor_skip(&c, r.size);
     }
+    world_free(w);
     return 0;
 }

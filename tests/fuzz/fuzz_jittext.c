@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* JIT names kept in a profile: each epoch's lines lie in the text, one behind the other, and are a perf map. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "symbols/jittext.h"
+#include "symbols/perfmap.h"
+#include "table_check.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *text = (const char *)data, *end = text + size, *last = text;
+    struct jit_epoch epoch;
+    size_t n = size;
+    while (jittext_next(&text, &n, &epoch)) {
+        struct table_builder b = { 0 };
+        if (epoch.text < last || epoch.n > (size_t)(end - epoch.text) || text + n != end)
+            abort();
+        last = epoch.text + epoch.n;
+        perfmap_parse(epoch.text, epoch.n, &b);
+        table_check(&b);
+        table_builder_done(&b);
+    }
+    return 0;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a terminal sends: characters become keys whose names are read back as the same keys, and clicks come at any time. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "ui/action.h"
+#include "ui/term_keys.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct term_click last = { 0 };
+    for (size_t i = 0; i < size;) {
+        uint32_t c, again;
+        char name[16];
+        i += text_decode((const char *)data + i, size - i, &c);
+        uint32_t key = term_key_of_character(c);
+        key_name(key, name);
+        if (!memchr(name, 0, sizeof name))
+            abort();
+        if (key_parse(name, &again) && again != key)
+            abort();
+        struct term_mouse mouse = { .y = (int)(c & 7), .x = (int)(c >> 3 & 7) };
+        (void)term_click_is_double(&last, &mouse, (uint64_t)c << (c & 31));
+    }
+    return 0;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tracepoint payloads by a format from a file: the format up to the first NUL, then the payload. What is printed is clean. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "perf/payload.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    size_t n = strnlen((const char *)data, size), rest = size - n - (n < size);
+    const uint8_t *payload = data + size - rest;
+    struct buf out = { 0 };
+    for (int swap = 0; swap < 2; swap++) {
+        struct payload_format *f = payload_format_new((const char *)data, n, swap);
+        payload_print(f, payload, (uint32_t)rest, &out);
+        payload_format_free(f);
+    }
+    for (size_t i = 0; i < out.len;) {
+        uint32_t c;
+        i += text_decode(out.data + i, out.len - i, &c);
+        if (text_is_unsafe(c))
+            abort();
+    }
+    buf_done(&out);
+    return 0;
+}
