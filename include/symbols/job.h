@@ -19,14 +19,14 @@ struct job {
 struct job_reply {
     char payload[WORKER_MESSAGE_MAX];
     size_t payload_n;
-    int blob_fd; /* -1: none */
-    uint64_t blob_size;
+    int blob_fd; /* the memory that came with the request, for the blob */
+    uint64_t blob_size; /* 0: none */
 };
 
 /* Finds the request's kind and does it. */
 bool job_do(const struct job *job, struct job_reply *reply, struct error *e);
 void job_let_go(void); /* closes what is open for requests to come */
-/* Makes n bytes the reply's blob (a sealed copy). */
+/* Makes a copy of n bytes the reply's blob. */
 bool job_reply_blob(struct job_reply *reply, const void *bytes, size_t n, struct error *e);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The symbol worker: a child process that parses what is not to be trusted. One request at a time over a
- * SOCK_SEQPACKET socket; files go there, and sealed memory comes back, as descriptors. */
+/* The symbol worker: a child process that parses what is not to be trusted. One request at a time over a SOCK_SEQPACKET
+ * socket. Descriptors go one way only: files, and last the memory that the worker writes its answer to. */
 #ifndef FLAMETOP_SYMBOLS_WORKER_H
 #define FLAMETOP_SYMBOLS_WORKER_H
 
@@ -33,8 +33,8 @@ struct worker_message {
     uint32_t magic;
     uint32_t
         kind; /* request: enum worker_kind; answer: 0, or the enum error_class of the text in the payload */
-    uint64_t serial;    /* the answer's is the request's; 0: "I am ready", sent once at the start */
-    uint64_t blob_size; /* answer: of the descriptor that comes with it */
+    uint64_t serial;    /* the answer's is the request's; 0: "I am ready", sent once at the start, or (kind not 0) why not */
+    uint64_t blob_size; /* answer: bytes in the memory that came with the request */
     uint32_t payload_n, zero;
 };
 #define WORKER_MAGIC 0x57535446u /* FTSW */
@@ -42,11 +42,13 @@ struct worker_message {
 enum worker_result {
     WORKER_DONE,
     WORKER_REFUSED,     /* it lives, and says in the error what is wrong with the file */
-    WORKER_DIED,        /* crashed, or was ended by someone */
+    WORKER_DIED,        /* crashed, or was ended or stopped by someone */
     WORKER_LATE,        /* took longer than the limit and was ended */
     WORKER_STOPPED,     /* stop_fd became readable meanwhile */
-    WORKER_UNAVAILABLE, /* cannot be started */
+    WORKER_UNAVAILABLE, /* cannot be started or confined */
 };
+
+#define WORKER_ABANDONED_MAX 32
 
 struct worker {
     const char *path; /* borrowed; NULL: /proc/self/exe */
@@ -54,11 +56,18 @@ struct worker {
     int fd;           /* -1: not running */
     pid_t pid;
     uint64_t serial, started_ns;
+    uint64_t answered; /* bytes of answers in its life: it may have kept them */
     unsigned starts, never_ready; /* never_ready: starts in a row that came to nothing */
     bool disassembles;            /* the first that it was asked for is code: it has the disassembler, others cannot load it */
     bool ready;                   /* it has (after its end: had) come so far as to take requests */
     bool crashed;                 /* its last end was its own fault (or its memory's), no kill from outside */
+    bool stuck;                   /* it could not be ended: a file system does not answer it */
     uint64_t oom_kills;           /* of the machine, when it was started */
+    uint64_t used_ns;             /* CPU time that the last request took, or the time for which it was waited if that is longer
+                                     and it slept */
+    char refusal[400];            /* why no worker can be confined; then none is started any more. "": it can */
+    pid_t abandoned[WORKER_ABANDONED_MAX]; /* killed and not gone yet */
+    unsigned n_abandoned;
 };
 struct worker_request {
     enum worker_kind kind;
@@ -66,7 +75,8 @@ struct worker_request {
     unsigned n_fds;
     const void *payload;
     size_t payload_n;
-    uint64_t limit_ns; /* 0: 10 seconds; up to three times that if it had no half of it for want of a CPU */
+    /* Of CPU time, or of time for which it sleeps; 0: 10 seconds. Up to three times that if it waits for a CPU. */
+    uint64_t limit_ns;
 };
 struct worker_answer {
     const void *blob; /* that nobody can change: blob_free it; NULL: none */
@@ -84,11 +94,15 @@ enum worker_result worker_ask(struct worker *w, const struct worker_request *r, 
                               struct error *e);
 /* For what is spawned: signals as in a fresh program, for the thread that spawns has most of them blocked. */
 void worker_reset_signals(posix_spawnattr_t *attr);
-/* Ends it and reaps it; it is started anew when asked again. */
+/* Ends it and reaps it, within a second; it is started anew when asked again. */
 void worker_end(struct worker *w);
 
-/* The worker's side: gives up all that it does not need; never fails (what the system does not offer is left). */
-void sandbox_enter(void);
-void sandbox_drop_capabilities(void); /* no more than that; the user stays */
+/* worker_process.c, for worker.c: */
+/* Starts it; `first`: what it will be asked for first. */
+bool worker_start(struct worker *w, enum worker_kind first, struct error *e);
+/* State of its process as /proc tells it: 'R', 'S', 'D', 'T', …; 0: not known. */
+char worker_state(const struct worker *w);
+/* CPU time that it has taken in its life; UINT64_MAX: it has ended. */
+uint64_t worker_cpu_ns(const struct worker *w);
 
 #endif

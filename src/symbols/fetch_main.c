@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/library.h"
 #include "symbols/fetch.h"
+#include "symbols/sandbox.h"
 
 #define REPORT_FD     3
 #define REPORT_EACH   (100 * NS_PER_MS)
@@ -86,9 +87,11 @@ static void limit(int what, uint64_t most)
 static void confine(void)
 {
     struct sigaction sa = { .sa_handler = leave };
+    struct error e = { 0 };
 
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    sandbox_drop_capabilities();
+    if (!sandbox_no_new_privileges(&e) || !sandbox_drop_capabilities(&e))
+        answer(FETCH_FAILED, e.text);
     sigaction(SIGTERM, &sa, NULL);
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);

@@ -3,10 +3,8 @@
 #include "symbols/job.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -61,24 +59,14 @@ static char *read_whole(int fd, size_t max, size_t *n, struct error *e)
     return NULL;
 }
 
-static int sealed_memory(const void *bytes, size_t n, struct error *e)
-{
-    int fd = memfd_create("flametop-symbols", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-    if (fd >= 0 && file_write_all(fd, bytes, n, NULL) &&
-        !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
-        return fd;
-    error_sys(e, errno, "cannot make memory for the symbols");
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
 bool job_reply_blob(struct job_reply *reply, const void *bytes, size_t n, struct error *e)
 {
-    reply->blob_fd = sealed_memory(bytes, n, e);
+    if (n > WORKER_BLOB_MAX)
+        return error_set(e, ERROR_LIMIT, "what is made of the file takes more than 1 GB");
+    if (!file_write_all(reply->blob_fd, bytes, n, NULL))
+        return error_sys(e, errno, "cannot write what is made of the file to memory");
     reply->blob_size = n;
-    return reply->blob_fd >= 0;
+    return true;
 }
 
 static bool answer_table(struct table_builder *b, enum table_overlap overlap, struct job_reply *reply,

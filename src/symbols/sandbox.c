@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "symbols/worker.h"
+/* Gives up a child's rights. The order matters: the bounding set can only be lowered and groups can only be dropped
+ * while the process still has the capabilities for it. */
+#include "symbols/sandbox.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <grp.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -15,11 +21,8 @@
 #include <seccomp.h>
 #endif
 
-#define NOBODY          65534
-#define MEMORY_MAX      (UINT64_C(2) << 30)
-#define ADDRESSES_MAX   (UINT64_C(64) << 30) /* files that are mapped, too: those with debug information are large */
-#define CPU_SECONDS_MAX 300
-#define FILES_MAX       1024 /* lines.c keeps them open */
+#include "base/mem.h"
+#include "base/text.h"
 
 /* Sanitizers reserve terabytes of address space and make calls of their own. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -33,6 +36,8 @@
 #define SANITIZED 0
 #endif
 
+/* ---- resources ---- */
+
 static void limit(int what, uint64_t most)
 {
     struct rlimit now, want = { most, most };
@@ -42,89 +47,239 @@ static void limit(int what, uint64_t most)
     setrlimit(what, &want);
 }
 
-static void set_limits(void)
+void sandbox_limit(const struct sandbox_limits *limits)
 {
+    const struct {
+        int what;
+        uint64_t most;
+        bool of_memory;
+    } all[] = {
+        { RLIMIT_CPU, limits->cpu_seconds, false },  { RLIMIT_NOFILE, limits->files, false },
+        { RLIMIT_FSIZE, limits->file_bytes, false }, { RLIMIT_DATA, limits->memory_bytes, true },
+        { RLIMIT_AS, limits->address_bytes, true },
+    };
+
     limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_CPU, CPU_SECONDS_MAX);
-    limit(RLIMIT_NOFILE, FILES_MAX);
-    if (SANITIZED)
-        return;
-    limit(RLIMIT_DATA, MEMORY_MAX);
-    limit(RLIMIT_AS, ADDRESSES_MAX);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].most && !(SANITIZED && all[i].of_memory))
+            limit(all[i].what, all[i].most);
 }
 
-/* The bounding set goes first, while the right to lower it is there; the user next, for the same reason. */
-static void drop_privileges(void)
+/* ---- user and capabilities ---- */
+
+bool sandbox_no_new_privileges(struct error *e)
 {
+    return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+           error_sys(e, errno, "cannot confine the child process: no_new_privs is refused");
+}
+
 #ifdef HAVE_LIBCAP_NG
+/* What was asked for is not believed: the bounding set needs a capability to be lowered, the others must be gone. */
+bool sandbox_drop_capabilities(struct error *e)
+{
     capng_clear(CAPNG_SELECT_ALL);
     capng_apply(CAPNG_SELECT_BOUNDS);
+    capng_apply(CAPNG_SELECT_CAPS);
+    if (!capng_get_caps_process() && capng_have_capabilities(CAPNG_SELECT_CAPS) == CAPNG_NONE)
+        return true;
+    return error_set(e, ERROR_PERMISSION, "cannot confine the child process: its capabilities cannot be dropped");
+}
+
+static void drop_bounding_set(void)
+{
+    capng_clear(CAPNG_SELECT_ALL);
+    capng_apply(CAPNG_SELECT_BOUNDS);
+}
+
+static const bool can_drop_capabilities = true;
+#else
+bool sandbox_drop_capabilities(struct error *e)
+{
+    (void)e;
+    return true;
+}
+
+static void drop_bounding_set(void)
+{
+}
+
+static const bool can_drop_capabilities = false;
 #endif
-    if (geteuid() == 0) {
-        /* In a container that maps no such user each of these may fail: the capabilities go in any case. */
-        if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY))
-            errno = 0;
+
+/* Numbers that no distribution gives to anybody (systemd's list ends at 1879048191), one for each process; and where a
+ * container maps 65,536 users only, those that systemd gives to services for their lifetime. */
+#define OWN_UID_FIRST     2000000000u
+#define SERVICE_UID_FIRST 61184u
+#define SERVICE_UIDS      4336u
+#define SERVICE_TRIES     64u
+
+/* The first user namespace maps every number to itself. */
+static bool in_user_namespace(void)
+{
+    unsigned long inside, outside, n;
+    FILE *f = fopen("/proc/self/uid_map", "re");
+    bool is = f && fscanf(f, "%lu %lu %lu", &inside, &outside, &n) == 3 && (inside || outside || n < UINT32_MAX);
+
+    if (f)
+        fclose(f);
+    return is;
+}
+
+/* Of one process; false: it has ended. */
+static bool user_of(const char *pid, unsigned long *uid)
+{
+    char path[64], line[256];
+    bool found = false;
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%.20s/status", pid);
+    f = fopen(path, "re");
+    while (f && !found && fgets(line, sizeof line, f))
+        found = sscanf(line, "Uid: %lu", uid) == 1;
+    if (f)
+        fclose(f);
+    return found;
+}
+
+/* A process of the same user could stop and kill this one. Without /proc nobody knows of one. */
+static bool has_process(uid_t uid)
+{
+    DIR *proc = opendir("/proc");
+    struct dirent *d;
+    unsigned long of;
+    bool found = false;
+
+    while (proc && !found && (d = readdir(proc)))
+        found = d->d_name[0] >= '1' && d->d_name[0] <= '9' && user_of(d->d_name, &of) && of == uid;
+    if (proc)
+        closedir(proc);
+    return found;
+}
+
+static bool become(uid_t uid)
+{
+    uid_t real, effective, saved;
+
+    return !setresgid(uid, uid, uid) && !setresuid(uid, uid, uid) && !getresuid(&real, &effective, &saved) &&
+           real == uid && effective == uid && saved == uid;
+}
+
+static bool become_own_user(void)
+{
+    unsigned pid = (unsigned)getpid(), i;
+
+    if (become(OWN_UID_FIRST + pid))
+        return true;
+    for (i = 0; i < SERVICE_TRIES && errno == EINVAL; i++) {
+        uid_t uid = SERVICE_UID_FIRST + (pid + i) % SERVICE_UIDS;
+        if (!has_process(uid))
+            return become(uid);
     }
-#ifdef HAVE_LIBCAP_NG
-    capng_apply(CAPNG_SELECT_CAPS);
-#endif
+    return false;
 }
 
-void sandbox_drop_capabilities(void)
+/* Root of a user namespace that maps nobody else is an ordinary user outside, as its files and signals are. */
+static bool may_stay_root(int why)
 {
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-#ifdef HAVE_LIBCAP_NG
-    capng_clear(CAPNG_SELECT_ALL);
-    capng_apply(CAPNG_SELECT_BOUNDS);
-    capng_apply(CAPNG_SELECT_CAPS);
-#endif
+    return why == EINVAL && in_user_namespace() && can_drop_capabilities && (sandbox_has_filter() || SANITIZED);
 }
+
+static bool drop_root(struct error *e)
+{
+    drop_bounding_set();
+    if (setgroups(0, NULL) && !in_user_namespace())
+        return error_sys(e, errno, "cannot confine the child process: root's groups cannot be given up");
+    if (become_own_user() || may_stay_root(errno))
+        return true;
+    return error_sys(e, errno, "cannot confine the child process: root cannot become another user");
+}
+
+bool sandbox_drop_user(struct error *e)
+{
+    if (!sandbox_no_new_privileges(e))
+        return false;
+    if ((!geteuid() || !getuid()) && !drop_root(e))
+        return false;
+    if (!sandbox_drop_capabilities(e))
+        return false;
+    /* After the change of user, which clears the former. */
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
+        return error_sys(e, errno, "cannot confine the child process: prctl is refused");
+    return true;
+}
+
+/* ---- system calls ---- */
 
 #ifdef HAVE_LIBSECCOMP
-static void allow_only_needed_calls(void)
+bool sandbox_has_filter(void)
 {
-    static const int calls[] = {
-        SCMP_SYS(read),          SCMP_SYS(pread64),       SCMP_SYS(write),
-        SCMP_SYS(lseek),         SCMP_SYS(close),         SCMP_SYS(fstat),
-        SCMP_SYS(fstat64),       SCMP_SYS(newfstatat),    SCMP_SYS(statx),
-        SCMP_SYS(fcntl),         SCMP_SYS(fcntl64),       SCMP_SYS(mmap),
-        SCMP_SYS(mmap2),         SCMP_SYS(mremap),        SCMP_SYS(munmap),
-        SCMP_SYS(mprotect),      SCMP_SYS(madvise),       SCMP_SYS(brk),
-        SCMP_SYS(memfd_create),  SCMP_SYS(ftruncate),     SCMP_SYS(sendmsg),
-        SCMP_SYS(recvmsg),       SCMP_SYS(poll),          SCMP_SYS(ppoll),
-        SCMP_SYS(futex),         SCMP_SYS(getrandom),     SCMP_SYS(sysinfo),
-        SCMP_SYS(exit),          SCMP_SYS(exit_group),    SCMP_SYS(clock_gettime),
-        SCMP_SYS(rt_sigreturn),  SCMP_SYS(restart_syscall),
-    };
-    scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
-    size_t i;
+    return true;
+}
 
+static int add_rule(scmp_filter_ctx ctx, const struct sandbox_rule *r)
+{
+    int nr = seccomp_syscall_resolve_name(r->call);
+
+    if (nr == __NR_SCMP_ERROR)
+        return 0;
+    switch (r->action) {
+    case SANDBOX_ALLOW:
+        return seccomp_rule_add(ctx, SCMP_ACT_ALLOW, nr, 0);
+    case SANDBOX_ONLY:
+        return seccomp_rule_add(ctx, SCMP_ACT_ALLOW, nr, 1, SCMP_CMP64(r->argument, SCMP_CMP_MASKED_EQ, r->mask, r->value));
+    default:
+        return seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EACCES), nr, 0);
+    }
+}
+
+bool sandbox_filter(const struct sandbox_rule *rules, size_t n, struct error *e)
+{
+    scmp_filter_ctx ctx;
+    int failed = 0;
+
+    if (SANITIZED)
+        return true;
+    ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
     if (!ctx)
-        return;
-    for (i = 0; i < sizeof calls / sizeof *calls; i++)
-        seccomp_rule_add(ctx, SCMP_ACT_ALLOW, calls[i], 0);
-    /* libelf looks for its messages' translations, glibc for the machine's memory, libdw for its file's name and for
-     * files beside it: they do without. */
-    seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(openat), 0);
-    seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(open), 0);
-    seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(readlink), 0);
-    seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(readlinkat), 0);
-    seccomp_load(ctx);
+        return error_set(e, ERROR_SYSTEM, "cannot confine the child process: no system-call filter can be made");
+    for (size_t i = 0; i < n && !failed; i++)
+        failed = add_rule(ctx, &rules[i]);
+    if (!failed)
+        failed = seccomp_load(ctx);
     seccomp_release(ctx);
+    return !failed || error_sys(e, -failed, "cannot confine the child process: its system-call filter is refused");
 }
 #else
-static void allow_only_needed_calls(void)
+bool sandbox_has_filter(void)
 {
+    return false;
+}
+
+bool sandbox_filter(const struct sandbox_rule *rules, size_t n, struct error *e)
+{
+    (void)rules;
+    (void)n;
+    (void)e;
+    return true;
 }
 #endif
 
-void sandbox_enter(void)
+/* ---- environment ---- */
+
+extern char **environ;
+
+char **sandbox_environment(void)
 {
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    drop_privileges();
-    /* After the change of user, which clears it. */
-    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    set_limits();
-    if (!SANITIZED)
-        allow_only_needed_calls();
+    static const char *const kept[] = { "LD_LIBRARY_PATH=", "ASAN_OPTIONS=", "UBSAN_OPTIONS=", "TSAN_OPTIONS=", "LSAN_OPTIONS=" };
+    size_t n = SANITIZED ? sizeof kept / sizeof *kept : 1, to = 0;
+    char **env = mem_array(n + 1, sizeof *env);
+
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; environ && environ[i]; i++)
+            if (text_begins_with(environ[i], kept[k])) {
+                env[to++] = environ[i];
+                break;
+            }
+    env[to] = NULL;
+    return env;
 }

@@ -3,41 +3,44 @@
 #include "symbols/symbolizer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "symbols/disasm.h"
 #include "symbols/job.h"
+#include "symbols/sandbox.h"
 #include "symbols/worker.h"
 
 #define HOLD_MS 1500
 
-static void take_fds(struct job *q, struct msghdr *m)
+/* Files, and last the memory for the answer; -1: it did not come. */
+static int take_fds(struct job *q, struct msghdr *m)
 {
     struct cmsghdr *c = CMSG_FIRSTHDR(m);
+    int fds[WORKER_FDS_MAX + 1];
 
     q->n_fds = 0;
-    if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-        return;
-    q->n_fds = (unsigned)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-    memcpy(q->fds, CMSG_DATA(c), q->n_fds * sizeof(int));
+    if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS || c->cmsg_len < CMSG_LEN(sizeof(int)) ||
+        c->cmsg_len > CMSG_LEN(sizeof fds))
+        return -1;
+    q->n_fds = (unsigned)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int)) - 1;
+    memcpy(fds, CMSG_DATA(c), (q->n_fds + 1) * sizeof(int));
+    memcpy(q->fds, fds, q->n_fds * sizeof(int));
+    return fds[q->n_fds];
 }
 
-static bool receive(int fd, struct job *q)
+static bool receive(int fd, struct job *q, int *blob_fd)
 {
     struct iovec iov[] = { { &q->head, sizeof q->head }, { q->payload, WORKER_MESSAGE_MAX } };
     union {
         struct cmsghdr align;
-        char bytes[CMSG_SPACE(sizeof q->fds)];
+        char bytes[CMSG_SPACE((WORKER_FDS_MAX + 1) * sizeof(int))];
     } control;
     struct msghdr m = {
         .msg_iov = iov, .msg_iovlen = 2, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes
@@ -51,42 +54,32 @@ static bool receive(int fd, struct job *q)
         q->head.payload_n != (size_t)n - sizeof q->head)
         return false;
     q->payload[q->head.payload_n] = '\0';
-    take_fds(q, &m);
-    return true;
+    *blob_fd = take_fds(q, &m);
+    return *blob_fd >= 0;
 }
 
-static bool send_reply(int fd, const struct job *q, struct job_reply *reply, const struct error *e)
+static bool send_message(int fd, struct worker_message *head, const char *payload, size_t n)
 {
-    struct worker_message head = { .magic = WORKER_MAGIC,
-                                   .kind = (uint32_t)e->class,
-                                   .serial = q->head.serial,
-                                   .blob_size = reply->blob_size };
-    struct iovec iov[] = { { &head, sizeof head }, { reply->payload, reply->payload_n } };
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } control = { 0 };
+    struct iovec iov[] = { { head, sizeof *head }, { (void *)(uintptr_t)payload, n } };
     struct msghdr m = { .msg_iov = iov, .msg_iovlen = 2 };
-    ssize_t n;
+    ssize_t sent;
 
-    if (e->class != ERROR_NONE) {
-        iov[1].iov_base = (void *)(uintptr_t)e->text;
-        iov[1].iov_len = strlen(e->text);
-    }
-    head.payload_n = (uint32_t)iov[1].iov_len;
-    if (reply->blob_fd >= 0) {
-        struct cmsghdr *c = &control.align;
-        m.msg_control = control.bytes;
-        m.msg_controllen = sizeof control.bytes;
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(c), &reply->blob_fd, sizeof(int));
-    }
+    head->magic = WORKER_MAGIC;
+    head->payload_n = (uint32_t)n;
     do {
-        n = sendmsg(fd, &m, MSG_NOSIGNAL);
-    } while (n < 0 && errno == EINTR);
-    return n > 0;
+        sent = sendmsg(fd, &m, MSG_NOSIGNAL);
+    } while (sent < 0 && errno == EINTR);
+    return sent > 0;
+}
+
+static bool send_reply(int fd, const struct job *q, const struct job_reply *reply, const struct error *e)
+{
+    struct worker_message head = { .kind = (uint32_t)e->class, .serial = q->head.serial };
+
+    if (e->class != ERROR_NONE)
+        return send_message(fd, &head, e->text, strlen(e->text));
+    head.blob_size = reply->blob_size;
+    return send_message(fd, &head, reply->payload, reply->payload_n);
 }
 
 static bool serve_one(int fd)
@@ -97,17 +90,15 @@ static bool serve_one(int fd)
     bool sent;
     unsigned i;
 
-    if (!receive(fd, &q))
+    if (!receive(fd, &q, &reply.blob_fd))
         return false;
     reply.payload_n = reply.blob_size = 0;
-    reply.blob_fd = -1;
     if (!job_do(&q, &reply, &e) && e.class == ERROR_NONE)
         error_set(&e, ERROR_FORMAT, "cannot be read");
     sent = send_reply(fd, &q, &reply, &e);
     for (i = 0; i < q.n_fds; i++)
         close(q.fds[i]);
-    if (reply.blob_fd >= 0)
-        close(reply.blob_fd);
+    close(reply.blob_fd);
     return sent;
 }
 
@@ -130,13 +121,19 @@ static void load_disassembler(int fd)
         disasm_load(NULL);
 }
 
-static void say_ready(int fd)
+/* Who cannot be confined reads nothing: the parent shows why. */
+static void enter_sandbox(int fd)
 {
-    struct worker_message hello = { .magic = WORKER_MAGIC };
-    struct iovec iov = { &hello, sizeof hello };
-    struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+    struct worker_message hello = { 0 };
+    struct error e = { 0 };
 
-    sendmsg(fd, &m, MSG_NOSIGNAL);
+    if (sandbox_enter_worker(&e)) {
+        send_message(fd, &hello, NULL, 0);
+        return;
+    }
+    hello.kind = (uint32_t)e.class;
+    send_message(fd, &hello, e.text, strlen(e.text));
+    _exit(1);
 }
 
 /* A large file's table does not stay with a worker that waits. What is open takes memory, too, and who asked for lines of a
@@ -160,8 +157,7 @@ void symbol_worker_main(int fd)
     syscall(SYS_close_range, (unsigned)fd + 1, ~0u, 0);
 #endif
     load_disassembler(fd);
-    sandbox_enter();
-    say_ready(fd);
+    enter_sandbox(fd);
     while (serve_one(fd))
         rest(fd);
     _exit(0);

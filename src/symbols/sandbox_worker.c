@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The confinement of the symbol worker: the system calls that libelf, libdw, the demangler and malloc make, with the
+ * arguments that they use. The worker gets its files, and the memory for its answer, over its socket. */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "symbols/sandbox.h"
+#include "symbols/worker.h"
+
+#define MEMORY_MAX      (UINT64_C(2) << 30)
+#define ADDRESSES_MAX   (UINT64_C(64) << 30) /* files that are mapped, too: those with debug information are large */
+#define CPU_SECONDS_MAX 300
+#define FILES_MAX       1024 /* lines.c keeps them open */
+
+#define ALLOW(name)                     { name, SANDBOX_ALLOW, 0, 0, 0 }
+#define ONLY(name, argument, mask, value) { name, SANDBOX_ONLY, argument, mask, value }
+#define EQUAL(name, argument, value)    ONLY(name, argument, UINT32_MAX, (uint64_t)(unsigned)(value))
+#define REFUSE(name)                    { name, SANDBOX_REFUSE, 0, 0, 0 }
+
+/* The old mmap of 32-bit x86 has its arguments in memory, which no filter sees. */
+#ifdef __NR_mmap2
+#define MMAP "mmap2"
+#else
+#define MMAP "mmap"
+#endif
+
+static const struct sandbox_rule rules[] = {
+    ALLOW("read"), ALLOW("pread64"), ALLOW("write"), ALLOW("lseek"), ALLOW("close"),
+    ALLOW("fstat"), ALLOW("fstat64"), ALLOW("newfstatat"), ALLOW("statx"),
+    ALLOW("munmap"), ALLOW("brk"), ALLOW("poll"), ALLOW("ppoll"), ALLOW("futex"),
+    ALLOW("getrandom"), ALLOW("sysinfo"), ALLOW("clock_gettime"), ALLOW("clock_gettime64"),
+    ALLOW("rt_sigreturn"), ALLOW("restart_syscall"), ALLOW("exit"), ALLOW("exit_group"),
+    EQUAL("sendmsg", 0, SANDBOX_WORKER_SOCKET), EQUAL("recvmsg", 0, SANDBOX_WORKER_SOCKET),
+    /* No locks on files, which other users would see, no owner of signals, no leases. elf_begin asks for the flags. */
+    EQUAL("fcntl", 1, F_GETFD), EQUAL("fcntl", 1, F_GETFL), EQUAL("fcntl", 1, F_DUPFD_CLOEXEC),
+    EQUAL("fcntl64", 1, F_GETFD), EQUAL("fcntl64", 1, F_GETFL), EQUAL("fcntl64", 1, F_DUPFD_CLOEXEC),
+    /* No code is made or loaded here: capstone, which is loaded by name, is there before. */
+    ONLY(MMAP, 2, PROT_EXEC, 0), ONLY("mprotect", 2, PROT_EXEC, 0), ONLY("mremap", 3, ~(uint64_t)MREMAP_MAYMOVE, 0),
+    EQUAL("madvise", 2, MADV_NORMAL), EQUAL("madvise", 2, MADV_RANDOM), EQUAL("madvise", 2, MADV_SEQUENTIAL),
+    EQUAL("madvise", 2, MADV_WILLNEED), EQUAL("madvise", 2, MADV_DONTNEED), EQUAL("madvise", 2, MADV_HUGEPAGE),
+    /* libelf looks for its messages' translations, glibc for the machine's memory, libdw for its file's name and for
+     * files beside it: they do without. */
+    REFUSE("openat"), REFUSE("open"), REFUSE("readlink"), REFUSE("readlinkat"),
+};
+
+bool sandbox_enter_worker(struct error *e)
+{
+    static const struct sandbox_limits limits = { .cpu_seconds = CPU_SECONDS_MAX,
+                                                  .files = FILES_MAX,
+                                                  .file_bytes = WORKER_BLOB_MAX,
+                                                  .memory_bytes = MEMORY_MAX,
+                                                  .address_bytes = ADDRESSES_MAX };
+
+    if (!sandbox_drop_user(e))
+        return false;
+    signal(SIGXFSZ, SIG_IGN); /* an answer that is too long is an error, no crash */
+    sandbox_limit(&limits);
+    return sandbox_filter(rules, sizeof rules / sizeof *rules, e);
+}

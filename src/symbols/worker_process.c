@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Starts and ends the process of a symbol worker. A worker that waits for a file system that does not answer cannot be
+ * killed: it is left alone then, and another one takes its place. */
+#include "symbols/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "symbols/sandbox.h"
+#include "symbols/symbolizer.h"
+
+#define NEVER_READY_MAX 8
+#define VMSTAT_MAX      65536
+#define STAT_MAX        4096
+#define END_NS          (500 * NS_PER_MS) /* for a process that was killed to be gone */
+#define END_LOOK_NS     (2 * NS_PER_MS)
+
+void worker_reset_signals(posix_spawnattr_t *attr)
+{
+    sigset_t none, all;
+
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(attr, &none);
+    posix_spawnattr_setsigdefault(attr, &all);
+    posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+}
+
+/* What the worker has for its input and output, above these: /dev/null, or where a root has none a file without a name. */
+static int open_nothing(void)
+{
+    int fd = open("/dev/null", O_RDWR | O_CLOEXEC), high;
+
+    if (fd < 0)
+        fd = memfd_create("nothing", MFD_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    high = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+    close(fd);
+    return high;
+}
+
+/* Descriptor 3 by way of a high one: the socket itself may be 0, 1 or 2 where those were closed. */
+static int spawn(const char *path, int socket_fd, pid_t *pid)
+{
+    char *argv[] = { "flametop", SYMBOL_WORKER_ARG, NULL }, **env;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    int high = fcntl(socket_fd, F_DUPFD_CLOEXEC, 10), nothing;
+    int failed, i;
+
+    if (high < 0)
+        return errno;
+    nothing = open_nothing();
+    if (nothing < 0) {
+        failed = errno;
+        close(high);
+        return failed;
+    }
+    env = sandbox_environment();
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attr);
+    worker_reset_signals(&attr);
+    posix_spawn_file_actions_adddup2(&actions, high, SANDBOX_WORKER_SOCKET);
+    for (i = 0; i < 3; i++)
+        posix_spawn_file_actions_adddup2(&actions, nothing, i);
+    failed = posix_spawn(pid, path ? path : "/proc/self/exe", &actions, &attr, argv, env);
+    mem_free(env);
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&actions);
+    close(nothing);
+    close(high);
+    return failed;
+}
+
+/* How often the kernel has killed for want of memory, on the machine or in a cgroup; 0: not known. */
+static uint64_t count_oom_kills(void)
+{
+    static const char key[] = "\noom_kill ";
+    struct buf text = { 0 };
+    const char *at = file_read("/proc/vmstat", VMSTAT_MAX, &text, NULL) ? strstr(buf_str(&text), key) : NULL;
+    uint64_t n = at ? strtoull(at + sizeof key - 1, NULL, 10) : 0;
+
+    buf_done(&text);
+    return n;
+}
+
+/* Those that the kernel has ended meanwhile. */
+static void reap_abandoned(struct worker *w)
+{
+    unsigned left = 0;
+
+    for (unsigned i = 0; i < w->n_abandoned; i++)
+        if (!waitpid(w->abandoned[i], NULL, WNOHANG))
+            w->abandoned[left++] = w->abandoned[i];
+    w->n_abandoned = left;
+}
+
+bool worker_start(struct worker *w, enum worker_kind first, struct error *e)
+{
+    int pair[2], failed;
+
+    reap_abandoned(w);
+    if (w->refusal[0])
+        return error_set(e, ERROR_PERMISSION, "%s", w->refusal);
+    if (w->n_abandoned == WORKER_ABANDONED_MAX)
+        return error_set(e, ERROR_LIMIT, "%u symbol workers hang on file systems that do not answer: no more are started",
+                         w->n_abandoned);
+    if (w->never_ready >= NEVER_READY_MAX)
+        return error_set(e, ERROR_SYSTEM, "the symbol worker ended %u times in a row before it was ready",
+                         w->never_ready);
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+        return error_sys(e, errno, "cannot make the symbol worker's socket");
+    failed = spawn(w->path, pair[1], &w->pid);
+    close(pair[1]);
+    if (failed) {
+        close(pair[0]);
+        return error_sys(e, failed, "cannot start the symbol worker (%s)",
+                         w->path ? w->path : "/proc/self/exe");
+    }
+    w->fd = pair[0];
+    w->starts++;
+    w->ready = w->stuck = false;
+    w->answered = 0;
+    w->disassembles = first == WORKER_CODE;
+    w->started_ns = clock_now_ns();
+    w->oom_kills = count_oom_kills();
+    return true;
+}
+
+char worker_state(const struct worker *w)
+{
+    struct buf text = { 0 };
+    char path[40], state = 0;
+    const char *at;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)w->pid);
+    at = file_read(path, STAT_MAX, &text, NULL) ? strrchr(buf_str(&text), ')') : NULL;
+    if (at && at[1] == ' ')
+        state = at[2];
+    buf_done(&text);
+    return state;
+}
+
+uint64_t worker_cpu_ns(const struct worker *w)
+{
+    struct timespec t;
+    clockid_t clock;
+
+    if (clock_getcpuclockid(w->pid, &clock) || clock_gettime(clock, &t))
+        return UINT64_MAX;
+    return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+/* False: it is still there. */
+static bool wait_for_end(const struct worker *w, int *status, pid_t *done)
+{
+    const struct timespec pause = { .tv_nsec = (long)END_LOOK_NS };
+    uint64_t end_ns = clock_now_ns() + END_NS;
+
+    *status = 0;
+    for (;;) {
+        *done = waitpid(w->pid, status, WNOHANG);
+        if (*done > 0 || (*done < 0 && errno != EINTR))
+            return true;
+        if (clock_now_ns() >= end_ns)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* Sets `crashed` if the worker ended by its own fault. Whoever kills for want of memory would do so each time. */
+static void reap(struct worker *w)
+{
+    int status;
+    pid_t done;
+
+    kill(w->pid, SIGKILL);
+    if (!wait_for_end(w, &status, &done)) {
+        w->stuck = worker_state(w) == 'D';
+        w->crashed = w->stuck;
+        w->abandoned[w->n_abandoned++] = w->pid;
+        return;
+    }
+    w->crashed = done == w->pid &&
+                 (WIFEXITED(status) || (WTERMSIG(status) != SIGKILL && WTERMSIG(status) != SIGTERM) ||
+                  count_oom_kills() != w->oom_kills);
+}
+
+void worker_end(struct worker *w)
+{
+    if (w->fd < 0)
+        return;
+    close(w->fd);
+    w->fd = -1;
+    reap(w);
+}
