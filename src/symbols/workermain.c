@@ -133,6 +133,9 @@ static void enter_sandbox(int fd)
     }
     hello.kind = (uint32_t)e.class;
     send_message(fd, &hello, e.text, strlen(e.text));
+    /* Until the parent has read it and ends this process: a socket that is closed early may lose it. */
+    while (recv(fd, &hello, sizeof hello, 0) > 0)
+        ;
     _exit(1);
 }
 

@@ -1,0 +1,739 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a worker can still do that was taken over, and what a hostile one can do to its parent. */
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "symbolizer_fixture.h"
+#include "symbols/blob.h"
+#include "symbols/sandbox.h"
+
+#define HOSTILE_ARG "--hostile"
+#define ANSWERS     400
+
+/* ---- a worker that was taken over ---- */
+
+enum fate {
+    SUCCEEDED = 40, /* exit status */
+    REFUSED,
+    NOT_CONFINED,
+};
+static int file_fd = -1, memory_fd = -1;
+
+static int lock_file(void)
+{
+    struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 1, .l_len = 1 };
+
+    return fcntl(file_fd, F_SETLK, &lock);
+}
+
+static int lock_open_file(void)
+{
+    struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1 };
+
+    return fcntl(file_fd, F_OFD_SETLK, &lock);
+}
+
+static int look_at_locks(void)
+{
+    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+
+    return fcntl(file_fd, F_GETLK, &lock);
+}
+
+static int own_signals(void)
+{
+    return fcntl(file_fd, F_SETOWN, getppid());
+}
+
+static int choose_signal(void)
+{
+    return fcntl(file_fd, F_SETSIG, SIGKILL);
+}
+
+static int take_lease(void)
+{
+    return fcntl(file_fd, F_SETLEASE, F_RDLCK);
+}
+
+static int notice_changes(void)
+{
+    return fcntl(file_fd, F_NOTIFY, DN_CREATE);
+}
+
+static int change_pipe(void)
+{
+    return fcntl(file_fd, F_SETPIPE_SZ, 1 << 20);
+}
+
+static int seal(void)
+{
+    return fcntl(memory_fd, F_ADD_SEALS, F_SEAL_SEAL);
+}
+
+static int map_code(int protection)
+{
+    return mmap(NULL, 4096, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1 : 0;
+}
+
+static int map_writable_code(void)
+{
+    return map_code(PROT_READ | PROT_WRITE | PROT_EXEC);
+}
+
+static int map_file_as_code(void)
+{
+    return mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file_fd, 0) == MAP_FAILED ? -1 : 0;
+}
+
+static int make_code_of_data(void)
+{
+    static char page[8192] __attribute__((aligned(4096)));
+
+    return mprotect(page, 4096, PROT_READ | PROT_EXEC);
+}
+
+static int move_mapping_over_another(void)
+{
+    void *a = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return mremap(a, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)map_code) == MAP_FAILED ? -1 : 0;
+}
+
+static int cut_memory(void)
+{
+    return madvise((void *)((uintptr_t)&file_fd & ~(uintptr_t)4095), 4096, MADV_REMOVE);
+}
+
+static int make_memory(void)
+{
+    return memfd_create("x", 0);
+}
+
+static int make_memory_longer(void)
+{
+    return ftruncate(memory_fd, (off_t)WORKER_BLOB_MAX + 4096);
+}
+
+static int write_too_far(void)
+{
+    lseek(memory_fd, (off_t)WORKER_BLOB_MAX, SEEK_SET);
+    return write(memory_fd, "x", 1) == 1 ? 0 : -1;
+}
+
+static int open_shadow(void)
+{
+    return open("/etc/shadow", O_RDONLY);
+}
+
+static int open_self(void)
+{
+    return (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR);
+}
+
+static int make_socket(void)
+{
+    return socket(AF_UNIX, SOCK_STREAM, 0);
+}
+
+static int send_elsewhere(void)
+{
+    struct msghdr m = { 0 };
+
+    return (int)sendmsg(file_fd, &m, 0);
+}
+
+static int trace_parent(void)
+{
+    return (int)ptrace(PTRACE_ATTACH, getppid(), NULL, NULL);
+}
+
+static int read_parent(void)
+{
+    return (int)syscall(SYS_process_vm_readv, getppid(), NULL, 0, NULL, 0, 0);
+}
+
+static int kill_parent(void)
+{
+    return kill(getppid(), 0);
+}
+
+static int fork_again(void)
+{
+    return (int)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+static int run_program(void)
+{
+    return execl("/bin/true", "true", (char *)NULL);
+}
+
+static int make_namespace(void)
+{
+    return unshare(CLONE_NEWUSER);
+}
+
+static int become_traceable(void)
+{
+    return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+}
+
+static int call_device(void)
+{
+    return (int)syscall(SYS_ioctl, file_fd, 0, 0);
+}
+
+static int measure_events(void)
+{
+    return (int)syscall(SYS_perf_event_open, NULL, 0, -1, -1, 0);
+}
+
+static int change_limits(void)
+{
+    struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
+
+    return setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* What it does need. */
+static int read_file(void)
+{
+    char c;
+
+    return pread(file_fd, &c, 1, 0) == 1 ? 0 : -1;
+}
+
+static int copy_descriptor(void)
+{
+    return fcntl(file_fd, F_DUPFD_CLOEXEC, 0);
+}
+
+static int map_file(void)
+{
+    return mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, file_fd, 0) == MAP_FAILED ? -1 : 0;
+}
+
+static int take_memory(void)
+{
+    char *p = malloc(64 << 20);
+
+    if (!p)
+        return -1;
+    memset(p, 1, 64 << 20);
+    p = realloc(p, 80 << 20);
+    free(p);
+    return p ? 0 : -1;
+}
+
+static int write_answer(void)
+{
+    return write(memory_fd, "x", 1) == 1 ? 0 : -1;
+}
+
+/* What becomes of a confined process that tries it: killed by its filter, refused, or it succeeds. */
+static int fate_of(int (*attempt)(void))
+{
+    int status;
+    pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    if (!pid) {
+        struct error e = { 0 };
+        if (!sandbox_enter_worker(&e))
+            _exit(NOT_CONFINED);
+        _exit(attempt() < 0 ? REFUSED : SUCCEEDED);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFSIGNALED(status)) {
+        assert_int_equal(WTERMSIG(status), SIGSYS);
+        return -1;
+    }
+    return WEXITSTATUS(status);
+}
+
+static void open_files(void)
+{
+    char path[] = "/tmp/flametop-test-XXXXXX", page[4096] = { 1 };
+    int fd = mkstemp(path);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, page, sizeof page), sizeof page);
+    close(fd);
+    file_fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_true(file_fd >= 0);
+    unlink(path);
+    memory_fd = memfd_create("answer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    assert_true(memory_fd >= 0);
+}
+
+static void need_filter(void)
+{
+    if (SANITIZED || !sandbox_has_filter()) {
+        print_message("this build has no filter of system calls\n");
+        skip();
+    }
+}
+
+static void what_a_worker_needs_it_may_do(void **state)
+{
+    static int (*const needed[])(void) = { read_file, copy_descriptor, map_file, take_memory, write_answer };
+
+    (void)state;
+    open_files();
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        assert_int_equal(fate_of(needed[i]), SUCCEEDED);
+    close(file_fd);
+    close(memory_fd);
+}
+
+static void a_worker_that_was_taken_over_does_no_harm(void **state)
+{
+    static const struct {
+        const char *what;
+        int (*attempt)(void);
+    } attempts[] = {
+        { "F_SETLK", lock_file },
+        { "F_OFD_SETLK", lock_open_file },
+        { "F_GETLK", look_at_locks },
+        { "F_SETOWN", own_signals },
+        { "F_SETSIG", choose_signal },
+        { "F_SETLEASE", take_lease },
+        { "F_NOTIFY", notice_changes },
+        { "F_SETPIPE_SZ", change_pipe },
+        { "F_ADD_SEALS", seal },
+        { "mmap W+X", map_writable_code },
+        { "mmap of a file as code", map_file_as_code },
+        { "mprotect to code", make_code_of_data },
+        { "mremap to a fixed place", move_mapping_over_another },
+        { "MADV_REMOVE", cut_memory },
+        { "memfd_create", make_memory },
+        { "ftruncate beyond 1 GB", make_memory_longer },
+        { "write beyond 1 GB", write_too_far },
+        { "open", open_shadow },
+        { "openat", open_self },
+        { "socket", make_socket },
+        { "sendmsg elsewhere", send_elsewhere },
+        { "ptrace", trace_parent },
+        { "process_vm_readv", read_parent },
+        { "kill", kill_parent },
+        { "fork", fork_again },
+        { "execve", run_program },
+        { "unshare", make_namespace },
+        { "prctl", become_traceable },
+        { "ioctl", call_device },
+        { "perf_event_open", measure_events },
+        { "setrlimit", change_limits },
+    };
+    unsigned killed = 0, refused = 0;
+
+    (void)state;
+    need_filter();
+    open_files();
+    for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
+        int fate = fate_of(attempts[i].attempt);
+        if (fate != -1 && fate != REFUSED)
+            fail_msg("%s: %s", attempts[i].what, fate == SUCCEEDED ? "succeeded" : "the sandbox was not entered");
+        killed += fate == -1;
+        refused += fate == REFUSED;
+    }
+    print_message("%zu attempts: %u killed, %u refused\n", sizeof attempts / sizeof *attempts, killed, refused);
+    assert_true(killed > refused);
+    close(file_fd);
+    close(memory_fd);
+}
+
+/* Answers beyond the limit are errors without a filter, too. */
+static void an_answer_has_a_limit(void **state)
+{
+    (void)state;
+    open_files();
+    assert_int_equal(fate_of(write_too_far), REFUSED);
+    close(file_fd);
+    close(memory_fd);
+}
+
+/* ---- its user ---- */
+
+static bool read_status(pid_t pid, const char *key, char *value, size_t cap)
+{
+    char path[64], line[256];
+    bool found = false;
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    f = fopen(path, "re");
+    while (f && !found && fgets(line, sizeof line, f))
+        if ((found = !strncmp(line, key, strlen(key))))
+            snprintf(value, cap, "%s", line + strlen(key));
+    if (f)
+        fclose(f);
+    return found;
+}
+
+/* A child that is confined and waits, or says why not. */
+static pid_t confined_child(char *why, size_t cap, bool (*prepare)(void))
+{
+    int ends[2];
+    ssize_t n;
+    pid_t pid;
+
+    assert_int_equal(pipe(ends), 0);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (!pid) {
+        struct error e = { 0 };
+        if (prepare && !prepare())
+            dprintf(ends[1], "unable");
+        else if (sandbox_drop_user(&e))
+            dprintf(ends[1], "confined");
+        else
+            dprintf(ends[1], "%s", e.text);
+        for (;;)
+            pause();
+    }
+    close(ends[1]);
+    n = read(ends[0], why, cap - 1);
+    why[n > 0 ? n : 0] = '\0';
+    close(ends[0]);
+    return pid;
+}
+
+static void end_child(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static void root_becomes_a_user_that_nobody_else_is(void **state)
+{
+    char why[512], text[256];
+    unsigned long a, b, group;
+    pid_t first, second;
+
+    (void)state;
+    if (geteuid()) {
+        print_message("only root can become another user\n");
+        skip();
+    }
+    first = confined_child(why, sizeof why, NULL);
+    assert_string_equal(why, "confined");
+    second = confined_child(why, sizeof why, NULL);
+    assert_string_equal(why, "confined");
+    assert_true(read_status(first, "Uid:", text, sizeof text));
+    assert_int_equal(sscanf(text, "%lu", &a), 1);
+    assert_true(read_status(first, "Gid:", text, sizeof text));
+    assert_int_equal(sscanf(text, "%lu", &group), 1);
+    assert_true(read_status(first, "Groups:", text, sizeof text));
+    assert_int_equal(strspn(text, " \t\n"), strlen(text));
+    assert_true(read_status(second, "Uid:", text, sizeof text));
+    assert_int_equal(sscanf(text, "%lu", &b), 1);
+    print_message("users %lu and %lu\n", a, b);
+    assert_true(a && a != 65534 && a != b && group == a);
+    end_child(first);
+    end_child(second);
+}
+
+static bool write_proc(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+/* Like `unshare -Ur`: root inside, and nobody else is known. */
+static bool enter_namespace(void)
+{
+    char map[64], groups[64];
+
+    snprintf(map, sizeof map, "0 %u 1", (unsigned)geteuid());
+    snprintf(groups, sizeof groups, "0 %u 1", (unsigned)getegid());
+    if (unshare(CLONE_NEWUSER) || !write_proc("/proc/self/setgroups", "deny") || !write_proc("/proc/self/uid_map", map))
+        return false;
+    return write_proc("/proc/self/gid_map", groups);
+}
+
+static void root_of_a_namespace_without_others_has_no_capabilities(void **state)
+{
+    char why[512], text[256];
+    pid_t pid = confined_child(why, sizeof why, enter_namespace);
+
+    (void)state;
+    if (!strcmp(why, "unable")) {
+        end_child(pid);
+        print_message("this kernel lets nobody make a user namespace\n");
+        skip();
+    }
+#if defined(HAVE_LIBCAP_NG) && defined(HAVE_LIBSECCOMP)
+    assert_string_equal(why, "confined");
+    assert_true(read_status(pid, "CapEff:", text, sizeof text));
+    assert_int_equal(strspn(text, "\t0\n"), strlen(text));
+    assert_true(read_status(pid, "CapPrm:", text, sizeof text));
+    assert_int_equal(strspn(text, "\t0\n"), strlen(text));
+#else
+    (void)text;
+    assert_non_null(strstr(why, "root cannot become another user"));
+#endif
+    end_child(pid);
+}
+
+/* As in a container that takes CAP_SETUID away from its root. */
+static bool lose_setuid(void)
+{
+    struct {
+        uint32_t version;
+        int pid;
+    } head = { 0x20080522, 0 };
+    struct {
+        uint32_t effective, permitted, inheritable;
+    } data[2] = { { 0 } };
+
+    return !syscall(SYS_capset, &head, data);
+}
+
+static void root_that_cannot_become_another_user_is_refused(void **state)
+{
+    char why[512];
+    pid_t pid;
+
+    (void)state;
+    if (geteuid()) {
+        print_message("only root can become another user\n");
+        skip();
+    }
+    pid = confined_child(why, sizeof why, lose_setuid);
+    print_message("%s\n", why);
+    assert_non_null(strstr(why, "cannot confine the child process: root"));
+    end_child(pid);
+}
+
+/* ---- a hostile worker ---- */
+
+static bool receive_request(struct worker_message *head)
+{
+    static char payload[WORKER_MESSAGE_MAX];
+    struct iovec iov[] = { { head, sizeof *head }, { payload, sizeof payload } };
+    struct msghdr m = { .msg_iov = iov, .msg_iovlen = 2 };
+
+    return recvmsg(SANDBOX_WORKER_SOCKET, &m, 0) >= (ssize_t)sizeof *head;
+}
+
+/* Is ready as any other, and sends two descriptors with each answer. */
+static void __attribute__((noreturn)) be_hostile(void)
+{
+    struct worker_message head = { .magic = WORKER_MAGIC };
+    int fds[2] = { SANDBOX_WORKER_SOCKET, SANDBOX_WORKER_SOCKET };
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof fds)];
+    } control = { 0 };
+    struct iovec iov = { &head, sizeof head };
+    struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control };
+
+    control.align.cmsg_level = SOL_SOCKET;
+    control.align.cmsg_type = SCM_RIGHTS;
+    control.align.cmsg_len = CMSG_LEN(sizeof fds);
+    memcpy(CMSG_DATA(&control.align), fds, sizeof fds);
+    send(SANDBOX_WORKER_SOCKET, &head, sizeof head, MSG_NOSIGNAL);
+    while (receive_request(&head)) {
+        head.kind = head.payload_n = 0;
+        head.blob_size = 0;
+        sendmsg(SANDBOX_WORKER_SOCKET, &m, MSG_NOSIGNAL);
+    }
+    _exit(0);
+}
+
+static void worker_script(const struct setup *s, char *path, size_t cap)
+{
+    char self[512] = "", text[640];
+
+    assert_true(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
+    snprintf(text, sizeof text, "#!/bin/sh\nexec %s %s\n", self, HOSTILE_ARG);
+    write_text(s, "hostile", text, path, cap);
+    chmod(path, 0700);
+}
+
+static unsigned count_descriptors(pid_t pid)
+{
+    char path[64];
+    unsigned n = 0;
+    DIR *d;
+
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    d = opendir(path);
+    while (d && readdir(d))
+        n++;
+    if (d)
+        closedir(d);
+    return n;
+}
+
+static void answers_leak_no_descriptor(void **state)
+{
+    static struct worker_answer a;
+    struct worker w = WORKER_INIT;
+    struct worker_request r = { .kind = WORKER_ELF, .n_fds = 1 };
+    struct error e = { 0 };
+    unsigned ours = 0, its = 0, i;
+
+    (void)state;
+    for (i = 0; i < ANSWERS; i++) {
+        r.fds[0] = elf_maker_open(&plain_elf);
+        assert_int_equal(worker_ask(&w, &r, &a, &e), WORKER_DONE);
+        close(r.fds[0]);
+        blob_free(a.blob, a.blob_size);
+        if (!i) {
+            ours = count_descriptors(getpid());
+            its = count_descriptors(w.pid);
+        }
+    }
+    print_message("after 1 answer %u and %u, after %d answers %u and %u\n", ours, its, ANSWERS, count_descriptors(getpid()),
+                  count_descriptors(w.pid));
+    assert_int_equal(w.starts, 1);
+    assert_int_equal(count_descriptors(getpid()), ours);
+    /* the last request's file and memory may still be open */
+    assert_in_range(count_descriptors(w.pid), 0, its + 2);
+    worker_end(&w);
+}
+
+static void descriptors_of_a_hostile_worker_are_not_taken(void **state)
+{
+    static struct worker_answer a;
+    char path[128];
+    struct worker w = WORKER_INIT;
+    struct worker_request r = { .kind = WORKER_DEMANGLE };
+    struct error e = { 0 };
+    unsigned before = count_descriptors(getpid()), i;
+
+    worker_script(*state, path, sizeof path);
+    w.path = path;
+    for (i = 0; i < ANSWERS; i++)
+        assert_int_equal(worker_ask(&w, &r, &a, &e), WORKER_DIED);
+    worker_end(&w);
+    print_message("before %u, after %u answers %u\n", before, i, count_descriptors(getpid()));
+    assert_int_equal(count_descriptors(getpid()), before);
+}
+
+/* ---- others who interfere ---- */
+
+static void a_stopped_worker_is_replaced_and_the_file_not_blamed(void **state)
+{
+    static struct worker_answer a;
+    struct worker w = WORKER_INIT;
+    struct worker_request r = { .kind = WORKER_DEMANGLE, .payload = "main", .payload_n = 5 };
+    struct error e = { 0 };
+    pid_t first;
+
+    (void)state;
+    assert_int_equal(worker_ask(&w, &r, &a, &e), WORKER_DONE);
+    first = w.pid;
+    assert_int_equal(kill(first, SIGSTOP), 0);
+    assert_int_equal(worker_ask(&w, &r, &a, &e), WORKER_DIED);
+    assert_true(w.ready && !w.crashed && !w.stuck);
+    assert_int_equal(kill(first, 0), -1);
+    assert_int_equal(worker_ask(&w, &r, &a, &e), WORKER_DONE);
+    assert_int_equal(w.starts, 2);
+    worker_end(&w);
+}
+
+static void the_worker_has_an_environment_of_its_own(void **state)
+{
+    static struct worker_answer a;
+    struct worker w = WORKER_INIT;
+    struct worker_request r = { .kind = WORKER_DEMANGLE, .payload = "main", .payload_n = 5 };
+    struct error e = { 0 };
+    char **env;
+    size_t i;
+
+    (void)state;
+    setenv("FLAMETOP_TEST_SECRET", "secret", 1);
+    setenv("LD_LIBRARY_PATH", "/nonexistent", 1);
+    env = sandbox_environment();
+    for (i = 0; env[i]; i++)
+        assert_true(!strncmp(env[i], "LD_LIBRARY_PATH=", 16) || strstr(env[i], "SAN_OPTIONS="));
+    assert_true(i >= 1);
+    mem_free(env);
+    assert_int_equal(worker_ask(&w, &r, &a, &e), WORKER_DONE);
+    if (!geteuid()) {
+        char path[64], text[4096];
+        ssize_t n;
+        int fd;
+        snprintf(path, sizeof path, "/proc/%d/environ", (int)w.pid);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        n = read(fd, text, sizeof text);
+        assert_true(n > 0);
+        assert_null(memmem(text, (size_t)n, "secret", 6));
+        close(fd);
+    }
+    worker_end(&w);
+    unsetenv("LD_LIBRARY_PATH");
+    unsetenv("FLAMETOP_TEST_SECRET");
+}
+
+/* A worker that says it cannot be confined: names are refused with its reason, and no more are started. */
+static void __attribute__((noreturn)) be_refused(void)
+{
+    static const char why[] = "cannot confine the child process: made by a test";
+    struct worker_message head = { .magic = WORKER_MAGIC, .kind = ERROR_PERMISSION, .payload_n = sizeof why - 1 };
+    struct iovec iov[] = { { &head, sizeof head }, { (void *)(uintptr_t)why, sizeof why - 1 } };
+    struct msghdr m = { .msg_iov = iov, .msg_iovlen = 2 };
+
+    sendmsg(SANDBOX_WORKER_SOCKET, &m, MSG_NOSIGNAL);
+    while (receive_request(&head))
+        ;
+    _exit(1);
+}
+
+static void a_worker_that_cannot_be_confined_reads_nothing(void **state)
+{
+    struct setup *s = *state, other;
+    char self[512] = "", text[640], path[128];
+    struct symbolizer_config cfg = { .live = true, .worker_path = path };
+    struct symbolizer_stats stats;
+    struct module *m = make_elf_module(s, "a", &plain_elf), *n = make_elf_module(s, "b", &plain_elf);
+
+    assert_true(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
+    snprintf(text, sizeof text, "#!/bin/sh\nexec %s --refused\n", self);
+    write_text(s, "refused", text, path, sizeof path);
+    chmod(path, 0700);
+    start(&other, &cfg);
+    assert_int_equal(settled(&other, m, ELF_MAKER_OFFSET + 0x10).state, SYMBOL_NONE);
+    assert_non_null(strstr(trouble(&other, m), "cannot confine the child process: made by a test"));
+    assert_int_equal(settled(&other, n, ELF_MAKER_OFFSET + 0x10).state, SYMBOL_NONE);
+    assert_non_null(strstr(trouble(&other, n), "made by a test"));
+    symbolizer_stats(other.sy, &stats);
+    assert_int_equal(stats.worker_starts, 1);
+    stop(&other);
+    module_put(m);
+    module_put(n);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_worker_needs_it_may_do),
+        cmocka_unit_test(a_worker_that_was_taken_over_does_no_harm),
+        cmocka_unit_test(an_answer_has_a_limit),
+        cmocka_unit_test(root_becomes_a_user_that_nobody_else_is),
+        cmocka_unit_test(root_of_a_namespace_without_others_has_no_capabilities),
+        cmocka_unit_test(root_that_cannot_become_another_user_is_refused),
+        cmocka_unit_test(answers_leak_no_descriptor),
+        WITH_SETUP(descriptors_of_a_hostile_worker_are_not_taken),
+        cmocka_unit_test(a_stopped_worker_is_replaced_and_the_file_not_blamed),
+        cmocka_unit_test(the_worker_has_an_environment_of_its_own),
+        WITH_SETUP(a_worker_that_cannot_be_confined_reads_nothing),
+    };
+
+    if (argc > 1 && !strcmp(argv[1], HOSTILE_ARG))
+        be_hostile();
+    if (argc > 1 && !strcmp(argv[1], "--refused"))
+        be_refused();
+    SYMBOLIZER_TESTS(argc, argv, tests);
+}
