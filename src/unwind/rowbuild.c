@@ -162,12 +162,14 @@ bool rowbuild_rules(struct rowbuild *b, const uint8_t *bytes, size_t n, uint32_t
     return true;
 }
 
-/* At most a quarter as many blocks as rows. */
+#define INDEX_SHIFT_MAX 31 /* of 32 bits: two blocks are left */
+
+/* At most a quarter as many blocks as rows; with fewer than four rows two blocks. */
 static uint32_t index_shift(const struct rowbuild *b)
 {
     uint32_t shift = 4;
 
-    while ((b->pcs[b->n - 1] >> shift) > b->n / 4)
+    while (shift < INDEX_SHIFT_MAX && (b->pcs[b->n - 1] >> shift) > b->n / 4)
         shift++;
     return shift;
 }

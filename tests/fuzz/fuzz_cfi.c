@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The compiler of call-frame information: any bytes give an error or a table that can be walked by. The first byte says
- * which machine and section, and whether the code lies at 0 or where the seeds have it. */
+ * which machine and section, whether the code lies at 0 or where the seeds have it, and whether it is as large as a
+ * table can say. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +78,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         in.eh_frame = (struct cfi_section){ data + 1, size - 1, FRAME };
     if (data[0] & 4)
         segment.addr = 0;
+    if (data[0] & 32)
+        segment.size = UINT32_MAX;
     if (data[0] & 16)
         in.code = (struct cfi_section){ data + 1, size - 1, segment.addr };
     if (!cfi_compile(&in, &blob, &n, NULL))

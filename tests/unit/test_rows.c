@@ -57,6 +57,32 @@ static int cfa_at(const struct unwind_rows *t, uint64_t offset)
     return unwind_rows_find(t, offset, &row) ? row.cfa_offset : -1;
 }
 
+/* Few rows that lie as far apart as 32 bits allow: the index has two blocks, and is made at once. */
+static void few_rows_may_lie_far_apart(void **state)
+{
+    static const uint64_t lasts[] = { INT32_MAX, UINT64_C(1) << 31, (UINT64_C(1) << 31) + 0x10, UINT32_MAX };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lasts / sizeof *lasts; i++) {
+        for (unsigned n = 1; n <= 5; n++) {
+            struct rowbuild b = { 0 };
+            struct unwind_rows t;
+            size_t size;
+            void *blob;
+            for (unsigned row = 0; row + 1 < n; row++)
+                add(&b, 0x1000 + row, UNWIND_ROW_SP, 8 + (int32_t)row, true);
+            add(&b, 0x1000 + (n > 1 ? lasts[i] : 0), UNWIND_ROW_FP, 16, true);
+            blob = finish(&b, &t, &size);
+            assert_true(t.header->index_shift < 32);
+            assert_true(size < 1024);
+            assert_int_equal(cfa_at(&t, 0x1000 + lasts[i]), 16);
+            if (n > 1)
+                assert_int_equal(cfa_at(&t, 0x1000), 8);
+            mem_free(blob);
+        }
+    }
+}
+
 static void a_row_holds_up_to_the_next_one(void **state)
 {
     struct unwind_rows t;
@@ -241,6 +267,7 @@ static void nothing_makes_no_table(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(few_rows_may_lie_far_apart),
         cmocka_unit_test(a_row_holds_up_to_the_next_one),
         cmocka_unit_test(functions_are_told_by_where_they_begin_and_end),
         cmocka_unit_test(a_table_knows_its_module_and_machine),
