@@ -23,6 +23,7 @@ struct cache_key {
 uint64_t cache_stamp(int fd);
 #define CACHE_BYTES_DEFAULT (UINT64_C(256) << 20)
 
+/* Any thread may use it. */
 struct cache;
 /* folder NULL: $XDG_CACHE_HOME/flametop, or ~/.cache/flametop. It is made, 0700, if it is not there; one that others
  * own or may write is refused. NULL with e set. */

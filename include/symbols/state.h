@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "symbols/cache.h"
 #include "symbols/given.h"
+#include "symbols/owners.h"
 #include "symbols/symbolizer.h"
 #include "symbols/table.h"
 #include "symbols/worker.h"
@@ -33,6 +34,7 @@ struct names {
     size_t next, n, cap;
     uint32_t epoch;   /* changes when all names are forgotten */
     unsigned crashes; /* of the demangler; too many, and no more names are given to it */
+    bool slow;        /* some took too long: they are demangled in the slow lane */
 };
 
 struct symbol_table { /* one or more modules' */
@@ -60,9 +62,12 @@ struct task {
     uint8_t blame;     /* for ends of the worker while it worked on this: at BLAME_MAX it has failed */
     char *trouble;     /* NULL: none */
     struct task *next; /* in the queue */
+    uint64_t serial;   /* its turn among those of one kind */
 };
 struct mod { /* what is known of a module */
     struct module *module; /* a reference is held */
+    unsigned owner;        /* of its file: a number of symbols/owners.h */
+    bool slow;             /* it took too long in the quick lane: all of its tasks go to the slow one */
     struct task tasks[TASK_KINDS];
     struct symbol_table *table;  /* NULL: none (yet) */
     struct unwind_table *unwind; /* NULL: none (yet) */
@@ -87,9 +92,20 @@ struct mod { /* what is known of a module */
 #define BLAME_CRASH 120 /* or a hang, or memory that ran out; two of them are enough */
 #define BLAME_KILL  1 /* somebody else ended the worker: what takes long is hit again and again */
 
+struct lane { /* a thread, and the worker that it asks */
+    struct symbolizer *sy;
+    enum lane_kind kind;
+    struct worker worker; /* of the thread alone */
+    pthread_cond_t work;
+    pthread_t thread; /* of LANE_SLOW, which the other one starts */
+    bool running;
+};
+
 struct symbolizer {
     pthread_mutex_t lock;
-    pthread_cond_t work, settled;
+    pthread_cond_t settled;
+    struct lane lanes[LANES];
+    struct owners owners;
     bool kernel_ours;   /* the profile is of the running kernel */
     bool kernel_usable; /* names for the profile's kernel are at hand */
     bool kernel_hidden, stopping;
@@ -103,9 +119,6 @@ struct symbolizer {
     bool other_machine;
     int kallsyms_fd, vmlinux_fd, stop_fd;
     struct map mods; /* id → struct mod * */
-    struct task_queue {
-        struct task *first, **end;
-    } queues[TASK_KINDS];
     unsigned waiting;            /* tasks queued or busy, and batches of names under way */
     struct symbol_table *kernel; /* kallsyms, for all modules of the kernel */
     uint64_t kernel_read_ns;
@@ -132,7 +145,6 @@ struct symbolizer {
     uint32_t worker_starts;
     size_t line_bytes;   /* that linecache.c holds */
     uint32_t line_epoch; /* changes when it has forgotten all */
-    struct worker worker; /* the resolver's */
     struct cache *cache;  /* the resolver's; NULL: none */
     struct fetcher *fetch; /* symbols/fetch.h; NULL: no debuginfod */
     unsigned cache_version;
@@ -174,7 +186,8 @@ struct mod *mods_get(struct symbolizer *sy, struct module *m); /* made if it is 
 struct task *mods_ask(struct symbolizer *sy, struct mod *mod, enum task_kind kind);
 void mods_queue(struct symbolizer *sy, struct task *task); /* (again) */
 enum task_kind mods_kind(const struct task *task);
-struct task *mods_take(struct symbolizer *sy); /* the first that is most urgent, now busy; NULL: none */
+struct task *mods_take(struct symbolizer *sy, enum lane_kind lane); /* whose turn it is, now busy; NULL: none */
+void mods_wake(struct symbolizer *sy); /* the threads that wait for work */
 /* Forgets those that have no byte set at their id; not the lasting ones, nor one that is busy. */
 void mods_trim(struct symbolizer *sy, const uint8_t *keep, uint32_t n_keep);
 void mods_done(struct symbolizer *sy);
@@ -192,6 +205,12 @@ void jit_forget(struct symbolizer *sy, struct mod *mod); /* its tables */
 
 /* resolve.c and resolve_unwind.c, in the resolver thread, without the lock */
 struct outcome {
+    struct lane *lane;
+    unsigned owner;    /* of the files that the worker reads */
+    bool owner_known;  /* before they were opened: it is that owner's turn */
+    bool of_kernel;    /* read in the quick lane, however long it takes */
+    bool asked;        /* the worker was */
+    bool slow;         /* it took too long for the quick lane */
     struct symbol_table *table;  /* TASK_NAMES; NULL: none, or unchanged */
     struct unwind_table *unwind; /* TASK_UNWIND; NULL: none */
     struct lines_answer *lines;  /* TASK_LINES; NULL: none */
@@ -222,6 +241,9 @@ bool resolve_is_same_build(const struct mod *mod, struct outcome *out);
  * the caller unmaps. False with trouble, blame and retry set. */
 bool resolve_ask(struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd, struct worker_answer *a,
                  struct outcome *out);
+/* Asks the lane's worker, within the limits of the owner of the request's files. Sets blame, retry and slow as the answer
+ * wants it. WORKER_STOPPED as well if it is another owner's turn (retry is set), or if this owner's files are not read. */
+enum worker_result resolve_send(struct symbolizer *sy, struct worker_request *r, struct worker_answer *a, struct outcome *out);
 /* A symbol table made so, or NULL. */
 struct symbol_table *resolve_table(struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd,
                                    struct outcome *out);

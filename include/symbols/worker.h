@@ -42,7 +42,7 @@ struct worker_message {
 enum worker_result {
     WORKER_DONE,
     WORKER_REFUSED,     /* it lives, and says in the error what is wrong with the file */
-    WORKER_DIED,        /* crashed, or was ended or stopped by someone */
+    WORKER_DIED,        /* crashed, was ended or stopped by someone, or had no CPU */
     WORKER_LATE,        /* took longer than the limit and was ended */
     WORKER_STOPPED,     /* stop_fd became readable meanwhile */
     WORKER_UNAVAILABLE, /* cannot be started or confined */
@@ -63,8 +63,7 @@ struct worker {
     bool crashed;                 /* its last end was its own fault (or its memory's), no kill from outside */
     bool stuck;                   /* it could not be ended: a file system does not answer it */
     uint64_t oom_kills;           /* of the machine, when it was started */
-    uint64_t used_ns;             /* CPU time that the last request took, or the time for which it was waited if that is longer
-                                     and it slept */
+    uint64_t used_ns;             /* CPU time that the last request took; the limit, if it slept for too long */
     char refusal[400];            /* why no worker can be confined; then none is started any more. "": it can */
     pid_t abandoned[WORKER_ABANDONED_MAX]; /* killed and not gone yet */
     unsigned n_abandoned;
@@ -75,7 +74,7 @@ struct worker_request {
     unsigned n_fds;
     const void *payload;
     size_t payload_n;
-    /* Of CPU time, or of time for which it sleeps; 0: 10 seconds. Up to three times that if it waits for a CPU. */
+    /* Of CPU time; 0: 10 seconds. Three times that if it sleeps, ten times if it waits for a CPU. */
     uint64_t limit_ns;
 };
 struct worker_answer {

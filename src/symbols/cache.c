@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,9 @@ struct head {
 
 struct cache {
     int dir;
-    uint64_t max_bytes, put_bytes; /* put_bytes: since the last look at how much there is */
+    uint64_t max_bytes;
+    pthread_mutex_t lock; /* of what writes */
+    uint64_t put_bytes;   /* since the last look at how much there is */
 };
 
 /* ---- the folder ---- */
@@ -93,6 +96,7 @@ struct cache *cache_open(const char *folder, uint64_t max_bytes, struct error *e
         return NULL;
     }
     c = mem_zalloc(sizeof *c);
+    pthread_mutex_init(&c->lock, NULL);
     c->dir = dir;
     c->max_bytes = max_bytes;
     c->put_bytes = max_bytes; /* the first thing that is put looks at what is there */
@@ -104,6 +108,7 @@ void cache_free(struct cache *c)
     if (!c)
         return;
     close(c->dir);
+    pthread_mutex_destroy(&c->lock);
     mem_free(c);
 }
 
@@ -283,15 +288,13 @@ static bool write_at(int fd, const void *bytes, size_t n, off_t at)
     return true;
 }
 
-void cache_put(struct cache *c, const struct cache_key *key, const void *bytes, size_t n, const char *note)
+static void put(struct cache *c, const struct cache_key *key, const char *name, const void *bytes, size_t n, const char *note)
 {
-    char name[NAME_SIZE], temporary[NAME_SIZE + 32];
+    char temporary[NAME_SIZE + 32];
     struct head h;
     int fd;
     bool ok;
 
-    if (!c || !name_of(key, name) || !n || n > ENTRY_MAX || n + HEAD_BYTES > c->max_bytes / 4)
-        return;
     make_room(c, n + HEAD_BYTES);
     snprintf(temporary, sizeof temporary, "%s.%ld.new", name, (long)getpid());
     unlinkat(c->dir, temporary, 0);
@@ -303,4 +306,15 @@ void cache_put(struct cache *c, const struct cache_key *key, const void *bytes, 
     close(fd);
     if (!ok || renameat(c->dir, temporary, c->dir, name))
         unlinkat(c->dir, temporary, 0);
+}
+
+void cache_put(struct cache *c, const struct cache_key *key, const void *bytes, size_t n, const char *note)
+{
+    char name[NAME_SIZE];
+
+    if (!c || !name_of(key, name) || !n || n > ENTRY_MAX || n + HEAD_BYTES > c->max_bytes / 4)
+        return;
+    pthread_mutex_lock(&c->lock);
+    put(c, key, name, bytes, n, note);
+    pthread_mutex_unlock(&c->lock);
 }

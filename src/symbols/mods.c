@@ -99,47 +99,40 @@ enum task_kind mods_kind(const struct task *task)
     return (enum task_kind)(task - task->mod->tasks);
 }
 
-/* The kernel's names come before all: every process shows some of them, and which functions are idle is one. */
-static void put_first(struct task_queue *q, struct task *task)
+void mods_wake(struct symbolizer *sy)
 {
-    task->next = q->first;
-    q->first = task;
-    if (!task->next)
-        q->end = &task->next;
+    for (int lane = 0; lane < LANES; lane++)
+        pthread_cond_signal(&sy->lanes[lane].work);
 }
 
+/* The kernel's names come before all: every process shows some of them, and which functions are idle is one. */
 void mods_queue(struct symbolizer *sy, struct task *task)
 {
-    struct task_queue *q = &sy->queues[mods_kind(task)];
+    struct mod *mod = task->mod;
+    bool kernel = mods_is_kernel(mod);
 
     if (task->queued)
         return;
     task->queued = true;
-    task->next = NULL;
-    if (mods_is_kernel(task->mod) && mods_kind(task) != TASK_LINES) {
-        put_first(&sy->queues[TASK_UNWIND], task);
-    } else {
-        *q->end = task;
-        q->end = &task->next;
-    }
+    owners_put(&sy->owners, mod->slow ? LANE_SLOW : LANE_QUICK, kernel ? OWNER_UNKNOWN : mod->owner, task,
+               kernel && mods_kind(task) != TASK_LINES);
     sy->waiting++;
-    pthread_cond_signal(&sy->work);
+    mods_wake(sy);
 }
 
-struct task *mods_take(struct symbolizer *sy)
+/* A module whose tasks were queued before it was found to be slow goes to the slow lane with all of them: its tasks are
+ * done one after the other. */
+struct task *mods_take(struct symbolizer *sy, enum lane_kind lane)
 {
     struct task *task;
-    int kind;
 
-    for (kind = 0; kind < TASK_KINDS; kind++) {
-        struct task_queue *q = &sy->queues[kind];
-        task = q->first;
-        if (!task)
-            continue;
-        q->first = task->next;
-        if (!q->first)
-            q->end = &q->first;
+    while ((task = owners_take(&sy->owners, lane))) {
         task->queued = false;
+        if (lane == LANE_QUICK && task->mod->slow) {
+            sy->waiting--;
+            mods_queue(sy, task);
+            continue;
+        }
         task->busy = true;
         return task;
     }
@@ -176,7 +169,7 @@ static bool is_kept(const struct mod *mod, const uint8_t *keep, uint32_t n_keep)
     return id < MODULE_ID_FIRST || (id < n_keep && keep[id]);
 }
 
-static void trim_queue(struct symbolizer *sy, struct task_queue *q, const uint8_t *keep, uint32_t n_keep)
+static void trim_queue(struct symbolizer *sy, struct owner_queue *q, unsigned *queued, const uint8_t *keep, uint32_t n_keep)
 {
     struct task **place = &q->first, *task;
 
@@ -188,8 +181,17 @@ static void trim_queue(struct symbolizer *sy, struct task_queue *q, const uint8_
         *place = task->next;
         task->queued = false;
         sy->waiting--;
+        --*queued;
     }
     q->end = place;
+}
+
+static void trim_queues(struct symbolizer *sy, const uint8_t *keep, uint32_t n_keep)
+{
+    for (unsigned i = 0; i < OWNERS_MAX; i++)
+        for (int lane = 0; lane < LANES; lane++)
+            for (int kind = 0; kind < OWNER_QUEUES; kind++)
+                trim_queue(sy, &sy->owners.all[i].queues[lane][kind], &sy->owners.all[i].queued[lane], keep, n_keep);
 }
 
 void mods_trim(struct symbolizer *sy, const uint8_t *keep, uint32_t n_keep)
@@ -197,10 +199,8 @@ void mods_trim(struct symbolizer *sy, const uint8_t *keep, uint32_t n_keep)
     struct mod **gone = mem_array(sy->mods.n, sizeof(struct mod *));
     size_t pos = 0, n = 0, i;
     uint64_t value;
-    int kind;
 
-    for (kind = 0; kind < TASK_KINDS; kind++)
-        trim_queue(sy, &sy->queues[kind], keep, n_keep);
+    trim_queues(sy, keep, n_keep);
     while (map_next(&sy->mods, &pos, NULL, &value))
         if (!is_kept((struct mod *)(uintptr_t)value, keep, n_keep))
             gone[n++] = (struct mod *)(uintptr_t)value;

@@ -52,9 +52,7 @@ static void ask(struct symbolizer *sy, const struct code_want *want, const struc
     enum worker_result result;
 
     error_clear(&out->trouble);
-    result = worker_ask(&sy->worker, &r, a, &out->trouble);
-    out->blame += resolve_blame(&sy->worker, result);
-    out->retry = result == WORKER_DIED || result == WORKER_LATE || result == WORKER_STOPPED;
+    result = resolve_send(sy, &r, a, out);
     if (result == WORKER_DONE)
         out->code = take_answer(want, a, &out->trouble);
     mem_free(a);

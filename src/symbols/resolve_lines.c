@@ -93,9 +93,7 @@ static struct lines_answer *ask(struct question *q, uint32_t flags, const struct
     add_file(&r, files->alt_fd);
     add_file(&r, files->split_fd);
     error_clear(&q->out->trouble);
-    result = worker_ask(&q->sy->worker, &r, q->raw, &q->out->trouble);
-    q->out->blame += resolve_blame(&q->sy->worker, result);
-    q->out->retry = result == WORKER_DIED || result == WORKER_LATE || result == WORKER_STOPPED;
+    result = resolve_send(q->sy, &r, q->raw, q->out);
     return result == WORKER_DONE ? take_answer(q) : NULL;
 }
 

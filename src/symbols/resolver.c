@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The resolver's thread: takes what was asked for, lets resolve.c and the worker do it unlocked, installs what
- * came. The worker does not stay when there is nothing to do: its memory is worth more than its start. With debug
+/* The resolver's threads, one for each lane (symbols/owners.h): each takes what was asked for, lets resolve.c and its
+ * worker do it unlocked, installs what came. The thread of the slow lane is started with its first task. The worker does not stay when there is nothing to do: its memory is worth more than its start. With debug
  * information that it has read it stays a little longer: the next picture may ask for another function of it. */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #define KERNEL_TRIES_MAX 6              /* each after twice the time */
 #define RETRY_COST      20 /* a map is read again after 20 times what reading it took, or later */
 #define BATCH_MAX       48 /* names that fit in an answer, however long they become */
-#define BATCH_LIMIT_NS  (2 * NS_PER_SEC)
+#define BATCH_LIMIT_NS  (NS_PER_SEC / 2) /* of CPU time; it takes a hundredth of that */
 
 static void set_table(struct symbolizer *sy, struct mod *mod, struct symbol_table *t)
 {
@@ -232,6 +232,7 @@ static bool try_again(struct symbolizer *sy, struct task *task, struct outcome *
         tables_drop(sy, out->table);
     if (out->unwind)
         unwinds_drop(sy, out->unwind);
+    task->mod->slow |= out->slow;
     mods_queue(sy, task);
     return true;
 }
@@ -244,6 +245,8 @@ static void take_over(struct symbolizer *sy, struct task *task, struct outcome *
         memcpy(mod->id, out->id, sizeof mod->id);
         mod->id_size = out->id_size;
     }
+    if (out->owner)
+        mod->owner = out->owner;
     if (!try_again(sy, task, out))
         kinds[mods_kind(task)].install(sy, mod, out, took_ns);
 }
@@ -257,8 +260,9 @@ static void look_beyond_kept(struct symbolizer *sy, struct mod *mod)
     }
 }
 
-static void do_task(struct symbolizer *sy, struct task *task)
+static void do_task(struct lane *lane, struct task *task)
 {
+    struct symbolizer *sy = lane->sy;
     enum task_kind kind = mods_kind(task);
     struct mod *mod = task->mod;
     struct outcome *out;
@@ -269,6 +273,10 @@ static void do_task(struct symbolizer *sy, struct task *task)
         tell_news(sy, task);
     } else {
         out = mem_zalloc(sizeof *out);
+        out->lane = lane;
+        out->owner = mod->owner;
+        out->owner_known = mod->owner != OWNER_UNKNOWN;
+        out->of_kernel = mods_is_kernel(mod);
         out->map_stamp = mod->map_stamp;
         out->has_table = mod->table != NULL;
         pthread_mutex_unlock(&sy->lock);
@@ -286,51 +294,61 @@ static void do_task(struct symbolizer *sy, struct task *task)
 }
 
 /* All names may be forgotten while the worker is busy with some: then the answer is of no use. */
-static void demangle_batch(struct symbolizer *sy, struct name **batch, size_t n, struct worker_request *r)
+static void demangle_batch(struct lane *lane, struct name **batch, size_t n, struct worker_request *r)
 {
+    struct symbolizer *sy = lane->sy;
     struct worker_answer *a = mem_alloc(sizeof *a);
     uint32_t epoch = sy->names.epoch;
     enum worker_result result;
 
     sy->waiting++;
     pthread_mutex_unlock(&sy->lock);
-    result = worker_ask(&sy->worker, r, a, NULL);
+    result = worker_ask(&lane->worker, r, a, NULL);
     pthread_mutex_lock(&sy->lock);
     sy->waiting--;
+    sy->names.slow |= result == WORKER_LATE;
     if (epoch == sy->names.epoch && result == WORKER_DONE)
         names_set_texts(&sy->names, batch, n, a->payload, a->payload_n);
     else if (epoch == sy->names.epoch && (result == WORKER_DIED || result == WORKER_LATE))
         /* One alone that took so long would again: what it holds up meanwhile is dearer. */
         names_put_back(&sy->names, batch, n,
-                       result == WORKER_LATE ? BLAME_MAX : resolve_blame(&sy->worker, result));
+                       result == WORKER_LATE ? BLAME_MAX : resolve_blame(&lane->worker, result));
     mods_news(sy, NULL);
     mem_free(a);
 }
 
-static bool demangle_some(struct symbolizer *sy)
+/* Names that took too long keep nobody waiting but other names. */
+static bool demangle_some(struct lane *lane)
 {
-    char *payload = mem_alloc(WORKER_MESSAGE_MAX);
+    struct names *names = &lane->sy->names;
+    char *payload;
     struct name *batch[BATCH_MAX];
-    struct worker_request r = { .kind = WORKER_DEMANGLE, .payload = payload, .limit_ns = BATCH_LIMIT_NS };
-    size_t n = names_take_mangled(&sy->names, batch, BATCH_MAX, payload, WORKER_MESSAGE_MAX, &r.payload_n);
+    struct worker_request r = { .kind = WORKER_DEMANGLE, .limit_ns = BATCH_LIMIT_NS };
+    size_t n;
 
+    if (names->next == names->n || lane->kind != (names->slow ? LANE_SLOW : LANE_QUICK))
+        return false;
+    payload = mem_alloc(WORKER_MESSAGE_MAX);
+    r.payload = payload;
+    n = names_take_mangled(names, batch, BATCH_MAX, payload, WORKER_MESSAGE_MAX, &r.payload_n);
     if (n)
-        demangle_batch(sy, batch, n, &r);
+        demangle_batch(lane, batch, n, &r);
     mem_free(payload);
     return n > 0;
 }
 
-static void wait_for_work(struct symbolizer *sy)
+static void wait_for_work(struct lane *lane)
 {
+    struct symbolizer *sy = lane->sy;
     uint64_t end = clock_now_ns() + WORKER_IDLE_NS;
     struct timespec until = { .tv_sec = (time_t)(end / NS_PER_SEC), .tv_nsec = (long)(end % NS_PER_SEC) };
 
     pthread_cond_broadcast(&sy->settled);
-    if (sy->worker.fd < 0)
-        pthread_cond_wait(&sy->work, &sy->lock);
-    else if (pthread_cond_timedwait(&sy->work, &sy->lock, &until) == ETIMEDOUT) {
+    if (lane->worker.fd < 0)
+        pthread_cond_wait(&lane->work, &sy->lock);
+    else if (pthread_cond_timedwait(&lane->work, &sy->lock, &until) == ETIMEDOUT) {
         pthread_mutex_unlock(&sy->lock);
-        worker_end(&sy->worker);
+        worker_end(&lane->worker);
         pthread_mutex_lock(&sy->lock);
     }
 }
@@ -351,23 +369,64 @@ static void open_cache(struct symbolizer *sy)
         close(self);
 }
 
+/* With the lock held. */
+static bool work(struct lane *lane)
+{
+    struct symbolizer *sy = lane->sy;
+    struct task *task = mods_take(sy, lane->kind);
+    bool did = task != NULL, urgent = task && mods_kind(task) == TASK_UNWIND;
+    unsigned starts = lane->worker.starts;
+
+    if (task)
+        do_task(lane, task);
+    if (!sy->stopping && !urgent)
+        did |= demangle_some(lane);
+    sy->worker_starts += lane->worker.starts - starts;
+    return did;
+}
+
+static void *run_slow(void *arg)
+{
+    struct lane *lane = arg;
+    struct symbolizer *sy = lane->sy;
+
+    pthread_mutex_lock(&sy->lock);
+    while (!sy->stopping)
+        if (!work(lane) && !sy->stopping)
+            wait_for_work(lane);
+    pthread_mutex_unlock(&sy->lock);
+    return NULL;
+}
+
+/* With the lock held. Where no thread can be made now, it is tried with the next task. */
+static void start_slow(struct symbolizer *sy)
+{
+    struct lane *slow = &sy->lanes[LANE_SLOW];
+
+    if (!slow->running && (sy->names.slow || owners_have(&sy->owners, LANE_SLOW)))
+        slow->running = !pthread_create(&slow->thread, NULL, run_slow, slow);
+}
+
 void symbolizer_run(struct symbolizer *sy)
 {
+    struct lane *quick = &sy->lanes[LANE_QUICK], *slow = &sy->lanes[LANE_SLOW];
+
     if (sy->keep_tables)
         open_cache(sy);
     pthread_mutex_lock(&sy->lock);
     while (!sy->stopping) {
-        struct task *task = mods_take(sy);
-        bool did = task != NULL, urgent = task && mods_kind(task) == TASK_UNWIND;
-        if (task)
-            do_task(sy, task);
-        if (!sy->stopping && !urgent && sy->names.next < sy->names.n)
-            did |= demangle_some(sy);
-        sy->worker_starts = sy->worker.starts;
+        bool did = work(quick);
+        start_slow(sy);
         if (!did && !sy->stopping)
-            wait_for_work(sy);
+            wait_for_work(quick);
     }
+    pthread_mutex_unlock(&sy->lock);
+    if (slow->running)
+        pthread_join(slow->thread, NULL);
+    slow->running = false;
+    pthread_mutex_lock(&sy->lock);
     linesdisk_save(sy);
     pthread_mutex_unlock(&sy->lock);
-    worker_end(&sy->worker);
+    worker_end(&quick->worker);
+    worker_end(&slow->worker);
 }

@@ -122,16 +122,25 @@ static void open_fetcher(struct symbolizer *sy, const struct symbolizer_config *
         sy->fetch = fetch_new(cfg->debuginfod, &limits);
 }
 
+static void init_lanes(struct symbolizer *sy)
+{
+    for (int kind = 0; kind < LANES; kind++) {
+        struct lane *lane = &sy->lanes[kind];
+        *lane = (struct lane){ .sy = sy, .kind = (enum lane_kind)kind, .worker = WORKER_INIT };
+        lane->worker.path = sy->worker_path;
+        lane->worker.stop_fd = sy->stop_fd;
+        init_condition(&lane->work);
+    }
+}
+
 struct symbolizer *symbolizer_new(const struct symbolizer_config *cfg, struct error *e)
 {
     struct symbolizer *sy = mem_zalloc(sizeof *sy);
 
     pthread_mutex_init(&sy->lock, NULL);
-    init_condition(&sy->work);
     init_condition(&sy->settled);
     names_init(&sy->names);
-    for (int kind = 0; kind < TASK_KINDS; kind++)
-        sy->queues[kind].end = &sy->queues[kind].first;
+    owners_init(&sy->owners);
     sy->symfs = cfg->symfs ? mem_strdup(cfg->symfs) : NULL;
     sy->worker_path = cfg->worker_path ? mem_strdup(cfg->worker_path) : NULL;
     sy->recorded_ns = cfg->recorded_ns;
@@ -144,9 +153,7 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *cfg, struct er
     sy->kernel_lowest = UINT64_MAX;
     sy->other_machine = cfg->other_machine;
     sy->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    sy->worker = (struct worker)WORKER_INIT;
-    sy->worker.path = sy->worker_path;
-    sy->worker.stop_fd = sy->stop_fd;
+    init_lanes(sy);
     if (sy->stop_fd < 0) {
         error_sys(e, errno, "cannot make an event descriptor for the symbolizer");
         goto fail;
@@ -165,7 +172,7 @@ void symbolizer_stop(struct symbolizer *sy)
 
     pthread_mutex_lock(&sy->lock);
     sy->stopping = true;
-    pthread_cond_broadcast(&sy->work);
+    mods_wake(sy);
     pthread_cond_broadcast(&sy->settled);
     fetch_wake(sy);
     pthread_mutex_unlock(&sy->lock);
@@ -177,7 +184,10 @@ void symbolizer_free(struct symbolizer *sy)
 {
     if (!sy)
         return;
-    worker_end(&sy->worker);
+    for (int kind = 0; kind < LANES; kind++) {
+        worker_end(&sy->lanes[kind].worker);
+        pthread_cond_destroy(&sy->lanes[kind].work);
+    }
     cache_free(sy->cache);
     fetch_free(sy->fetch);
     mods_done(sy);
@@ -191,7 +201,6 @@ void symbolizer_free(struct symbolizer *sy)
         close(sy->vmlinux_fd);
     if (sy->stop_fd >= 0)
         close(sy->stop_fd);
-    pthread_cond_destroy(&sy->work);
     pthread_cond_destroy(&sy->settled);
     pthread_mutex_destroy(&sy->lock);
     mem_free(sy->symfs);
@@ -389,7 +398,7 @@ void symbolizer_lookup(struct symbolizer *sy, struct module *m, uint64_t offset,
         tell_unnamed(sy, mod, offset, out);
     }
     if (sy->names.next < sy->names.n)
-        pthread_cond_signal(&sy->work);
+        mods_wake(sy);
     pthread_mutex_unlock(&sy->lock);
 }
 

@@ -19,7 +19,9 @@
 #define LIFE_NS                                                                                              \
     (120 * NS_PER_SEC) /* its limit of CPU time is for a whole life: begin a new one well before */
 #define LIFE_BYTES   (UINT64_C(2) << 30) /* of answers, which it may have kept */
-#define PATIENCE     3 /* times the limit that a worker may take which is kept from running */
+#define START_NS     (10 * NS_PER_SEC) /* of CPU time, until it is ready */
+#define ASLEEP       3  /* times the limit that it may take while it waits for something … */
+#define STARVED      10 /* … and while it waits for a CPU */
 #define LOOK_NS      (200 * NS_PER_MS) /* between looks whether somebody has stopped it */
 #define SEALS        (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL)
 
@@ -65,36 +67,28 @@ static bool send_request(struct worker *w, const struct worker_request *r, int b
 }
 
 struct deadline {
-    uint64_t began_ns, end_ns, last_ns, cpu_ns, limit_ns;
+    uint64_t began_ns, cpu_ns, limit_ns;
 };
 
-static struct deadline deadline_of(const struct worker *w, const struct worker_request *r)
+static struct deadline deadline_of(const struct worker *w, uint64_t limit_ns)
 {
-    struct deadline d = { .limit_ns = r->limit_ns ? r->limit_ns : DEFAULT_LIMIT_NS, .cpu_ns = worker_cpu_ns(w) };
-
-    d.began_ns = clock_now_ns();
-    d.end_ns = d.began_ns + d.limit_ns;
-    d.last_ns = d.began_ns + PATIENCE * d.limit_ns;
-    return d;
+    return (struct deadline){ .began_ns = clock_now_ns(), .cpu_ns = worker_cpu_ns(w), .limit_ns = limit_ns };
 }
 
-/* On a busy machine the time that went by says little of the file: what the worker had of it counts, unless it sleeps. */
-static bool is_late(struct worker *w, struct deadline *d, uint64_t now)
+/* On a busy machine the time that went by says nothing of the file: CPU time does, and sleep. */
+static enum worker_result is_in_time(struct worker *w, const struct deadline *d)
 {
-    uint64_t cpu = worker_cpu_ns(w);
-    bool known = cpu != UINT64_MAX;
+    uint64_t cpu_ns = worker_cpu_ns(w), passed_ns = clock_now_ns() - d->began_ns;
 
-    w->used_ns = known ? cpu - d->cpu_ns : 0;
-    if (w->used_ns >= d->limit_ns || now >= d->last_ns)
-        return true;
-    if (now < d->end_ns)
-        return false;
-    if (!known || worker_state(w) != 'R') {
-        w->used_ns = d->limit_ns;
-        return true;
-    }
-    d->end_ns = now + d->limit_ns / 4;
-    return false;
+    w->used_ns = cpu_ns == UINT64_MAX || d->cpu_ns == UINT64_MAX ? 0 : cpu_ns - d->cpu_ns;
+    if (w->used_ns >= d->limit_ns)
+        return WORKER_LATE;
+    if (passed_ns >= STARVED * d->limit_ns)
+        return WORKER_DIED;
+    if (passed_ns < ASLEEP * d->limit_ns || worker_state(w) == 'R')
+        return WORKER_DONE;
+    w->used_ns = d->limit_ns;
+    return WORKER_LATE;
 }
 
 /* By a signal, or by a debugger. */
@@ -106,25 +100,22 @@ static bool is_stopped(const struct worker *w)
 }
 
 /* WORKER_DONE: there is something to receive. */
-static enum worker_result wait_message(struct worker *w, struct deadline *d)
+static enum worker_result wait_message(struct worker *w, const struct deadline *d)
 {
     struct pollfd fds[] = { { .fd = w->fd, .events = POLLIN }, { .fd = w->stop_fd, .events = POLLIN } };
+    uint64_t look_ns = d->limit_ns / 4 < LOOK_NS ? d->limit_ns / 4 : LOOK_NS;
+    enum worker_result result;
 
     for (;;) {
-        uint64_t now = clock_now_ns(), wait_ns = LOOK_NS;
-        if (is_late(w, d, now))
-            return WORKER_LATE;
-        if (d->end_ns > now && d->end_ns - now < wait_ns)
-            wait_ns = d->end_ns - now;
-        if (poll(fds, 2, (int)(wait_ns / NS_PER_MS) + 1) <= 0) {
-            if (is_stopped(w))
-                return WORKER_DIED;
-            continue;
-        }
-        if (fds[0].revents)
+        int n = poll(fds, 2, (int)(look_ns / NS_PER_MS) + 1);
+        if (n > 0 && fds[0].revents)
             return WORKER_DONE;
-        if (fds[1].revents)
+        if (n > 0 && fds[1].revents)
             return WORKER_STOPPED;
+        if ((result = is_in_time(w, d)) != WORKER_DONE)
+            return result;
+        if (is_stopped(w))
+            return WORKER_DIED;
     }
 }
 
@@ -200,28 +191,30 @@ static bool is_worn(const struct worker *w, const struct worker_request *r)
            (r->kind == WORKER_CODE && !w->disassembles);
 }
 
+/* What it takes to start is not the file's. */
 static enum worker_result ask(struct worker *w, const struct worker_request *r, struct worker_answer *a, int blob_fd,
                               struct error *e)
 {
-    struct deadline deadline = deadline_of(w, r);
+    uint64_t limit_ns = r->limit_ns ? r->limit_ns : DEFAULT_LIMIT_NS, cpu_ns;
+    struct deadline d;
     enum worker_result result;
-    uint64_t cpu_ns;
     bool hello;
 
     if (!send_request(w, r, blob_fd))
         return lose(w, WORKER_DIED, e);
     do {
         hello = false;
-        result = wait_message(w, &deadline);
+        d = deadline_of(w, w->ready ? limit_ns : START_NS);
+        result = wait_message(w, &d);
         if (result == WORKER_DONE)
             result = take_message(w, a, blob_fd, &hello, e);
     } while (hello && result == WORKER_DONE);
-    if (result == WORKER_LATE || (result == WORKER_DIED && w->fd >= 0))
-        return lose(w, result, e);
     if (result == WORKER_STOPPED)
         worker_end(w);
-    if (w->fd >= 0 && (cpu_ns = worker_cpu_ns(w)) != UINT64_MAX)
-        w->used_ns = cpu_ns - deadline.cpu_ns;
+    else if (w->fd >= 0 && (result == WORKER_LATE || result == WORKER_DIED))
+        return lose(w, result, e);
+    else if (w->fd >= 0 && (cpu_ns = worker_cpu_ns(w)) != UINT64_MAX && d.cpu_ns != UINT64_MAX)
+        w->used_ns = cpu_ns - d.cpu_ns;
     return result;
 }
 

@@ -427,14 +427,14 @@ static void tables_are_taken_up_before_names(void **state)
     assert_int_equal(symbolizer_unwind(sy, b, &rows), SYMBOL_PENDING);
     assert_int_equal(symbolizer_unwind(sy, b, &rows), SYMBOL_PENDING);
     assert_int_equal(sy->waiting, 3);
-    task = mods_take(sy);
+    task = mods_take(sy, LANE_QUICK);
     assert_int_equal(mods_kind(task), TASK_UNWIND);
     assert_ptr_equal(task->mod->module, b);
-    task = mods_take(sy);
+    task = mods_take(sy, LANE_QUICK);
     assert_int_equal(mods_kind(task), TASK_NAMES);
     assert_ptr_equal(task->mod->module, a);
-    assert_ptr_equal(mods_take(sy)->mod->module, b);
-    assert_null(mods_take(sy));
+    assert_ptr_equal(mods_take(sy, LANE_QUICK)->mod->module, b);
+    assert_null(mods_take(sy, LANE_QUICK));
     symbolizer_free(sy);
     module_put(a);
     module_put(b);

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Whose files are read next, by made costs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "symbols/state.h"
+
+#define TASKS 64
+
+struct bench {
+    struct owners o;
+    struct mod mods[TASKS];
+    unsigned n;
+};
+
+static struct task *put(struct bench *b, unsigned owner, enum task_kind kind)
+{
+    struct mod *mod = &b->mods[b->n++];
+    struct task *task = &mod->tasks[kind];
+
+    assert_true(b->n <= TASKS);
+    task->mod = mod;
+    mod->owner = owner;
+    owners_put(&b->o, LANE_QUICK, owner, task, false);
+    return task;
+}
+
+static unsigned take(struct bench *b)
+{
+    struct task *task = owners_take(&b->o, LANE_QUICK);
+
+    assert_non_null(task);
+    return task->mod->owner;
+}
+
+static struct bench *bench_new(void)
+{
+    struct bench *b = mem_zalloc(sizeof *b);
+
+    owners_init(&b->o);
+    return b;
+}
+
+static uint32_t stranger(uint32_t i)
+{
+    return 100000 + i;
+}
+
+static void who_has_spent_nothing_is_served_by_urgency_then_in_order(void **state)
+{
+    struct bench *b = bench_new();
+    unsigned a = owners_number(&b->o, stranger(1)), c = owners_number(&b->o, stranger(2));
+    struct task *names = put(b, a, TASK_NAMES), *unwind = put(b, c, TASK_UNWIND), *later = put(b, a, TASK_UNWIND);
+
+    (void)state;
+    assert_true(a != c && owners_number(&b->o, stranger(1)) == a);
+    assert_int_equal(owners_number(&b->o, 0), OWNER_TRUSTED);
+    assert_int_equal(owners_number(&b->o, geteuid()), OWNER_TRUSTED);
+    assert_ptr_equal(owners_take(&b->o, LANE_QUICK), unwind);
+    assert_ptr_equal(owners_take(&b->o, LANE_QUICK), later);
+    assert_ptr_equal(owners_take(&b->o, LANE_QUICK), names);
+    assert_null(owners_take(&b->o, LANE_QUICK));
+    assert_false(owners_have(&b->o, LANE_QUICK));
+    mem_free(b);
+}
+
+/* Fifteen files of one owner, each of which takes a second, and two of another owner that come behind them. */
+static void one_owner_waits_for_one_request_of_another(void **state)
+{
+    struct bench *b = bench_new();
+    unsigned hostile = owners_number(&b->o, stranger(1)), other = owners_number(&b->o, stranger(2)), i;
+
+    (void)state;
+    for (i = 0; i < 15; i++)
+        put(b, hostile, TASK_UNWIND);
+    assert_int_equal(take(b), hostile);
+    put(b, other, TASK_NAMES);
+    put(b, other, TASK_LINES);
+    put(b, OWNER_TRUSTED, TASK_NAMES);
+    put(b, OWNER_UNKNOWN, TASK_NAMES);
+    owners_spend(&b->o, LANE_QUICK, hostile, NS_PER_SEC);
+    assert_true(owners_must_wait(&b->o, LANE_QUICK, hostile));
+    assert_false(owners_must_wait(&b->o, LANE_QUICK, OWNER_TRUSTED));
+    assert_int_equal(take(b), OWNER_TRUSTED);
+    assert_int_equal(take(b), OWNER_UNKNOWN);
+    assert_int_equal(take(b), other);
+    assert_int_equal(take(b), other);
+    for (i = 1; i < 15; i++) {
+        assert_int_equal(take(b), hostile);
+        owners_spend(&b->o, LANE_QUICK, hostile, NS_PER_SEC);
+    }
+    /* Who was idle all the time has not saved it up … */
+    put(b, other, TASK_NAMES);
+    put(b, other, TASK_NAMES);
+    put(b, hostile, TASK_NAMES);
+    put(b, hostile, TASK_NAMES);
+    assert_int_equal(take(b), other);
+    owners_spend(&b->o, LANE_QUICK, other, 3 * NS_PER_SEC);
+    /* … and is behind once it costs more. */
+    assert_int_equal(take(b), hostile);
+    mem_free(b);
+}
+
+/* A container's user has 65,536 users at hand. */
+static void many_users_are_one_for_what_is_trusted(void **state)
+{
+    struct bench *b = bench_new();
+    unsigned i, owner;
+
+    (void)state;
+    for (i = 0; i < 40; i++)
+        put(b, owners_number(&b->o, stranger(i)), TASK_UNWIND);
+    for (i = 0; i < 10; i++) {
+        owner = take(b);
+        assert_true(owner >= OWNER_FIRST);
+        owners_spend(&b->o, LANE_QUICK, owner, NS_PER_SEC);
+        put(b, OWNER_TRUSTED, TASK_NAMES);
+        assert_int_equal(take(b), OWNER_TRUSTED);
+        owners_spend(&b->o, LANE_QUICK, OWNER_TRUSTED, NS_PER_MS);
+    }
+    for (i = 0; i < 1000; i++)
+        assert_in_range(owners_number(&b->o, stranger(i)), OWNER_FIRST, OWNERS_MAX - 1);
+    mem_free(b);
+}
+
+static void what_is_trusted_does_not_starve_users(void **state)
+{
+    struct bench *b = bench_new();
+    unsigned owner = owners_number(&b->o, stranger(1)), i;
+
+    (void)state;
+    for (i = 0; i < 20; i++)
+        put(b, OWNER_TRUSTED, TASK_UNWIND);
+    put(b, owner, TASK_NAMES);
+    for (i = 0; i < 20 && take(b) == OWNER_TRUSTED; i++)
+        owners_spend(&b->o, LANE_QUICK, OWNER_TRUSTED, NS_PER_SEC / 2);
+    assert_in_range(i, 1, 4);
+    mem_free(b);
+}
+
+static void limits_fall_for_who_offends(void **state)
+{
+    struct bench *b = bench_new();
+    unsigned owner = owners_number(&b->o, stranger(1)), i;
+    const uint64_t whole = 10 * NS_PER_SEC;
+
+    (void)state;
+    assert_int_equal(owners_limit(&b->o, LANE_QUICK, owner, whole), NS_PER_SEC);
+    assert_int_equal(owners_limit(&b->o, LANE_SLOW, owner, whole), whole);
+    owners_offend(&b->o, owner);
+    assert_int_equal(owners_limit(&b->o, LANE_SLOW, owner, whole), whole / 2);
+    assert_true(owners_may_be_slow(&b->o, owner));
+    for (i = 1; i < 3; i++)
+        owners_offend(&b->o, owner);
+    assert_false(owners_may_be_slow(&b->o, owner));
+    assert_int_equal(owners_limit(&b->o, LANE_QUICK, owner, whole), NS_PER_SEC / 4);
+    for (; i < 16; i++)
+        owners_offend(&b->o, owner);
+    assert_int_equal(owners_limit(&b->o, LANE_QUICK, owner, whole), 0);
+    /* Nobody is refused for what another one did, and root never. */
+    assert_int_equal(owners_limit(&b->o, LANE_QUICK, owners_number(&b->o, stranger(2)), whole), NS_PER_SEC);
+    for (i = 0; i < 20; i++)
+        owners_offend(&b->o, OWNER_TRUSTED);
+    assert_int_equal(owners_limit(&b->o, LANE_SLOW, OWNER_TRUSTED, whole), whole);
+    /* In ten minutes all is forgiven. */
+    b->o.all[owner].offended_ns = clock_now_ns() - 601 * NS_PER_SEC;
+    assert_int_equal(owners_limit(&b->o, LANE_SLOW, owner, whole), whole);
+    mem_free(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_has_spent_nothing_is_served_by_urgency_then_in_order),
+        cmocka_unit_test(one_owner_waits_for_one_request_of_another),
+        cmocka_unit_test(many_users_are_one_for_what_is_trusted),
+        cmocka_unit_test(what_is_trusted_does_not_starve_users),
+        cmocka_unit_test(limits_fall_for_who_offends),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
