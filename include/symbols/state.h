@@ -211,6 +211,7 @@ struct outcome {
     bool of_kernel;    /* read in the quick lane, however long it takes */
     bool asked;        /* the worker was */
     bool slow;         /* it took too long for the quick lane */
+    bool given_up;     /* a file is not read (any more), as trouble says: no other trouble is worth more */
     struct symbol_table *table;  /* TASK_NAMES; NULL: none, or unchanged */
     struct unwind_table *unwind; /* TASK_UNWIND; NULL: none */
     struct lines_answer *lines;  /* TASK_LINES; NULL: none */

@@ -63,8 +63,8 @@ static uint64_t limit_of(struct symbolizer *sy, const struct worker_request *r, 
     }
     limit_ns = owners_limit(&sy->owners, out->lane->kind, out->owner, r->limit_ns ? r->limit_ns : SLOW_LIMIT_NS);
     if (!limit_ns)
-        error_set(&out->trouble, ERROR_LIMIT, "not read: too many files of user %u took too long or broke the symbol worker",
-                  uid);
+        out->given_up = !error_set(&out->trouble, ERROR_LIMIT,
+                                   "not read: too many files of user %u took too long or broke the symbol worker", uid);
     return limit_ns;
 }
 
@@ -86,6 +86,7 @@ static void judge(struct symbolizer *sy, enum worker_result result, uint64_t lim
                   (double)(limit_ns ? limit_ns : SLOW_LIMIT_NS) / NS_PER_SEC);
     }
     out->blame += blame;
+    out->given_up |= blame >= BLAME_CRASH;
     if (trusted || blame < BLAME_CRASH)
         return;
     say_owner(&out->trouble, uid);
@@ -269,9 +270,9 @@ static void look_for_debug_file(struct symbolizer *sy, const struct mod *mod, in
     /* A debug file that the worker cannot survive: the names without it are what there is. */
     if (out->retry && mod->tasks[TASK_NAMES].blame + out->blame >= BLAME_MAX)
         out->retry = false;
-    if (!out->retry && !is_full(out->table))
+    if (!out->retry && !is_full(out->table) && !out->given_up)
         say_stripped(out);
-    else
+    else if (!out->given_up || is_full(out->table))
         error_clear(&out->trouble);
 }
 

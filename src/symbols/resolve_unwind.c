@@ -110,7 +110,7 @@ static void look_for_debug_file(struct symbolizer *sy, const struct mod *mod, in
     /* A debug file that the worker cannot survive: the table without it is what there is. */
     if (out->retry && mod->tasks[TASK_UNWIND].blame + out->blame >= BLAME_MAX)
         out->retry = false;
-    if (!out->retry)
+    if (!out->retry && !out->given_up)
         out->trouble = without;
 }
 

@@ -81,7 +81,7 @@ static void tell_news(struct symbolizer *sy, const struct task *task)
 
 static void finish(struct symbolizer *sy, struct task *task, bool ok, const struct outcome *out)
 {
-    if (!ok && out->trouble.text[0] && (!task->trouble || strcmp(task->trouble, out->trouble.text)))
+    if ((!ok || out->given_up) && out->trouble.text[0] && (!task->trouble || strcmp(task->trouble, out->trouble.text)))
         log_add("%s: %s", task->mod->module->name, out->trouble.text);
     mods_trouble(task, out->trouble.text);
     task->progress = ok ? PROGRESS_READY : PROGRESS_FAILED;

@@ -205,6 +205,83 @@ static void lying_headers_cost_one_line_of_trouble_at_most(void **state)
             }
 }
 
+#define STRANGER 61000u
+
+/* A module whose debug file of 40 GB, nearly all of it a hole, is told by its checksum alone: two minutes of work. */
+static struct module *make_long_work(const struct setup *s, unsigned i, uid_t uid)
+{
+    char name[16], link[16], path[128];
+    struct elf_maker maker = { .symbols = &plain_symbol, .n_symbols = 1, .symtab_type = SHT_DYNSYM, .link = link };
+    struct module *m;
+
+    snprintf(name, sizeof name, "long%u", i);
+    snprintf(link, sizeof link, "long%u.debug", i);
+    m = make_elf_module(s, name, &maker);
+    snprintf(path, sizeof path, "%s/%s", s->dir, link);
+    maker.link = NULL;
+    maker.symtab_type = SHT_SYMTAB;
+    module_put(make_elf_module(s, link, &maker));
+    assert_int_equal(truncate(path, (off_t)40 << 30), 0);
+    assert_int_equal(chown(path, uid, uid), 0);
+    assert_int_equal(chown(m->path, uid, uid), 0);
+    return m;
+}
+
+static void wait_for_name(struct setup *s, struct module *m)
+{
+    uint64_t end = clock_now_ns() + LONG_ENOUGH;
+    struct symbol symbol;
+
+    do {
+        symbolizer_lookup(s->sy, m, ELF_MAKER_OFFSET + 0x10, &symbol);
+        usleep(1000);
+    } while (symbol.state == SYMBOL_PENDING && clock_now_ns() < end);
+    assert_int_equal(symbol.state, SYMBOL_FOUND);
+}
+
+/* One owner has files that would take minutes; those of others get their names meanwhile, and the former are given up. */
+static void files_of_one_owner_keep_nobody_waiting(void **state)
+{
+    enum { HOSTILE = 5 };
+    struct setup *s = *state;
+    struct module *hostile[HOSTILE], *others[4];
+    struct symbolizer_stats stats;
+    uint64_t began = clock_now_ns();
+    char name[16];
+    unsigned i;
+
+    if (geteuid()) {
+        print_message("only root can give files to others\n");
+        skip();
+    }
+    for (i = 0; i < HOSTILE; i++) {
+        hostile[i] = make_long_work(s, i, STRANGER);
+        symbolizer_request(s->sy, hostile[i]);
+    }
+    for (i = 0; i < 4; i++) {
+        struct elf_maker maker = { .symbols = &plain_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = (unsigned char)(i + 1) };
+        snprintf(name, sizeof name, "plain%u", i);
+        others[i] = make_elf_module(s, name, &maker);
+        if (i % 2)
+            assert_int_equal(chown(others[i]->path, STRANGER + i, STRANGER + i), 0);
+        symbolizer_request(s->sy, others[i]);
+    }
+    for (i = 0; i < 4; i++)
+        wait_for_name(s, others[i]);
+    symbolizer_stats(s->sy, &stats);
+    print_message("names of 4 others after %.1f s, with %u tasks left\n", (double)(clock_now_ns() - began) / 1e9, stats.pending);
+    assert_true(stats.pending >= HOSTILE);
+    assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
+    print_message("all after %.1f s: %s\n", (double)(clock_now_ns() - began) / 1e9, trouble(s, hostile[0]));
+    for (i = 0; i < HOSTILE; i++) {
+        assert_non_null(strstr(trouble(s, hostile[i]), "given up: reading it took more than"));
+        assert_non_null(strstr(trouble(s, hostile[i]), "the file is of user 61000"));
+        module_put(hostile[i]);
+    }
+    for (i = 0; i < 4; i++)
+        module_put(others[i]);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +291,7 @@ int main(int argc, char **argv)
         WITH_SETUP(a_hundred_thousand_modules_take_few_mappings),
         WITH_SETUP(a_huge_file_is_read_within_limits),
         WITH_SETUP(lying_headers_cost_one_line_of_trouble_at_most),
+        WITH_SETUP(files_of_one_owner_keep_nobody_waiting),
     };
 
     SYMBOLIZER_TESTS(argc, argv, tests);
