@@ -3,7 +3,7 @@
  * Private to src/symbols; guarded by the symbolizer's lock.
  *
  * There are two lanes, each with a thread and a worker of its own. Every request begins in the quick lane, with a limit
- * of a second of CPU time; what takes longer goes on in the slow lane, where only such files wait for each other. */
+ * of half a second of CPU time; what takes longer goes on in the slow lane, where only such files wait for each other. */
 #ifndef FLAMETOP_SYMBOLS_OWNERS_H
 #define FLAMETOP_SYMBOLS_OWNERS_H
 

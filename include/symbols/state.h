@@ -142,7 +142,8 @@ struct symbolizer {
     atomic_uint generation;
     atomic_uint lines_changed;
     uint32_t kernel_changed;
-    uint32_t worker_starts;
+    uint32_t worker_starts, given_up;
+    char worker_note[200];
     size_t line_bytes;   /* that linecache.c holds */
     uint32_t line_epoch; /* changes when it has forgotten all */
     struct cache *cache;  /* the resolver's; NULL: none */

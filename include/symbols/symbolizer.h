@@ -165,6 +165,8 @@ struct symbolizer_stats {
     bool kernel_hidden;    /* kptr_restrict: /proc/kallsyms has only zeros for us */
     bool kernel_foreign;   /* a file of another kernel, whose names nobody gave */
     char kernel_note[160]; /* how to mend it, or "" */
+    char worker_note[200]; /* why no file is read: no worker can be confined. "": it can */
+    uint32_t given_up;     /* files that took too long, or of owners whose files did */
     char fetching[128];    /* "debuginfod: libfoo.so 3.2M of 14M (2 more)"; "" */
 };
 void symbolizer_stats(struct symbolizer *sy, struct symbolizer_stats *out);

@@ -64,7 +64,7 @@ struct worker {
     bool stuck;                   /* it could not be ended: a file system does not answer it */
     uint64_t oom_kills;           /* of the machine, when it was started */
     uint64_t used_ns;             /* CPU time that the last request took; the limit, if it slept for too long */
-    char refusal[400];            /* why no worker can be confined; then none is started any more. "": it can */
+    char refusal[200];            /* why no worker can be confined; then none is started any more. "": it can */
     pid_t abandoned[WORKER_ABANDONED_MAX]; /* killed and not gone yet */
     unsigned n_abandoned;
 };

@@ -247,13 +247,31 @@ static void say_pending(struct doctor_row *row, bool waiting)
     snprintf(row->mend, sizeof row->mend, waiting ? "nothing to do: they become whole in a moment" : "later samples are whole");
 }
 
-static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reason, bool jit, bool waiting)
+/* A file that was given up, or is not read at all, says so; of others it is no news that they have no table. */
+static bool say_table_given_up(struct session *s, struct doctor_row *row, const struct module *m)
 {
+    char why[sizeof row->cause] = "";
+
+    if (m && m->kind == MODULE_FILE)
+        symbolizer_unwind_trouble(s->symbolizer, m, why, sizeof why);
+    if (!strstr(why, "given up") && !strstr(why, "not read") && !strstr(why, "confine"))
+        return false;
+    snprintf(row->cause, sizeof row->cause, "%s", why);
+    snprintf(row->mend, sizeof row->mend, "frame pointers (m fp) do without its table, in code that keeps them");
+    return true;
+}
+
+static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reason, const struct module *m, bool waiting)
+{
+    bool jit = m && m->kind == MODULE_JIT;
+
     switch (reason) {
     case BROKEN_DUMP:
         say_dump(s, row);
         return;
     case BROKEN_NO_TABLE:
+        if (say_table_given_up(s, row, m))
+            return;
         snprintf(row->cause, sizeof row->cause, "code without unwind table, and no frame pointer that leads on");
         if (jit && comm_is(row->process, "java"))
             snprintf(row->mend, sizeof row->mend, "%sstart it with java -XX:+PreserveFramePointer",
@@ -307,7 +325,7 @@ static void add_row(struct session *s, struct examination *x, const struct compl
     if (c->group < x->v->n_groups)
         snprintf(row->process, sizeof row->process, "%s", x->v->groups[c->group].label);
     if (c->subject == DOCTOR_STACKS)
-        say_stacks(s, row, c->reason, m && m->kind == MODULE_JIT, x->waiting);
+        say_stacks(s, row, c->reason, m, x->waiting);
     else if (m && c->subject == DOCTOR_LINES)
         say_lines(s, row, m);
     else if (m)

@@ -119,6 +119,13 @@ static void status_notes(struct session *s, struct session_status *out)
     symbolizer_stats(s->symbolizer, &names);
     out->pending_modules = names.pending;
     snprintf(out->fetching, sizeof out->fetching, "%s", names.fetching);
+    if (names.worker_note[0])
+        add_note(out, names.worker_note, "no file is read for names and stacks: run flametop as another user than root, or "
+                                         "with CAP_SETUID and CAP_SETGID");
+    if (names.given_up) {
+        snprintf(what, sizeof what, "%u files were given up: reading them took too long", names.given_up);
+        add_note(out, what, "the doctor and the log name them, their owners and the reason");
+    }
     if (names.kernel_hidden && !s->running_scope.no_kernel)
         add_note(out, "kernel addresses are hidden: no kernel names", names.kernel_note);
     if (names.kernel_foreign)

@@ -11,7 +11,8 @@
 #include "symbols/state.h"
 
 #define QUANTUM_NS       (500 * NS_PER_MS)
-#define QUICK_NS         NS_PER_SEC
+#define QUICK_NS         (500 * NS_PER_MS)
+#define STRANGERS_NS     (6 * NS_PER_SEC) /* in the slow lane, for a file that is not trusted */
 #define STRICT_NS        (QUICK_NS / 4) /* for who has given offence */
 #define OFFENCES_STRICT  3  /* from then on nothing of this owner's goes to the slow lane … */
 #define OFFENCES_REFUSED 16 /* … and from then on nothing is read … */
@@ -227,5 +228,7 @@ uint64_t owners_limit(struct owners *o, enum lane_kind lane, unsigned owner, uin
         return limit_ns < STRICT_NS ? limit_ns : STRICT_NS;
     if (lane == LANE_QUICK)
         return limit_ns < QUICK_NS ? limit_ns : QUICK_NS;
+    if (owner != OWNER_TRUSTED && limit_ns > STRANGERS_NS)
+        limit_ns = STRANGERS_NS;
     return limit_ns >> (shift < SHORTEST_SHIFT ? shift : SHORTEST_SHIFT);
 }

@@ -4,6 +4,7 @@
  * information that it has read it stays a little longer: the next picture may ask for another function of it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -83,6 +84,7 @@ static void finish(struct symbolizer *sy, struct task *task, bool ok, const stru
 {
     if ((!ok || out->given_up) && out->trouble.text[0] && (!task->trouble || strcmp(task->trouble, out->trouble.text)))
         log_add("%s: %s", task->mod->module->name, out->trouble.text);
+    sy->given_up += out->given_up;
     mods_trouble(task, out->trouble.text);
     task->progress = ok ? PROGRESS_READY : PROGRESS_FAILED;
     task->blame = ok ? 0 : task->blame;
@@ -382,6 +384,8 @@ static bool work(struct lane *lane)
     if (!sy->stopping && !urgent)
         did |= demangle_some(lane);
     sy->worker_starts += lane->worker.starts - starts;
+    if (lane->worker.refusal[0])
+        snprintf(sy->worker_note, sizeof sy->worker_note, "%s", lane->worker.refusal);
     return did;
 }
 

@@ -549,6 +549,7 @@ void symbolizer_stats(struct symbolizer *sy, struct symbolizer_stats *out)
     *out = (struct symbolizer_stats){ .modules = (uint32_t)sy->mods.n,
                                       .pending = sy->waiting,
                                       .worker_starts = sy->worker_starts,
+                                      .given_up = sy->given_up,
                                       .jit_of_now = sy->jit_of_now,
                                       .kernel_hidden = sy->kernel_hidden };
     while (map_next(&sy->mods, &pos, NULL, &value)) {
@@ -558,6 +559,7 @@ void symbolizer_stats(struct symbolizer *sy, struct symbolizer_stats *out)
         out->kernel_foreign |= failed && !sy->kernel_usable && mod->module->kind == MODULE_KERNEL;
     }
     fetch_tell(sy, out->fetching, sizeof out->fetching);
+    memcpy(out->worker_note, sy->worker_note, sizeof out->worker_note);
     pthread_mutex_unlock(&sy->lock);
     if (out->kernel_hidden)
         note_hidden(out->kernel_note, sizeof out->kernel_note);

@@ -5,13 +5,14 @@ are those of a run that was left alone."""
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import threading
 import time
 
 import machine as m
-from ptyscreen import LIMIT, PROGRAM, Skip, run
+from ptyscreen import LIMIT, PROGRAM, Screen, Skip, run
 
 PROGRAMS = 20
 MOST_KILLS = 100  # of one run: then it is left alone
@@ -182,4 +183,70 @@ def without_devices():
     assert re.search(r"\[kernel\] +[a-z_]", got.stdout) and not re.search(r"\[kernel\] 0x", got.stdout), got
 
 
-run(profile_is_whole_while_the_worker_dies, file_has_the_same_names, without_devices)
+HOSTILE = 15
+STRANGER = 61234  # whose files they are
+
+SPIN = """
+#include <time.h>
+#include <unistd.h>
+__attribute__((noinline)) static unsigned long %(name)s(unsigned long x)
+{
+    for (int i = 0; i < 2000000; i++) { x ^= x << 13; x ^= x >> 7; x ^= x << 17; }
+    return x + %(n)d;
+}
+int main(void)
+{
+    volatile unsigned long x = 42;
+    for (;;) { x = %(name)s(x); if (%(rest)d) usleep(%(rest)d); }
+}
+"""
+
+
+def spinner(name, n, rest, *flags):
+    source = m.path(name + ".c")
+    with open(source, "w") as f:
+        f.write(SPIN % {"name": name, "n": n, "rest": rest})
+    subprocess.run(["cc", "-O1", *flags, "-o", m.path(name), source], check=True)
+    return m.path(name)
+
+
+def hostile_program(n):
+    """A program whose debug file, of 40 GB, is told by its checksum alone: two minutes of work for the worker."""
+    program = spinner("hostile%d" % n, n, 200000, "-Wl,--build-id=none")
+    debug = program + ".debug"
+    subprocess.run(["objcopy", "--only-keep-debug", program, debug], check=True)
+    subprocess.run(["strip", program], check=True)
+    subprocess.run(["objcopy", "--add-gnu-debuglink=" + debug, program], check=True)
+    os.truncate(debug, 40 << 30)
+    for file in (program, debug):
+        os.chown(file, STRANGER, STRANGER)
+    return program
+
+
+def files_of_one_user_keep_nobody_waiting():
+    """15 programs of one user whose files take minutes to read: another program has its names in seconds, and the doctor
+    names the files that were given up, with their owner"""
+    m.need_events()
+    m.need_root()
+    if not shutil.which("objcopy"):
+        raise Skip("objcopy is not installed")
+    os.chmod(m.path("."), 0o755)
+    loads = [m.start(hostile_program(n), user=STRANGER, group=STRANGER, extra_groups=[]) for n in range(HOSTILE)]
+    other = spinner("victim_function", 0, 1000)
+    with Screen(["--no-cache", "-e", "cpu-clock", "-F", "199"], size=(240, 50)) as s:
+        s.wait(r"hostile\d+")
+        began = time.monotonic()
+        victim = m.start(other)
+        s.wait(r"victim_function +victim|victim_f\S* .*victim_function")
+        print("# the other program's name is there after %.1f s" % (time.monotonic() - began))
+        s.send("8")
+        s.wait(r"given up: reading it took more than .* of CPU time; the file is of user %d" % STRANGER, 2 * LIMIT)
+        print("# a file was given up after %.1f s" % (time.monotonic() - began))
+        s.send("q")
+        s.wait_end()
+    for load in loads + [victim]:
+        m.stop(load)
+
+
+run(profile_is_whole_while_the_worker_dies, file_has_the_same_names, without_devices,
+    files_of_one_user_keep_nobody_waiting)

@@ -152,26 +152,26 @@ static void limits_fall_for_who_offends(void **state)
     const uint64_t whole = 10 * NS_PER_SEC;
 
     (void)state;
-    assert_int_equal(owners_limit(&b->o, LANE_QUICK, owner, whole), NS_PER_SEC);
-    assert_int_equal(owners_limit(&b->o, LANE_SLOW, owner, whole), whole);
+    assert_int_equal(owners_limit(&b->o, LANE_QUICK, owner, whole), NS_PER_SEC / 2);
+    assert_int_equal(owners_limit(&b->o, LANE_SLOW, owner, whole), 6 * NS_PER_SEC);
     owners_offend(&b->o, owner);
-    assert_int_equal(owners_limit(&b->o, LANE_SLOW, owner, whole), whole / 2);
+    assert_int_equal(owners_limit(&b->o, LANE_SLOW, owner, whole), 3 * NS_PER_SEC);
     assert_true(owners_may_be_slow(&b->o, owner));
     for (i = 1; i < 3; i++)
         owners_offend(&b->o, owner);
     assert_false(owners_may_be_slow(&b->o, owner));
-    assert_int_equal(owners_limit(&b->o, LANE_QUICK, owner, whole), NS_PER_SEC / 4);
+    assert_int_equal(owners_limit(&b->o, LANE_QUICK, owner, whole), NS_PER_SEC / 8);
     for (; i < 16; i++)
         owners_offend(&b->o, owner);
     assert_int_equal(owners_limit(&b->o, LANE_QUICK, owner, whole), 0);
     /* Nobody is refused for what another one did, and root never. */
-    assert_int_equal(owners_limit(&b->o, LANE_QUICK, owners_number(&b->o, stranger(2)), whole), NS_PER_SEC);
+    assert_int_equal(owners_limit(&b->o, LANE_QUICK, owners_number(&b->o, stranger(2)), whole), NS_PER_SEC / 2);
     for (i = 0; i < 20; i++)
         owners_offend(&b->o, OWNER_TRUSTED);
     assert_int_equal(owners_limit(&b->o, LANE_SLOW, OWNER_TRUSTED, whole), whole);
     /* In ten minutes all is forgiven. */
     b->o.all[owner].offended_ns = clock_now_ns() - 601 * NS_PER_SEC;
-    assert_int_equal(owners_limit(&b->o, LANE_SLOW, owner, whole), whole);
+    assert_int_equal(owners_limit(&b->o, LANE_SLOW, owner, whole), 6 * NS_PER_SEC);
     mem_free(b);
 }
 
