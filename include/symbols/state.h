@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #include "base/intern.h"
 #include "base/map.h"
@@ -92,10 +93,13 @@ struct mod { /* what is known of a module */
 #define BLAME_CRASH 120 /* or a hang, or memory that ran out; two of them are enough */
 #define BLAME_KILL  1 /* somebody else ended the worker: what takes long is hit again and again */
 
+#define HUNG_MAX 16
 struct lane { /* a thread, and the worker that it asks */
     struct symbolizer *sy;
     enum lane_kind kind;
-    struct worker worker; /* of the thread alone */
+    struct worker worker; /* of the thread alone, as what follows is */
+    dev_t hung[HUNG_MAX]; /* file systems for which an abandoned worker waits */
+    unsigned n_hung;
     pthread_cond_t work;
     pthread_t thread; /* of LANE_SLOW, which the other one starts */
     bool running;

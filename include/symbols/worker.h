@@ -96,6 +96,9 @@ void worker_reset_signals(posix_spawnattr_t *attr);
 /* Ends it and reaps it, within a second; it is started anew when asked again. */
 void worker_end(struct worker *w);
 
+/* Takes away those of the abandoned ones that the kernel has ended meanwhile. */
+void worker_reap_abandoned(struct worker *w);
+
 /* worker_process.c, for worker.c: */
 /* Starts it; `first`: what it will be asked for first. */
 bool worker_start(struct worker *w, enum worker_kind first, struct error *e);

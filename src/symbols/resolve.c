@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "symbols/blob.h"
 #include "symbols/debugfile.h"
 #include "symbols/elfid.h"
@@ -16,106 +15,11 @@
 #include "symbols/machine.h"
 #include "symbols/state.h"
 
-#define SLOW_LIMIT_NS (10 * NS_PER_SEC) /* of CPU time, in the slow lane */
-
 #ifdef HAVE_LZMA
 #define PACKED_HINT ""
 #else
 #define PACKED_HINT " (built without liblzma)"
 #endif
-
-unsigned resolve_blame(const struct worker *w, enum worker_result result)
-{
-    if (!w->ready || (result != WORKER_DIED && result != WORKER_LATE))
-        return 0;
-    if (w->stuck)
-        return BLAME_MAX;
-    return result == WORKER_LATE || w->crashed ? BLAME_CRASH : BLAME_KILL;
-}
-
-/* Of several files the one whose owner is trusted least. */
-static bool owner_of(const struct worker_request *r, uint32_t *uid)
-{
-    struct stat st;
-    bool known = false;
-
-    for (unsigned i = 0; i < r->n_fds; i++)
-        if (!fstat(r->fds[i], &st) && (!known || !owners_is_trusted(st.st_uid))) {
-            *uid = st.st_uid;
-            known = true;
-        }
-    return known;
-}
-
-static void say_owner(struct error *e, uint32_t uid)
-{
-    error_hint(e, "the file is of user %u, whose other files are read with a lower limit from now on", uid);
-}
-
-/* With the lock held: the limit for this request; 0: it is not to be made now, as the outcome says. */
-static uint64_t limit_of(struct symbolizer *sy, const struct worker_request *r, uint32_t uid, struct outcome *out)
-{
-    uint64_t limit_ns;
-
-    if (!out->owner_known && !out->asked && owners_must_wait(&sy->owners, out->lane->kind, out->owner)) {
-        out->retry = true;
-        return 0;
-    }
-    limit_ns = owners_limit(&sy->owners, out->lane->kind, out->owner, r->limit_ns ? r->limit_ns : SLOW_LIMIT_NS);
-    if (!limit_ns)
-        out->given_up = !error_set(&out->trouble, ERROR_LIMIT,
-                                   "not read: too many files of user %u took too long or broke the symbol worker", uid);
-    return limit_ns;
-}
-
-/* With the lock held: what the end of the worker says of the file. */
-static void judge(struct symbolizer *sy, enum worker_result result, uint64_t limit_ns, uint32_t uid, struct outcome *out)
-{
-    const struct worker *w = &out->lane->worker;
-    bool trusted = out->owner < OWNER_FIRST;
-    unsigned blame = resolve_blame(w, result);
-
-    out->retry = result == WORKER_DIED || result == WORKER_LATE || result == WORKER_STOPPED;
-    if (result == WORKER_LATE && w->ready && !w->stuck) {
-        if (out->lane->kind == LANE_QUICK && !out->of_kernel && owners_may_be_slow(&sy->owners, out->owner)) {
-            out->slow = true;
-            return;
-        }
-        blame = trusted ? BLAME_CRASH : BLAME_MAX;
-        error_set(&out->trouble, ERROR_LIMIT, "given up: reading it took more than %.2g s of CPU time",
-                  (double)(limit_ns ? limit_ns : SLOW_LIMIT_NS) / NS_PER_SEC);
-    }
-    out->blame += blame;
-    out->given_up |= blame >= BLAME_CRASH;
-    if (trusted || blame < BLAME_CRASH)
-        return;
-    say_owner(&out->trouble, uid);
-    owners_offend(&sy->owners, out->owner);
-}
-
-enum worker_result resolve_send(struct symbolizer *sy, struct worker_request *r, struct worker_answer *a, struct outcome *out)
-{
-    uint32_t uid = 0;
-    bool has_owner = owner_of(r, &uid);
-    enum worker_result result;
-
-    a->blob = NULL;
-    a->blob_size = a->payload_n = 0;
-    pthread_mutex_lock(&sy->lock);
-    if (has_owner)
-        out->owner = owners_number(&sy->owners, uid);
-    r->limit_ns = out->of_kernel ? r->limit_ns : limit_of(sy, r, uid, out);
-    pthread_mutex_unlock(&sy->lock);
-    if (!r->limit_ns && !out->of_kernel)
-        return WORKER_STOPPED;
-    out->asked = true;
-    result = worker_ask(&out->lane->worker, r, a, &out->trouble);
-    pthread_mutex_lock(&sy->lock);
-    owners_spend(&sy->owners, out->lane->kind, out->owner, out->lane->worker.used_ns);
-    judge(sy, result, r->limit_ns, uid, out);
-    pthread_mutex_unlock(&sy->lock);
-    return result;
-}
 
 /* Under which what the worker makes of these files is kept on disk; false: it is not. */
 static bool cache_key_of(const struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd,

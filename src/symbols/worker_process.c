@@ -97,8 +97,7 @@ static uint64_t count_oom_kills(void)
     return n;
 }
 
-/* Those that the kernel has ended meanwhile. */
-static void reap_abandoned(struct worker *w)
+void worker_reap_abandoned(struct worker *w)
 {
     unsigned left = 0;
 
@@ -112,7 +111,7 @@ bool worker_start(struct worker *w, enum worker_kind first, struct error *e)
 {
     int pair[2], failed;
 
-    reap_abandoned(w);
+    worker_reap_abandoned(w);
     if (w->refusal[0])
         return error_set(e, ERROR_PERMISSION, "%s", w->refusal);
     if (w->n_abandoned == WORKER_ABANDONED_MAX)

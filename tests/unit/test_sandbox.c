@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a worker can still do that was taken over, and what a hostile one can do to its parent. */
+/* What a worker can still do that was taken over. */
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -10,11 +10,7 @@
 #include <sys/wait.h>
 
 #include "symbolizer_fixture.h"
-#include "symbols/blob.h"
 #include "symbols/sandbox.h"
-
-#define HOSTILE_ARG "--hostile"
-#define ANSWERS     400
 
 /* ---- a worker that was taken over ---- */
 
@@ -514,207 +510,6 @@ static void root_that_cannot_become_another_user_is_refused(void **state)
     end_child(pid);
 }
 
-/* ---- a hostile worker ---- */
-
-static bool receive_request(struct worker_message *head)
-{
-    static char payload[WORKER_MESSAGE_MAX];
-    struct iovec iov[] = { { head, sizeof *head }, { payload, sizeof payload } };
-    struct msghdr m = { .msg_iov = iov, .msg_iovlen = 2 };
-
-    return recvmsg(SANDBOX_WORKER_SOCKET, &m, 0) >= (ssize_t)sizeof *head;
-}
-
-/* Is ready as any other, and sends two descriptors with each answer. */
-static void __attribute__((noreturn)) be_hostile(void)
-{
-    struct worker_message head = { .magic = WORKER_MAGIC };
-    int fds[2] = { SANDBOX_WORKER_SOCKET, SANDBOX_WORKER_SOCKET };
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(sizeof fds)];
-    } control = { 0 };
-    struct iovec iov = { &head, sizeof head };
-    struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control };
-
-    control.align.cmsg_level = SOL_SOCKET;
-    control.align.cmsg_type = SCM_RIGHTS;
-    control.align.cmsg_len = CMSG_LEN(sizeof fds);
-    memcpy(CMSG_DATA(&control.align), fds, sizeof fds);
-    send(SANDBOX_WORKER_SOCKET, &head, sizeof head, MSG_NOSIGNAL);
-    while (receive_request(&head)) {
-        head.kind = head.payload_n = 0;
-        head.blob_size = 0;
-        sendmsg(SANDBOX_WORKER_SOCKET, &m, MSG_NOSIGNAL);
-    }
-    _exit(0);
-}
-
-static void worker_script(const struct setup *s, char *path, size_t cap)
-{
-    char self[512] = "", text[640];
-
-    assert_true(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
-    snprintf(text, sizeof text, "#!/bin/sh\nexec %s %s\n", self, HOSTILE_ARG);
-    write_text(s, "hostile", text, path, cap);
-    chmod(path, 0700);
-}
-
-static unsigned count_descriptors(pid_t pid)
-{
-    char path[64];
-    unsigned n = 0;
-    DIR *d;
-
-    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
-    d = opendir(path);
-    while (d && readdir(d))
-        n++;
-    if (d)
-        closedir(d);
-    return n;
-}
-
-static void answers_leak_no_descriptor(void **state)
-{
-    static struct worker_answer a;
-    struct worker w = WORKER_INIT;
-    struct worker_request r = { .kind = WORKER_ELF, .n_fds = 1 };
-    struct error e = { 0 };
-    unsigned ours = 0, its = 0, i;
-
-    (void)state;
-    for (i = 0; i < ANSWERS; i++) {
-        r.fds[0] = elf_maker_open(&plain_elf);
-        assert_int_equal(worker_ask(&w, &r, &a, &e), WORKER_DONE);
-        close(r.fds[0]);
-        blob_free(a.blob, a.blob_size);
-        if (!i) {
-            ours = count_descriptors(getpid());
-            its = count_descriptors(w.pid);
-        }
-    }
-    print_message("after 1 answer %u and %u, after %d answers %u and %u\n", ours, its, ANSWERS, count_descriptors(getpid()),
-                  count_descriptors(w.pid));
-    assert_int_equal(w.starts, 1);
-    assert_int_equal(count_descriptors(getpid()), ours);
-    /* the last request's file and memory may still be open */
-    assert_in_range(count_descriptors(w.pid), 0, its + 2);
-    worker_end(&w);
-}
-
-static void descriptors_of_a_hostile_worker_are_not_taken(void **state)
-{
-    static struct worker_answer a;
-    char path[128];
-    struct worker w = WORKER_INIT;
-    struct worker_request r = { .kind = WORKER_DEMANGLE };
-    struct error e = { 0 };
-    unsigned before = count_descriptors(getpid()), i;
-
-    worker_script(*state, path, sizeof path);
-    w.path = path;
-    for (i = 0; i < ANSWERS; i++)
-        assert_int_equal(worker_ask(&w, &r, &a, &e), WORKER_DIED);
-    worker_end(&w);
-    print_message("before %u, after %u answers %u\n", before, i, count_descriptors(getpid()));
-    assert_int_equal(count_descriptors(getpid()), before);
-}
-
-/* ---- others who interfere ---- */
-
-static void a_stopped_worker_is_replaced_and_the_file_not_blamed(void **state)
-{
-    static struct worker_answer a;
-    struct worker w = WORKER_INIT;
-    struct worker_request r = { .kind = WORKER_DEMANGLE, .payload = "main", .payload_n = 5 };
-    struct error e = { 0 };
-    pid_t first;
-
-    (void)state;
-    assert_int_equal(worker_ask(&w, &r, &a, &e), WORKER_DONE);
-    first = w.pid;
-    assert_int_equal(kill(first, SIGSTOP), 0);
-    assert_int_equal(worker_ask(&w, &r, &a, &e), WORKER_DIED);
-    assert_true(w.ready && !w.crashed && !w.stuck);
-    assert_int_equal(kill(first, 0), -1);
-    assert_int_equal(worker_ask(&w, &r, &a, &e), WORKER_DONE);
-    assert_int_equal(w.starts, 2);
-    worker_end(&w);
-}
-
-static void the_worker_has_an_environment_of_its_own(void **state)
-{
-    static struct worker_answer a;
-    struct worker w = WORKER_INIT;
-    struct worker_request r = { .kind = WORKER_DEMANGLE, .payload = "main", .payload_n = 5 };
-    struct error e = { 0 };
-    char **env;
-    size_t i;
-
-    (void)state;
-    setenv("FLAMETOP_TEST_SECRET", "secret", 1);
-    setenv("LD_LIBRARY_PATH", "/nonexistent", 1);
-    env = sandbox_environment();
-    for (i = 0; env[i]; i++)
-        assert_true(!strncmp(env[i], "LD_LIBRARY_PATH=", 16) || strstr(env[i], "SAN_OPTIONS="));
-    assert_true(i >= 1);
-    mem_free(env);
-    assert_int_equal(worker_ask(&w, &r, &a, &e), WORKER_DONE);
-    if (!geteuid()) {
-        char path[64], text[4096];
-        ssize_t n;
-        int fd;
-        snprintf(path, sizeof path, "/proc/%d/environ", (int)w.pid);
-        fd = open(path, O_RDONLY | O_CLOEXEC);
-        n = read(fd, text, sizeof text);
-        assert_true(n > 0);
-        assert_null(memmem(text, (size_t)n, "secret", 6));
-        close(fd);
-    }
-    worker_end(&w);
-    unsetenv("LD_LIBRARY_PATH");
-    unsetenv("FLAMETOP_TEST_SECRET");
-}
-
-/* A worker that says it cannot be confined: names are refused with its reason, and no more are started. */
-static void __attribute__((noreturn)) be_refused(void)
-{
-    static const char why[] = "cannot confine the child process: made by a test";
-    struct worker_message head = { .magic = WORKER_MAGIC, .kind = ERROR_PERMISSION, .payload_n = sizeof why - 1 };
-    struct iovec iov[] = { { &head, sizeof head }, { (void *)(uintptr_t)why, sizeof why - 1 } };
-    struct msghdr m = { .msg_iov = iov, .msg_iovlen = 2 };
-
-    sendmsg(SANDBOX_WORKER_SOCKET, &m, MSG_NOSIGNAL);
-    while (receive_request(&head))
-        ;
-    _exit(1);
-}
-
-static void a_worker_that_cannot_be_confined_reads_nothing(void **state)
-{
-    struct setup *s = *state, other;
-    char self[512] = "", text[640], path[128];
-    struct symbolizer_config cfg = { .live = true, .worker_path = path };
-    struct symbolizer_stats stats;
-    struct module *m = make_elf_module(s, "a", &plain_elf), *n = make_elf_module(s, "b", &plain_elf);
-
-    assert_true(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
-    snprintf(text, sizeof text, "#!/bin/sh\nexec %s --refused\n", self);
-    write_text(s, "refused", text, path, sizeof path);
-    chmod(path, 0700);
-    start(&other, &cfg);
-    assert_int_equal(settled(&other, m, ELF_MAKER_OFFSET + 0x10).state, SYMBOL_NONE);
-    assert_non_null(strstr(trouble(&other, m), "cannot confine the child process: made by a test"));
-    assert_int_equal(settled(&other, n, ELF_MAKER_OFFSET + 0x10).state, SYMBOL_NONE);
-    assert_non_null(strstr(trouble(&other, n), "made by a test"));
-    symbolizer_stats(other.sy, &stats);
-    assert_int_equal(stats.worker_starts, 1);
-    stop(&other);
-    module_put(m);
-    module_put(n);
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -724,16 +519,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(root_becomes_a_user_that_nobody_else_is),
         cmocka_unit_test(root_of_a_namespace_without_others_has_no_capabilities),
         cmocka_unit_test(root_that_cannot_become_another_user_is_refused),
-        cmocka_unit_test(answers_leak_no_descriptor),
-        WITH_SETUP(descriptors_of_a_hostile_worker_are_not_taken),
-        cmocka_unit_test(a_stopped_worker_is_replaced_and_the_file_not_blamed),
-        cmocka_unit_test(the_worker_has_an_environment_of_its_own),
-        WITH_SETUP(a_worker_that_cannot_be_confined_reads_nothing),
     };
 
-    if (argc > 1 && !strcmp(argv[1], HOSTILE_ARG))
-        be_hostile();
-    if (argc > 1 && !strcmp(argv[1], "--refused"))
-        be_refused();
     SYMBOLIZER_TESTS(argc, argv, tests);
 }
