@@ -166,8 +166,8 @@ static void put_thread(const struct folding *f, const struct view_group_info *g,
 {
     const char *tid = f->o->pid || f->o->tid ? strrchr(g->label, '/') : NULL;
     put_clean(out, g->label, tid ? (size_t)(tid - g->label) : strlen(g->label));
-    for (char *p = out->data; p < out->data + out->len; p++)
-        *p = *p == ' ' ? '_' : *p;
+    for (size_t i = 0; i < out->len; i++)
+        out->data[i] = out->data[i] == ' ' ? '_' : out->data[i];
     if (f->o->pid || f->o->tid)
         buf_printf(out, "-%u", g->pid);
     if (f->o->tid && tid)
