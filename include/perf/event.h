@@ -68,7 +68,8 @@ struct event_list {
 #define EVENT_LIST_MAX 16384
 /* Adds "cycles,sched:*,{branches,branch-misses}:u": commas, groups, globs of tracepoints and of PMUs, and PMUs of which there
  * are several ("uncore_imc/clockticks/"). Modifiers behind a group are those of each of its events, a name before it is let
- * pass. On failure nothing is added. */
+ * pass. A kernel-side filter may follow, for all of the tracepoints: "sched:sched_switch[prev_state & 255]". On failure
+ * nothing is added. */
 bool event_list_parse(struct event_list *list, const char *text, struct error *e);
 /* What the kernel is to let pass, of those from `first` on, which must be tracepoints; several are joined by &&. */
 bool event_list_filter(struct event_list *list, size_t first, const char *filter, struct error *e);
@@ -76,6 +77,8 @@ void event_list_done(struct event_list *list);
 
 /* Whether period means time in ns (cpu-clock, task-clock), so that shares are shares of time. */
 bool event_is_clock(const struct event *ev);
+/* True for software events that happen: page faults, context switches, migrations, ... A period counts occurrences. */
+bool event_is_occurrence(const struct event *ev);
 /* "cycles" for the start; event_default(&ev) is cycles, precise_max. */
 void event_default(struct event *out);
 

@@ -40,6 +40,12 @@ bool event_is_clock(const struct event *ev)
            (ev->attr.config == PERF_COUNT_SW_CPU_CLOCK || ev->attr.config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
+bool event_is_occurrence(const struct event *ev)
+{
+    return ev->kind == EVENT_SOFTWARE && ev->attr.type == PERF_TYPE_SOFTWARE && !event_is_clock(ev) &&
+           ev->attr.config != PERF_COUNT_SW_DUMMY;
+}
+
 void event_default(struct event *out)
 {
     event_parse("cycles", out, NULL);

@@ -303,9 +303,32 @@ static bool add_group(struct event_list *list, const char *text, struct group *n
     return ok && end_group(list, &g, text, e);
 }
 
-static bool parse_list(struct event_list *list, const char *text, struct error *e)
+static bool parse_names(struct event_list *list, const char *text, struct error *e)
 {
     return add_each(list, text, &(struct group){ NULL, 0, false }, true, add_group, e) || error_show(e, text);
+}
+
+/* "sched:sched_switch[prev_state & 255]": where the filter's bracket is; NULL: there is none. Brackets of a glob hold no
+ * comparison. */
+static const char *filter_of(const char *text)
+{
+    size_t n = strlen(text);
+    const char *open = strchr(text, '[');
+    return open && open > text && text[n - 1] == ']' && strpbrk(open, "=<>&~") ? open : NULL;
+}
+
+static bool parse_list(struct event_list *list, const char *text, struct error *e)
+{
+    const char *open = filter_of(text);
+    if (!open)
+        return parse_names(list, text, e);
+    char *names = mem_strndup(text, (size_t)(open - text));
+    char *filter = mem_strndup(open + 1, strlen(open) - 2);
+    size_t first = list->n;
+    bool ok = parse_names(list, names, e) && event_list_filter(list, first, filter, e);
+    mem_free(names);
+    mem_free(filter);
+    return ok;
 }
 
 bool event_list_parse(struct event_list *list, const char *text, struct error *e)

@@ -54,6 +54,12 @@ static void counter_open(struct counter *c, const struct event *ev, const struct
         if (!is_meant(ev, &p->at[i]))
             continue;
         int fd = event_open_fd(&a, p->at[i].pid, p->at[i].cpu, -1, p->flags);
+        if (fd >= 0 && !event_set_filter(fd, ev)) {
+            int saved = errno;
+            close(fd);
+            errno = saved;
+            fd = -1;
+        }
         if (fd < 0 && !sys) {
             sys = errno;
             refused = p->tasks ? p->at[i].pid : -1;

@@ -345,6 +345,21 @@ static bool parse_into(const char *text)
     return event_parse_list(text, few, 8, &n, &error);
 }
 
+static void a_filter_may_follow_in_brackets(void **state)
+{
+    struct event events[4];
+    uint32_t n = 0;
+    (void)state;
+    assert_true(event_parse_list("sched:sched_switch[prev_state & 255]", events, 4, &n, &error));
+    assert_int_equal(n, 1);
+    assert_string_equal(events[0].filter, "prev_state & 255");
+    assert_string_equal(events[0].name, "sched:sched_switch");
+    n = 0;
+    error_clear(&error);
+    assert_false(event_parse_list("page-faults[address > 4]", events, 4, &n, &error));
+    assert_non_null(strstr(error.text, "no tracepoint"));
+}
+
 static void a_single_event_is_a_list_of_one(void **state)
 {
     (void)state;
@@ -445,6 +460,7 @@ int main(void)
         cmocka_unit_test(a_pmu_that_disappears_is_missed),
         cmocka_unit_test(what_failed_leaves_the_list_as_it_was),
         cmocka_unit_test(filters_are_of_tracepoints),
+        cmocka_unit_test(a_filter_may_follow_in_brackets),
         cmocka_unit_test(a_single_event_is_a_list_of_one),
         cmocka_unit_test(a_group_has_a_leader_and_members),
         cmocka_unit_test(s_behind_a_group_makes_its_leader_read),
