@@ -144,7 +144,7 @@ static const char man_tail[] =
     ".It Pa $XDG_CONFIG_HOME/flametop/presets , Pa /etc/flametop/presets\nPresets for\n.Fl \\&-preset\nand the "
     "picker of events, besides those of the program. A row is\n"
     ".Dl NAME EVENT[,EVENT...] RATE VIEW GROUP SCOPE WHAT FOR\n"
-    "with a RATE such as 99Hz, 1/1000 (one in so many), each, and - in the place of what stays as it is; a SCOPE is all, "
+    "with a RATE such as 99Hz, 1/1000 (one in so many), each, auto (a period that follows the event's rate), and - in the place of what stays as it is; a SCOPE is all, "
     "user=NAME, cgroup=PATH or cpus=LIST, several joined by +.\n.Fl \\&-list\\-presets\nprints such rows.\n"
     ".It Pa /tmp/perf-PID.map , Pa jit-PID.dump\nNames of just\\-in\\-time compiled code; see\n.Sx NAMES "
     ".\n"

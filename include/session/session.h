@@ -19,6 +19,7 @@
 /* How an event is sampled. Both 0: as all events are, each occurrence of a tracepoint. */
 struct session_sampling {
     uint64_t freq_hz, period;
+    bool fitted; /* both 0: the period is chosen from the event's rate, and follows it */
 };
 
 struct session_config {
@@ -102,6 +103,8 @@ bool session_set_event_as(struct session *s, const char *text, const struct sess
 /* What an event would be sampled by: one of both is 0. */
 void session_sampling_of(const struct session *s, const struct event *ev, const struct session_sampling *how,
                          struct session_sampling *out);
+/* True if flametop chooses the period of such an event itself, from its rate: nobody has to be asked. */
+bool session_chooses_period(const struct session *s, const struct event *ev, const struct session_sampling *how);
 uint64_t session_default_freq(const struct session *s); /* of -F, or the default */
 bool session_select_event(struct session *s, int step, struct error *e);      /* next or previous chosen event */
 bool session_set_scope(struct session *s, const struct scope *scope, struct error *e);

@@ -146,6 +146,7 @@ struct session_event {
     uint32_t leader;             /* of its group; one that is alone leads itself. Others of a group stand behind it */
     uint32_t first;              /* of those that are sampled at the same time, which stand behind each other */
     struct session_sampling how; /* as asked for with it */
+    uint64_t chosen;             /* period that flametop chose, as the user named none (period.c); 0: it did not */
     struct perf_event_attr attr; /* as opened; for a file as read */
     uint64_t freq_hz, period;
     uint64_t seen_hz;            /* of a period: what auto had to find out, 0: nothing */
@@ -219,6 +220,9 @@ struct session {
         uint64_t samples, time_ns; /* of the live source, at the last look */
         double per_second;         /* since the one before; 0: within the budget, or by frequency */
     } dear;
+    struct {
+        uint64_t samples, time_ns, source; /* at the last look; source: of n_sources */
+    } paced;                     /* whether chosen periods fit (period.c) */
     bool wide;                   /* the scope's children are too short to be sampled one by one */
     bool runs_wide;              /* … and all CPUs are sampled for them, or for other reasons */
     char mend_wide[200];         /* what would let that be */
@@ -340,11 +344,23 @@ uint8_t *bounds_modules_in_use(struct session *s, uint32_t *n); /* a byte per mo
 bool source_open(struct session *s, struct error *e);
 /* After each drain, under source_lock: where auto's dumps turn out to be too many it is opened again with less. */
 void source_keep_budget(struct session *s);
+void source_keep_periods(struct session *s, uint64_t now_ns); /* under source_lock: chosen periods follow the rate */
 void source_keep_children(struct session *s); /* under source_lock: on all CPUs, if so many of them are short */
 /* Under lock. How many ended without a sample, where each of them might have had one and they would make a difference. */
 uint64_t source_unseen(const struct session *s);
 /* The first one of the events that run which is sampled by a period; NULL: all are by a frequency. */
 const struct session_event *source_by_period(const struct session *s);
+/* period.c: fixed periods for events that happen */
+/* True if the period of such an event is flametop's to choose: nobody named a period or a frequency. */
+bool period_is_chosen(const struct session_config *cfg, const struct event *ev, const struct session_sampling *how);
+/* Chooses the periods that are to be chosen and are 0 in chosen[n]; counts the events for 50 ms. Needs no lock. */
+void period_choose(const struct session_config *cfg, const struct event *events, const struct session_sampling *hows,
+                   uint32_t n, uint64_t *chosen);
+/* The smallest of 1, 2, 5, 10, 20, ... that gives at most as many samples a second as wanted. */
+uint64_t period_for_rate(double per_second, double wanted);
+/* True if chosen periods of the n events that run give far too many or too few samples; chosen[n]: better ones. Looks at
+ * the samples of three seconds. Under source_lock. */
+bool period_must_change(struct session *s, uint64_t now_ns, uint64_t *chosen, uint32_t n);
 /* readproc.c */
 void readproc_of(struct session *s, uint32_t pid);  /* once, under lock, which it lets go meanwhile */
 void readproc_namespaces(struct session *s);        /* again, of all that were sampled and live: a process may change its own */

@@ -5,7 +5,9 @@
  *
  *   NAME  EVENT[,EVENT...]  RATE  VIEW  GROUP  SCOPE  WHAT FOR
  *
- * RATE: 99Hz, 1/1000 (one in so many), each, - (as other events). VIEW and GROUP: words of --view and --group-by, or - to
+ * EVENT: as -e takes it; a filter of the kernel's follows in brackets, without blanks: sched:sched_switch[prev_state&255].
+ * Alternatives are separated by |: the first one that this machine opens is used.
+ * RATE: 99Hz, 1/1000 (one in so many), each, auto (a period that follows the event's rate), - (as other events). VIEW and GROUP: words of --view and --group-by, or - to
  * leave them. SCOPE: - (as it is), all, user=NAME, cgroup=PATH[,PATH...], cpus=LIST; several are joined by +. */
 #ifndef FLAMETOP_UI_PRESET_H
 #define FLAMETOP_UI_PRESET_H

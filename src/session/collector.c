@@ -413,6 +413,7 @@ void *collector_main(void *session)
             drain(s, false);
         source_keep_budget(s);
         source_keep_children(s);
+        source_keep_periods(s, clock_now_ns());
         collect_pulse(s, &pulse, clock_now_ns());
         look_for_starts(&starts, s, clock_now_ns());
         wait_at_source(&waiting, s);

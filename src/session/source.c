@@ -17,15 +17,18 @@ struct wish {
     const struct session_config *cfg;
     struct event events[SESSION_EVENTS_MAX];
     struct session_sampling hows[SESSION_EVENTS_MAX]; /* as asked for with them */
+    uint64_t chosen[SESSION_EVENTS_MAX];              /* periods, where none was asked for (period.c); 0: not yet */
     uint32_t n;
     bool named; /* by the user */
     uint64_t seen_hz;
 };
 
-/* Every occurrence of a tracepoint counts, unless the user named a rate. */
+/* Every occurrence of a tracepoint counts, unless the user named a rate. chosen: 0 if it is not known yet. */
 static struct session_sampling sampling_of(const struct session_config *cfg, const struct event *ev,
-                                           const struct session_sampling *how)
+                                           const struct session_sampling *how, uint64_t chosen)
 {
+    if (period_is_chosen(cfg, ev, how))
+        return (struct session_sampling){ .period = chosen ? chosen : 1 };
     if (how->freq_hz || how->period)
         return *how;
     if (ev->period || ev->freq_hz)
@@ -40,7 +43,12 @@ static struct session_sampling sampling_of(const struct session_config *cfg, con
 void session_sampling_of(const struct session *s, const struct event *ev, const struct session_sampling *how,
                          struct session_sampling *out)
 {
-    *out = sampling_of(&s->cfg, ev, how);
+    *out = sampling_of(&s->cfg, ev, how, 0);
+}
+
+bool session_chooses_period(const struct session *s, const struct event *ev, const struct session_sampling *how)
+{
+    return period_is_chosen(&s->cfg, ev, how);
 }
 
 uint64_t session_default_freq(const struct session *s)
@@ -48,9 +56,10 @@ uint64_t session_default_freq(const struct session *s)
     return s->cfg.freq_hz;
 }
 
-static void config_of(const struct wish *w, struct live_config *out)
+static void config_of(struct wish *w, struct live_config *out)
 {
-    struct session_sampling how = sampling_of(w->cfg, &w->events[0], &w->hows[0]);
+    period_choose(w->cfg, w->events, w->hows, w->n, w->chosen);
+    struct session_sampling how = sampling_of(w->cfg, &w->events[0], &w->hows[0], w->chosen[0]);
     *out = (struct live_config){
         .event = w->events[0],
         .scope = w->cfg->scope, /* borrowed */
@@ -66,7 +75,7 @@ static void config_of(const struct wish *w, struct live_config *out)
         .named = w->named,
     };
     for (uint32_t i = 1; i < w->n; i++) {
-        how = sampling_of(w->cfg, &w->events[i], &w->hows[i]);
+        how = sampling_of(w->cfg, &w->events[i], &w->hows[i], w->chosen[i]);
         out->others[i - 1] = (struct live_other){ w->events[i], how.freq_hz, how.period };
     }
 }
@@ -138,6 +147,7 @@ static void adopt_event(struct session *s, uint32_t slot, uint32_t i, const stru
     ev->asked = w->events[i];
     ev->named = w->named;
     ev->how = w->hows[i];
+    ev->chosen = w->chosen[i];
     ev->attr = attr ? *attr : ev->event.attr;
     ev->left_out = !attr;
     live_rate_of(live, i, &ev->freq_hz, &ev->period);
@@ -269,6 +279,7 @@ static void wish_again(const struct session *s, const struct session_config *cfg
     for (uint32_t i = 0; i < w->n; i++) {
         w->events[i] = first[i].asked;
         w->hows[i] = first[i].how;
+        w->chosen[i] = first[i].chosen;
     }
 }
 
@@ -299,7 +310,7 @@ static void reopen(struct session *s, const uint32_t *known, uint32_t n_known)
 }
 
 /* Opens what is wished for in place of what runs. Under source_lock. */
-static bool source_replace(struct session *s, const struct wish *w, struct error *e)
+static bool source_replace(struct session *s, struct wish *w, struct error *e)
 {
     struct live_config cfg;
     struct error local = { 0 };
@@ -331,6 +342,7 @@ static bool source_change(struct session *s, const struct session_config *cfg, s
 {
     struct wish w;
     wish_again(s, cfg, s->live_event, &w);
+    memset(w.chosen, 0, sizeof w.chosen); /* another scope has another rate */
     return source_replace(s, &w, e);
 }
 
@@ -345,6 +357,17 @@ void source_keep_budget(struct session *s)
     w.seen_hz = seen_hz;
     if (!source_replace(s, &w, &e))
         log_add("smaller stacks were not to be had: %s", e.text);
+}
+
+void source_keep_periods(struct session *s, uint64_t now_ns)
+{
+    struct wish w;
+    struct error e = { 0 };
+    if (!s->live)
+        return;
+    wish_again(s, &s->cfg, s->live_event, &w);
+    if (period_must_change(s, now_ns, w.chosen, w.n) && !source_replace(s, &w, &e))
+        log_add("a better period was not to be had: %s", e.text);
 }
 
 uint64_t source_unseen(const struct session *s)
@@ -381,7 +404,7 @@ static bool events_fit(struct session *s, const struct wish *w, struct error *e)
 }
 
 /* show: which of them is to be shown. */
-static bool source_switch_event(struct session *s, const struct wish *w, uint32_t show, struct error *e)
+static bool source_switch_event(struct session *s, struct wish *w, uint32_t show, struct error *e)
 {
     pthread_mutex_lock(&s->source_lock);
     bool ok = events_fit(s, w, e) && source_replace(s, w, e);

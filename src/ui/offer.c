@@ -179,7 +179,7 @@ unsigned offer_event(struct app *a, const char *name, const struct session_sampl
     if (!event_parse_list(name, list, SESSION_EVENTS_MAX, &n, &e))
         return app_error(a, &e);
     session_sampling_of(a->session, &list[0], how, &runs);
-    if (runs.freq_hz || strlen(name) >= sizeof a->offer.events)
+    if (runs.freq_hz || session_chooses_period(a->session, &list[0], how) || strlen(name) >= sizeof a->offer.events)
         return take(a, name, how);
     return known && known->counted ? decide(a, name, &list[0], how, known) : count_first(a, name, &list[0], how);
 }

@@ -36,6 +36,8 @@ static bool parse_rate(struct preset *p, const char *text, struct error *e)
     p->how = (struct session_sampling){ 0 };
     if (!strcmp(text, "-"))
         return true;
+    if (!strcmp(text, "auto"))
+        return (p->how.fitted = true);
     if (!strcmp(text, "each"))
         return (p->how.period = 1);
     if (!strncmp(text, "1/", 2) && text_parse_u64(text + 2, 1, UINT64_C(1) << 62, &p->how.period))
@@ -45,7 +47,7 @@ static bool parse_rate(struct preset *p, const char *text, struct error *e)
         if (text_parse_u64(number, 1, FREQ_MAX, &p->how.freq_hz))
             return true;
     }
-    return error_set(e, ERROR_FORMAT, "\"%.40s\" is no rate: 99Hz, 1/1000, each or - is needed", text);
+    return error_set(e, ERROR_FORMAT, "\"%.40s\" is no rate: 99Hz, 1/1000, each, auto or - is needed", text);
 }
 
 static bool parse_view(struct preset *p, const char *text, struct error *e)
@@ -214,6 +216,41 @@ static bool user_file(char *path, size_t cap)
     return home && *home == '/' && (size_t)snprintf(path, cap, "%s/.config/flametop/presets", home) < cap;
 }
 
+/* The end of the alternative that begins at text: a '|' outside of brackets, or the end. */
+static size_t alternative_length(const char *text)
+{
+    size_t n = 0;
+    for (unsigned depth = 0; text[n] && (depth || text[n] != '|'); n++)
+        depth += text[n] == '[' ? 1u : text[n] == ']' && depth ? -1u : 0u;
+    return n;
+}
+
+static bool opens(const char *events)
+{
+    struct event list[SESSION_EVENTS_MAX];
+    uint32_t n = 0;
+    return event_parse_list(events, list, SESSION_EVENTS_MAX, &n, NULL) && n && event_supported(&list[0], NULL);
+}
+
+/* Leaves of each preset's alternatives the first one that this machine opens; if none does, the last one. */
+static void choose_alternatives(struct preset_list *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        const char *at = l->at[i].events;
+        for (size_t n = alternative_length(at); at[n]; n = alternative_length(at)) {
+            char *one = mem_strndup(at, n);
+            bool usable = opens(one);
+            if (usable)
+                l->at[i].events = keep(l, one);
+            mem_free(one);
+            if (usable)
+                break;
+            at += n + 1;
+            l->at[i].events = at;
+        }
+    }
+}
+
 bool preset_read(struct preset_list *l, struct error *e)
 {
     static const char *const rows[][COLUMNS] = {
@@ -225,8 +262,10 @@ bool preset_read(struct preset_list *l, struct error *e)
     bool ok = true;
     for (size_t i = 0; i < sizeof rows / sizeof *rows && ok; i++)
         ok = add_row(l, rows[i], "", e);
-    return ok && read_file(l, FLAMETOP_SYSCONF_DIR "/presets", e) &&
-           (!user_file(path, sizeof path) || read_file(l, path, e));
+    ok = ok && read_file(l, FLAMETOP_SYSCONF_DIR "/presets", e) &&
+         (!user_file(path, sizeof path) || read_file(l, path, e));
+    choose_alternatives(l);
+    return ok;
 }
 
 void preset_list_done(struct preset_list *l)

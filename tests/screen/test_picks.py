@@ -167,15 +167,15 @@ def presets():
         s.wait(r"^flametop .*LIVE")
         s.send("e")
         s.wait(r"\^R counts how often")
-        typed(s, "who grows")
-        s.wait(r"memory .*who grows memory")
+        typed(s, "grow memory")
+        s.wait(r"memory .*processes that grow memory")
         s.send("enter")
-        s.wait(r"^.*page-faults \d+Hz \[2/2\].*LIVE")
+        s.wait(r"^.*page-faults \S+ ?\d+ \[2/2\].*LIVE")
         s.wait(r"3 Flame .*icicle")
         s.send("[")
         s.wait(r"^.*(cpu-clock|cycles)\S* \d+Hz \[1/2\].*LIVE")
         s.send("]")
-        s.wait(r"^.*page-faults \d+Hz \[2/2\].*LIVE")
+        s.wait(r"^.*page-faults \S+ ?\d+ \[2/2\].*LIVE")
 
 
 def own_presets():

@@ -193,6 +193,34 @@ static void rows_of_the_users_file_are_added(void **state)
     assert_int_equal(preset_find(&list, "mine", NULL)->how.freq_hz, 49);
 }
 
+static void the_first_alternative_that_opens_is_used(void **state)
+{
+    char folder[] = "/tmp/test_preset_XXXXXX", path[64], text[] =
+        "one no:such_tracepoint[a|b&1]|page-faults|context-switches auto - - - x\n"
+        "two no:such_tracepoint|no:other_one each - - - x\n";
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/flametop", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/flametop/presets", folder);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fchmod(fileno(f), 0600), 0);
+    fclose(f);
+    setenv("XDG_CONFIG_HOME", folder, 1);
+    bool ok = preset_read(&list, &error);
+    unlink(path);
+    *strrchr(path, '/') = '\0';
+    rmdir(path);
+    rmdir(folder);
+    if (!ok)
+        fail_msg("%s", error.text);
+    assert_string_equal(preset_find(&list, "one", NULL)->events, "page-faults");
+    assert_true(preset_find(&list, "one", NULL)->how.fitted);
+    assert_string_equal(preset_find(&list, "two", NULL)->events, "no:other_one"); /* whose error is shown when it is used */
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -207,6 +235,7 @@ int main(void)
         CASE(a_scope_is_set_and_who_is_not_there_is_told_with_the_place),
         CASE(what_is_listed_can_be_read_again),
         CASE(rows_of_the_users_file_are_added),
+        CASE(the_first_alternative_that_opens_is_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Periods of events that happen: page faults, context switches, migrations.
+ *
+ * At a frequency the kernel learns the period from the last few samples. Such events come in bursts, so it learns the period of
+ * a burst, keeps it after the burst, and gives one sample the weight of all that was missed: a program that faults
+ * steadily has no sample, and another one has a sample that weighs 88 %. With a fixed period every sample weighs the same.
+ * The period is chosen from a short count, such that a busy CPU has PER_FREQUENCY times as many samples as a clock would
+ * give it at the default frequency, and chosen anew when the rate has changed. */
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "perf/rate.h"
+#include "session/state.h"
+
+#define COUNT_NS      (50 * NS_PER_MS)
+#define PER_FREQUENCY 5
+#define FIRST         10 /* least period until three seconds were seen: 50 ms between two bursts show nothing */
+#define CHANGE_NS     (3 * NS_PER_SEC)
+#define FEW           20 /* a period that gives so many times less than wanted is too long */
+
+bool period_is_chosen(const struct session_config *cfg, const struct event *ev, const struct session_sampling *how)
+{
+    bool own = how->freq_hz || how->period || ev->freq_hz || ev->period;
+    return !own && (how->fitted || (event_is_occurrence(ev) && !cfg->period && !cfg->freq_named));
+}
+
+static double wanted_per_second(const struct session_config *cfg)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t hz = cfg->freq_hz ? cfg->freq_hz : 1;
+    return (double)hz * PER_FREQUENCY * (double)(cpus > 0 ? cpus : 1);
+}
+
+uint64_t period_for_rate(double per_second, double wanted)
+{
+    uint64_t period = 1;
+    for (int step = 0; per_second / (double)period > wanted && step < 54; step++)
+        period = step % 3 == 1 ? period / 2 * 5 : period * 2;
+    return period;
+}
+
+static uint64_t first_period(const struct event *ev, uint64_t counted)
+{
+    bool is_rare = ev->attr.type == PERF_TYPE_SOFTWARE && ev->attr.config != PERF_COUNT_SW_PAGE_FAULTS &&
+                   ev->attr.config != PERF_COUNT_SW_PAGE_FAULTS_MIN && ev->attr.config != PERF_COUNT_SW_CONTEXT_SWITCHES;
+    return is_rare || counted > FIRST ? counted : FIRST;
+}
+
+void period_choose(const struct session_config *cfg, const struct event *events, const struct session_sampling *hows,
+                   uint32_t n, uint64_t *chosen)
+{
+    struct event counted[SESSION_EVENTS_MAX];
+    struct rate *rates = mem_zalloc(SESSION_EVENTS_MAX * sizeof *rates);
+    uint32_t which[SESSION_EVENTS_MAX], n_counted = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (!chosen[i] && period_is_chosen(cfg, &events[i], &hows[i])) {
+            which[n_counted] = i;
+            counted[n_counted++] = events[i];
+        }
+    if (n_counted && !cfg->command)
+        rate_count(counted, n_counted, &cfg->scope, COUNT_NS, NULL, rates);
+    for (uint32_t i = 0; i < n_counted; i++)
+        chosen[which[i]] = first_period(&counted[i], period_for_rate(rates[i].per_second, wanted_per_second(cfg)));
+    mem_free(rates);
+}
+
+bool period_must_change(struct session *s, uint64_t now_ns, uint64_t *chosen, uint32_t n)
+{
+    const struct session_event *first = &s->events[s->live_event];
+    uint64_t samples = s->samples - s->paced.samples, time_ns = now_ns - s->paced.time_ns;
+    double wanted = wanted_per_second(&s->cfg), per_second = (double)samples * NS_PER_SEC / (double)(time_ns ? time_ns : 1);
+    bool any = false;
+    if (s->paced.time_ns && time_ns < CHANGE_NS)
+        return false;
+    bool known = s->paced.time_ns && s->paced.source == s->n_sources;
+    s->paced.samples = s->samples;
+    s->paced.time_ns = now_ns;
+    s->paced.source = s->n_sources;
+    for (uint32_t i = 0; i < n && known; i++) {
+        uint64_t period = first[i].chosen;
+        if (!period || (per_second < 2 * wanted && (period == 1 || per_second * FEW > wanted)))
+            continue;
+        chosen[i] = period_for_rate(per_second * (double)period, wanted);
+        any |= chosen[i] != period;
+    }
+    return any;
+}
