@@ -12,6 +12,7 @@
 #include "ui/difference.h"
 #include "ui/draw.h"
 #include "ui/range.h"
+#include "ui/steps.h"
 #include "ui/strip.h"
 #include "ui/ui.h"
 
@@ -27,16 +28,6 @@ enum app_flags {
 struct view_ops;
 struct dialog;
 
-/* What stands under the cursor, so that Tab keeps it and zooms know what "this" is. Unknown: 0 or "". */
-struct ui_selection {
-    uint64_t func_key;
-    char function[256];
-    char module[128];
-    uint32_t group;    /* group number in the answer; 0: none */
-    bool is_group;     /* it is the group itself, no function in it */
-    bool chosen;       /* a person put the cursor there */
-    uint64_t path_key; /* call tree identity of the path (top-down), when it is a path */
-};
 /* Sets what is known of a function. */
 void ui_selection_of(struct ui_selection *out, const struct view_function *f);
 
@@ -56,7 +47,6 @@ struct app {
     void *states[APP_VIEWS_MAX];         /* made when first shown */
     uint32_t n_views, view;
 
-    struct range_steps ranges;    /* how query.from_ns and to_ns came about */
     struct strip strip;
     struct session_times *times;  /* of the answer's question over all of the time; NULL: nobody shows it */
 
@@ -74,13 +64,15 @@ struct app {
     struct dialog *closed;       /* to be freed when the key is done */
     struct ui_selection pending; /* for the view that was just switched to, after its update */
     bool pending_select, pending_drill;
-    struct app_step { /* ways back */
-        uint32_t view;
-        bool drill;             /* what it led to was opened for what stood under the cursor … */
-        uint32_t zooms, ranges; /* … while there were so many */
-        bool searches, filters;
-    } steps[APP_VIEWS_MAX];
-    uint32_t n_steps;
+    struct steps steps;     /* that Esc takes back */
+    struct step typed_from; /* the state when a line was begun to be typed */
+    bool restores;          /* after the next answer the cursor goes to ... */
+    struct view_position restore;
+    uint32_t question; /* changes with the query, the event and the scope; views that note it see a new question */
+    struct {
+        struct view_query query;
+        uint32_t event_index;
+    } asked; /* when it changed last */
     uint32_t ended_ticks;   /* since what is sampled was gone */
     uint32_t said_number;   /* of the last answer of the session that was shown */
     bool stopped_reading;
@@ -102,12 +94,11 @@ unsigned app_error(struct app *a, const struct error *e);
 
 /* Shows view `index`, with the selection of the present one if a person chose it; drill: it was opened for this selection (Enter). */
 unsigned app_show_view(struct app *a, uint32_t index, bool drill);
-unsigned app_leave_view(struct app *a); /* back to the view before this one, which is as it was left */
-bool app_is_drilled(const struct app *a); /* the view was opened for what was under a cursor, and nothing narrowed it since */
 /* Opens the annotation of the function under the cursor or, where that has no code, the call graph of its callers. */
 unsigned app_annotate(struct app *a);
 unsigned app_show_view_named(struct app *a, const char *name, bool drill);
 unsigned app_zoom(struct app *a, const struct zoom *z); /* adds one; a message when there are too many */
+unsigned app_group_by(struct app *a, enum view_group group);
 /* Looks for the next (1), previous (-1) or present-or-next (0) match of app->search in the view. */
 unsigned app_search(struct app *a, int step);
 /* Of a file that is still being read: what has come is enough. False: none is, or that was said before. */

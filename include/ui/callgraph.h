@@ -35,8 +35,8 @@ const struct view_function *callgraph_function(const struct callgraph *g, uint32
 uint64_t callgraph_self_weight(const struct callgraph *g, uint32_t node);
 /* The heaviest node of a function, rather in `group` (0: any); among callers only at the top. 0: none. */
 uint32_t callgraph_find(const struct callgraph *g, uint64_t func_key, uint32_t group);
-/* Where the hot path from `start` goes on behind a node: to its heaviest child, as long as that has half a percent of
- * all (or, from a row that has little itself, half of that row), and not more ended in the node itself. 0: it ends. */
+/* The heaviest child of a node, where the hot path from `start` goes on. 0: the path ends, for no child has half of the
+ * node, or it has less than half a percent of all (from a row that has little itself: less than half of that row). */
 uint32_t callgraph_hot_child(const struct callgraph *g, uint32_t node, uint32_t start);
 
 /* Names with `needle` in them, ASCII case folded. To be called before the other two; again after a build. */

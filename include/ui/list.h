@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "ui/action.h"
+#include "ui/position.h"
 
 typedef uint64_t list_key_fn(const void *ctx, uint32_t row);
 
@@ -16,11 +17,18 @@ struct list { /* zero-initialised: empty, cursor at the top */
     uint64_t key; /* of the row under the cursor */
     bool moved;   /* by a person */
     int page;     /* rows on the screen at the last list_fit */
+    bool restarted; /* list_restart was called, and nobody moved the cursor since */
 };
-/* There are n rows now. A cursor whose row is gone stays at its place. */
+/* There are n rows now. A cursor whose row is gone stays at its place; after list_restart it goes to the first row. */
 void list_update(struct list *l, uint32_t n, list_key_fn *key, const void *ctx);
 /* Makes the cursor visible on `rows` rows; l->top is then the first row to draw. Call before drawing. */
 void list_fit(struct list *l, int rows);
+/* The rows are those of another question: the first ones come into view, unless a person moved the cursor to a row that
+ * still exists and is further down. Call before list_update. */
+void list_restart(struct list *l);
+/* For going back: the cursor on the row of that key, as far below the first visible row as it was. */
+void list_save(const struct list *l, struct view_position *out);
+void list_restore(struct list *l, const struct view_position *position, list_key_fn *key, const void *ctx);
 /* ACTION_UP … ACTION_END; true when it was one of them. */
 bool list_act(struct list *l, enum action a, list_key_fn *key, const void *ctx);
 /* The row on a line of the screen, counted from the first one that is drawn; false: there is none. */

@@ -10,6 +10,7 @@ struct picker;
 struct picker_item {
     uint64_t key;     /* stable between fills; not 0 */
     const char *text; /* the line, copied and cleaned */
+    const char *name; /* what it is called, where its line begins with something else; copied, or NULL */
     uint16_t depth;   /* 0 in lists */
     bool dim;         /* cannot be taken (why_not says why): still shown */
     bool heading;     /* a branch that only opens and closes */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The range of time that all views are of: chosen, stepped, and taken back like zooms, in the order in which both came. */
+/* The range of time that all views are of: chosen and stepped. Each choice is a step that Esc takes back (ui/steps.h). */
 #ifndef FLAMETOP_UI_RANGE_H
 #define FLAMETOP_UI_RANGE_H
 
@@ -7,24 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RANGES_MAX 16 /* that can be taken back */
-
 struct app;
-struct range_steps { /* zero-initialised: none */
-    struct range_step {
-        uint64_t from_ns, to_ns; /* before it */
-        uint32_t zooms;          /* there were so many */
-    } steps[RANGES_MAX];
-    uint32_t n;
-};
-
 /* Both ends count; 0 and 0: all of the time. goes_on: it changes the last one, as while it is being drawn. */
 unsigned range_set(struct app *a, uint64_t from_ns, uint64_t to_ns, bool goes_on);
 unsigned range_step(struct app *a, int step); /* by its own length */
 unsigned range_all(struct app *a);
 void range_forget(struct app *a); /* and all that could be taken back */
-bool range_is_newest(const struct app *a); /* what is taken back next is a range, not a zoom */
-unsigned range_undo(struct app *a);
 /* What is chosen, or the window that is shown, once that is a part. False: all of the time. */
 bool range_shown(const struct app *a, uint64_t *from_ns, uint64_t *to_ns);
 uint64_t range_base(const struct app *a); /* the moment from which times are counted */

@@ -47,6 +47,8 @@ bool tree_act(struct tree *t, enum action a, const struct tree_model *m, const v
 void tree_set_open(struct tree *t, uint64_t key, bool open); /* tree_update after the last one */
 /* Opens all ancestors of a node, puts the cursor on it. */
 void tree_reveal(struct tree *t, uint32_t node, const struct tree_model *m, const void *ctx);
+/* As list_restore: the row of that key has to be visible. */
+void tree_restore(struct tree *t, const struct view_position *position, const struct tree_model *m, const void *ctx);
 void tree_forget(struct tree *t); /* all collapsed, cursor at the top: another tree */
 void tree_done(struct tree *t);
 

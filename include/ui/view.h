@@ -35,6 +35,9 @@ struct view_ops {
     /* The mouse was pressed at one place and let go at another, both within that area. */
     unsigned (*drag)(void *v, struct app *a, int row, int col, int to_row, int to_col);
     void (*selection)(void *v, struct app *a, struct ui_selection *out);
+    /* The position, and going back to it: after update, in an answer whose rows may be others by then. */
+    void (*save)(void *v, struct app *a, struct view_position *out);
+    void (*restore)(void *v, struct app *a, const struct view_position *position);
     unsigned (*select)(void *v, struct app *a, const struct ui_selection *sel, bool drill); /* after update */
     /* app->search changed (step 0: from the cursor on, while it is typed), or the next (1) or previous (-1) match
      * is wanted. */

@@ -29,6 +29,7 @@ struct time_rows {
     uint32_t *order;
     size_t order_cap;
     struct list list;
+    uint32_t question; /* of the app, that the rows answer */
 };
 /* What one of them did. The cursor is at a moment and a depth. */
 struct time_flame {
@@ -65,6 +66,7 @@ unsigned time_view_take(struct app *a, uint64_t from_ns, uint64_t to_ns);
 
 /* The thread, or CPU, under the cursor, as a zoom. False: there is none. */
 bool time_rows_chosen(const struct time_view *v, struct zoom *out);
+void time_rows_restore(struct time_view *v, const struct view_position *position);
 void time_rows_step(struct time_view *v, int step);
 
 #endif

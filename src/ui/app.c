@@ -24,6 +24,16 @@ static const struct view_ops *current_view(const struct app *a)
     return a->views[a->view];
 }
 
+/* Notices that the query or the event is another one than before. */
+static void note_question(struct app *a)
+{
+    if (memcmp(&a->asked.query, &a->query, sizeof a->query) == 0 && a->asked.event_index == a->status.event_index)
+        return;
+    a->asked.query = a->query;
+    a->asked.event_index = a->status.event_index;
+    a->question++;
+}
+
 /* It costs a query of its own: only for who shows it. */
 static void look_at_time(struct app *a)
 {
@@ -64,8 +74,12 @@ static void ask_session(struct app *a)
             difference_ask(a->difference, a->session, &q);
     }
     look_at_time(a);
+    note_question(a);
     if (ops->update)
         ops->update(a->states[a->view], a);
+    if (a->restores && ops->restore)
+        ops->restore(a->states[a->view], a, &a->restore);
+    a->restores = false;
     if (!a->pending_select)
         return;
     a->pending_select = false;

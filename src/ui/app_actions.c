@@ -42,12 +42,8 @@ static unsigned search_previous(struct app *a)
 
 static unsigned unzoom(struct app *a)
 {
-    if (range_is_newest(a))
-        return range_undo(a);
-    if (!a->query.n_zooms)
-        return app_message(a, "there is no zoom to undo");
-    a->query.n_zooms--;
-    return APP_QUERY;
+    unsigned flags = steps_unzoom(a);
+    return flags != APP_IGNORED ? flags : app_message(a, "there is no zoom to undo");
 }
 
 bool app_stop_reading(struct app *a)
@@ -65,25 +61,8 @@ static unsigned back(struct app *a)
     char key[16];
     if (app_stop_reading(a))
         return APP_QUERY;
-    if (app_is_drilled(a))
-        return app_leave_view(a);
-    if (a->search[0]) {
-        a->search[0] = '\0';
-        return APP_REDRAW;
-    }
-    if (a->query.n_zooms || range_is_newest(a))
-        return unzoom(a);
-    if (a->query.filter[0]) {
-        a->query.filter[0] = '\0';
-        return APP_QUERY;
-    }
-    if (a->strip.open) {
-        a->strip.open = false;
-        return APP_REDRAW;
-    }
-    if (a->n_steps)
-        return app_leave_view(a);
-    return app_message(a, "nothing to go back to: %s quits", keymap_first(a->keymap, ACTION_QUIT, key));
+    unsigned flags = steps_undo(a);
+    return flags != APP_IGNORED ? flags : app_message(a, "nothing to go back to: %s quits", keymap_first(a->keymap, ACTION_QUIT, key));
 }
 
 /* --- views --- */
@@ -157,7 +136,7 @@ static unsigned tree(struct app *a)
 
 static unsigned group(struct app *a)
 {
-    a->query.group = (enum view_group)((a->query.group + 1) % VIEW_GROUP_COUNT);
+    (void)app_group_by(a, (enum view_group)((a->query.group + 1) % VIEW_GROUP_COUNT));
     bool here = view_offers(a->views[a->view], ACTION_GROUP_MENU);
     return APP_QUERY | app_message(a, "%sgrouped by %s", here ? "" : "functions, call graph and flame are now ",
                                    group_title(a->query.group));
@@ -245,6 +224,7 @@ static unsigned clear(struct app *a)
     range_forget(a);
     a->strip.from_ns = a->strip.to_ns = 0;
     session_clear(a->session);
+    a->question++;
     return APP_QUERY | app_message(a, "%s samples forgotten", text_thousands(number, sizeof number, samples));
 }
 

@@ -44,7 +44,17 @@ unsigned app_zoom(struct app *a, const struct zoom *z)
         if (q->zooms[i].kind == z->kind && q->zooms[i].number == z->number &&
             strcmp(q->zooms[i].text, z->text) == 0)
             return app_message(a, "already zoomed into %s", z->text);
+    steps_push(a, STEP_ZOOM);
     q->zooms[q->n_zooms++] = *z;
+    return APP_QUERY;
+}
+
+unsigned app_group_by(struct app *a, enum view_group group)
+{
+    if (group == a->query.group)
+        return APP_HANDLED;
+    steps_push(a, STEP_GROUP);
+    a->query.group = group;
     return APP_QUERY;
 }
 
@@ -54,6 +64,7 @@ unsigned app_set_scope(struct app *a, const struct scope *scope)
     char text[96];
     if (!session_set_scope(a->session, scope, &e))
         return app_error(a, &e);
+    a->question++;
     scope_describe(scope, text, sizeof text);
     return APP_QUERY | app_message(a, "sampling %s", text);
 }
@@ -89,21 +100,6 @@ static void hide_view(struct app *a)
         ops->hide(a->states[a->view], a);
 }
 
-/* From function to function one goes back step by step; who chooses views goes back to the one before. */
-static void remember_view(struct app *a, bool drill)
-{
-    if (!drill)
-        a->n_steps = 0;
-    if (a->n_steps == APP_VIEWS_MAX)
-        memmove(a->steps, a->steps + 1, --a->n_steps * sizeof *a->steps);
-    a->steps[a->n_steps++] = (struct app_step){ .view = a->view,
-                                                .drill = drill,
-                                                .zooms = a->query.n_zooms,
-                                                .ranges = a->ranges.n,
-                                                .searches = a->search[0] != '\0',
-                                                .filters = a->query.filter[0] != '\0' };
-}
-
 unsigned app_show_view(struct app *a, uint32_t index, bool drill)
 {
     if (index >= a->n_views || index == a->view)
@@ -112,12 +108,12 @@ unsigned app_show_view(struct app *a, uint32_t index, bool drill)
     memset(&a->pending, 0, sizeof a->pending);
     if (from->selection && a->states[a->view])
         from->selection(a->states[a->view], a, &a->pending);
+    steps_push(a, drill ? STEP_OPEN : STEP_VIEW);
     hide_view(a);
     if (!a->pending.chosen && !drill)
         memset(&a->pending, 0, sizeof a->pending); /* who chose nothing starts where that view starts */
     a->pending_select = true;
     a->pending_drill = drill;
-    remember_view(a, drill);
     a->view = index;
     return APP_QUERY;
 }
@@ -127,27 +123,6 @@ void ui_selection_of(struct ui_selection *out, const struct view_function *f)
     out->func_key = f->key;
     text_clean(out->function, sizeof out->function, f->name, strlen(f->name));
     text_clean(out->module, sizeof out->module, f->module, strlen(f->module));
-}
-
-bool app_is_drilled(const struct app *a)
-{
-    const struct app_step *s = a->n_steps ? &a->steps[a->n_steps - 1] : NULL;
-    return s && s->drill && a->query.n_zooms <= s->zooms && a->ranges.n <= s->ranges && (!a->search[0] || s->searches) &&
-           (!a->query.filter[0] || s->filters);
-}
-
-unsigned app_leave_view(struct app *a)
-{
-    struct app_step step = a->steps[--a->n_steps];
-    unsigned flags = APP_QUERY;
-    if (step.drill) {
-        hide_view(a);
-        a->view = step.view;
-    } else {
-        flags = app_show_view(a, step.view, false);
-        a->n_steps = 0;
-    }
-    return flags;
 }
 
 unsigned app_show_view_named(struct app *a, const char *name, bool drill)

@@ -178,9 +178,11 @@ uint32_t callgraph_hot_child(const struct callgraph *g, uint32_t node, uint32_t 
 {
     const struct calltree_node *nodes = g->tree.nodes;
     uint32_t child = g->tree.n ? nodes[node].first_child : 0;
-    if (!child || nodes[node].self_weight > nodes[child].total_weight)
+    if (!child)
         return 0;
     uint64_t least = nodes[0].total_weight / HOT_PART, half = nodes[start].total_weight / 2;
+    if (nodes[child].total_weight * 2 < nodes[node].total_weight) /* the path forks here */
+        return 0;
     return nodes[child].total_weight >= (least < half ? least : half) ? child : 0;
 }
 

@@ -22,7 +22,36 @@ void list_update(struct list *l, uint32_t n, list_key_fn *key, const void *ctx)
             return;
         }
     }
-    set_cursor(l, l->cursor, key, ctx);
+    if (l->restarted) {
+        l->moved = false;
+        l->top = 0;
+    }
+    set_cursor(l, l->moved ? l->cursor : 0, key, ctx);
+}
+
+void list_restart(struct list *l)
+{
+    l->restarted = true;
+    l->top = 0;
+}
+
+void list_save(const struct list *l, struct view_position *out)
+{
+    out->row_key = l->key;
+    out->cursor = l->cursor;
+    out->top = l->top;
+    out->moved = l->moved;
+}
+
+void list_restore(struct list *l, const struct view_position *position, list_key_fn *key, const void *ctx)
+{
+    uint32_t above = position->cursor > position->top ? position->cursor - position->top : 0;
+    if (!list_go_key(l, position->row_key, key, ctx))
+        set_cursor(l, position->cursor, key, ctx);
+    l->moved = position->moved;
+    l->top = l->cursor > above ? l->cursor - above : 0;
+    if (!l->moved)
+        set_cursor(l, 0, key, ctx);
 }
 
 void list_fit(struct list *l, int rows)
@@ -51,6 +80,7 @@ void list_go(struct list *l, uint32_t row, list_key_fn *key, const void *ctx)
     set_cursor(l, row, key, ctx);
     /* Back on the first row is back at the start: whatever is hottest stays under the cursor. */
     l->moved = l->cursor != 0;
+    l->restarted = false;
 }
 
 bool list_go_key(struct list *l, uint64_t wanted, list_key_fn *key, const void *ctx)

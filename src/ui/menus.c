@@ -30,8 +30,7 @@ const char *group_title(enum view_group g)
 
 static unsigned take_group(struct app *a, uint32_t choice)
 {
-    a->query.group = (enum view_group)choice;
-    return APP_QUERY;
+    return app_group_by(a, (enum view_group)choice);
 }
 
 unsigned menu_group(struct app *a)
@@ -137,8 +136,12 @@ static unsigned search_changed(void *ctx, struct app *a, const char *text)
 static unsigned search_done(void *ctx, struct app *a, const char *text)
 {
     (void)ctx;
-    if (!text)
+    if (!text) {
         memcpy(a->search, a->typed_before, sizeof a->search);
+        return steps_restore(a, &a->typed_from.position);
+    }
+    if (a->search[0] && !steps_newest_is(a, STEP_SEARCH))
+        steps_push_noted(a, &a->typed_from);
     return APP_REDRAW;
 }
 
@@ -147,6 +150,7 @@ unsigned ask_search(struct app *a)
     if (!a->views[a->view]->search)
         return app_message(a, "this view has no search");
     memcpy(a->typed_before, a->search, sizeof a->typed_before);
+    steps_note(a, STEP_SEARCH, &a->typed_from);
     return dialog_ask(
         a, &(struct dialog_prompt){ .label = "search: ", .changed = search_changed, .done = search_done });
 }
@@ -161,14 +165,19 @@ static unsigned filter_changed(void *ctx, struct app *a, const char *text)
 static unsigned filter_done(void *ctx, struct app *a, const char *text)
 {
     (void)ctx;
-    if (!text)
+    if (!text) {
         memcpy(a->query.filter, a->typed_before, sizeof a->query.filter);
+        return steps_restore(a, &a->typed_from.position);
+    }
+    if (strcmp(a->query.filter, a->typed_before) != 0)
+        steps_push_noted(a, &a->typed_from);
     return APP_QUERY;
 }
 
 unsigned ask_filter(struct app *a)
 {
     memcpy(a->typed_before, a->query.filter, sizeof a->typed_before);
+    steps_note(a, STEP_FILTER, &a->typed_from);
     return dialog_ask(a, &(struct dialog_prompt){ .label = "only stacks through: ",
                                                   .initial = a->query.filter,
                                                   .changed = filter_changed,
@@ -386,7 +395,7 @@ static void thread_fill(void *ctx, struct app *a, struct picker *p)
         const struct view_group_info *g = &m->answer.groups[lines[i].group];
         (void)snprintf(text, sizeof text, "%5.1f%%  %s", 100.0 * (double)lines[i].weight / (double)r->weight,
                        g->label);
-        picker_add(p, &(struct picker_item){ .key = lines[i].group + 1, .text = text });
+        picker_add(p, &(struct picker_item){ .key = lines[i].group + 1, .text = text, .name = g->label });
     }
     mem_free(lines);
 }

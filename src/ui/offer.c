@@ -211,7 +211,7 @@ unsigned offer_preset(struct app *a, const struct preset *p, const struct rate *
     if (!check_events(p, &e) || (strcmp(p->scope, "-") && !set_scope(a, p, &e)))
         return app_error(a, &e);
     if (p->group >= 0)
-        a->query.group = (enum view_group)p->group;
+        (void)app_group_by(a, (enum view_group)p->group);
     unsigned flags = p->view ? app_show_view_named(a, p->view, false) : APP_REDRAW;
     return flags | APP_QUERY | offer_event(a, p->events, &p->how, known);
 }

@@ -18,7 +18,7 @@ static void add_process(struct picker *p, const struct session_process *at)
     text_elide(user, sizeof user, at->user, 10, false);
     (void)snprintf(line, sizeof line, "%7u %-10s %5.1f%% %-15s %s", at->pid, user, at->percent, at->comm,
                    at->cmdline);
-    picker_add(p, &(struct picker_item){ .key = at->pid, .text = line });
+    picker_add(p, &(struct picker_item){ .key = at->pid, .text = line, .name = at->comm });
 }
 
 static void ask(void *ctx, struct app *a)

@@ -80,7 +80,8 @@ static void fill_threads(void *ctx, struct app *a, struct picker *p)
         bool ok = file_read(path, 64, &b, NULL);
         text_clean(comm, sizeof comm, ok ? buf_str(&b) : "", ok ? strcspn(buf_str(&b), "\n") : 0);
         (void)snprintf(line, sizeof line, "%8.16s  %s", tids.items[i], comm);
-        picker_add(p, &(struct picker_item){ .key = strtoull(tids.items[i], NULL, 10), .text = line });
+        uint64_t tid = strtoull(tids.items[i], NULL, 10);
+        picker_add(p, &(struct picker_item){ .key = tid, .text = line, .name = comm });
         buf_done(&b);
     }
     namelist_done(&tids);

@@ -19,7 +19,7 @@
 
 struct item {
     uint64_t key;
-    const char *text;             /* in the arena */
+    const char *text, *name;      /* in the arena; name: NULL for a line that begins with it */
     uint32_t parent, next, first; /* item numbers + 1 */
     uint16_t depth;
     bool dim, heading, matches, shown;
@@ -116,11 +116,18 @@ void picker_add(struct picker *p, const struct picker_item *from)
     if (p->n >= PICKER_ITEMS_MAX)
         return;
     char clean[512];
-    size_t len = text_clean(clean, sizeof clean, from->text, strlen(from->text));
+    const char *name = NULL;
+    size_t len;
+    if (from->name) {
+        len = text_clean(clean, sizeof clean, from->name, strlen(from->name));
+        name = arena_strndup(&p->strings, clean, len);
+    }
+    len = text_clean(clean, sizeof clean, from->text, strlen(from->text));
     MEM_GROW(p->items, p->cap, p->n + 1);
     uint16_t limit = p->n ? p->items[p->n - 1].depth + 1 : 0, depth = from->depth > 63 ? 63 : from->depth;
     p->items[p->n++] = (struct item){ .key = from->key,
                                       .text = arena_strndup(&p->strings, clean, len),
+                                      .name = name,
                                       .depth = depth > limit ? limit : depth,
                                       .dim = from->dim,
                                       .heading = from->heading };
@@ -142,17 +149,44 @@ const char *picker_text(const struct picker *p, uint64_t key)
     return item ? item->text : "";
 }
 
-static void go_to_first_match(struct picker *p)
+/* How well an item fits what was typed: that is its name, its first word, the beginning of either, or a part of its line. */
+enum fit { FIT_NONE, FIT_PART, FIT_BEGINS, FIT_WORD, FIT_EXACT };
+
+static enum fit fit_of_name(const char *name, const char *typed)
 {
+    size_t n = strlen(typed);
+    name += strspn(name, " ");
+    if (strcasecmp(name, typed) == 0)
+        return FIT_EXACT;
+    if (strncasecmp(name, typed, n) != 0)
+        return FIT_PART;
+    return strcspn(name, " :") == n ? FIT_WORD : FIT_BEGINS;
+}
+
+static enum fit fit_of(const struct picker *p, const struct item *item)
+{
+    if (p->called && item->key == p->called)
+        return FIT_EXACT;
+    if (!item->matches || item->heading)
+        return FIT_NONE;
+    enum fit line = fit_of_name(item->text, p->filter.text);
+    enum fit name = item->name ? fit_of_name(item->name, p->filter.text) : FIT_PART;
+    return name > line ? name : line;
+}
+
+static void go_to_best_match(struct picker *p)
+{
+    enum fit best = FIT_NONE;
+    uint32_t node = 0;
     p->tree.list.moved = false;
     tree_update(&p->tree, &model, p);
-    for (uint32_t i = 0; i < p->tree.n; i++) {
-        const struct item *item = &p->items[p->tree.rows[i].node - 1];
-        if (p->called ? item->key == p->called : item->matches && !item->heading && p->filter.len) {
-            tree_reveal(&p->tree, p->tree.rows[i].node, &model, p);
-            return;
-        }
+    for (uint32_t i = 0; i < p->tree.n && p->filter.len; i++) {
+        enum fit fit = fit_of(p, &p->items[p->tree.rows[i].node - 1]);
+        node = fit > best ? p->tree.rows[i].node : node;
+        best = fit > best ? fit : best;
     }
+    if (node)
+        tree_reveal(&p->tree, node, &model, p);
 }
 
 static void fill(struct picker *p, struct app *a)
@@ -164,7 +198,7 @@ static void fill(struct picker *p, struct app *a)
     link_items(p);
     apply_filter(p);
     if (!p->filled && p->filter.len)
-        go_to_first_match(p); /* of what was typed before there was a list */
+        go_to_best_match(p); /* of what was typed before there was a list */
     p->filled = true;
     const struct item *current = p->cfg.current ? find_item(p, p->cfg.current) : NULL;
     if (current && !p->tree.list.moved && !p->filter.len)
@@ -281,7 +315,7 @@ static unsigned edit_filter(struct picker *p, uint32_t key)
     enum prompt_result result = prompt_key(&p->filter, key);
     if (result == PROMPT_CHANGED) {
         apply_filter(p);
-        go_to_first_match(p);
+        go_to_best_match(p);
     }
     return result == PROMPT_IGNORED ? APP_HANDLED : APP_REDRAW;
 }

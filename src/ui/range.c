@@ -7,20 +7,12 @@
 #include "ui/app.h"
 #include "ui/time_axis.h"
 
-static void remember(struct app *a)
-{
-    struct range_steps *r = &a->ranges;
-    if (r->n == RANGES_MAX)
-        memmove(r->steps, r->steps + 1, --r->n * sizeof *r->steps);
-    r->steps[r->n++] = (struct range_step){ a->query.from_ns, a->query.to_ns, a->query.n_zooms };
-}
-
 unsigned range_set(struct app *a, uint64_t from_ns, uint64_t to_ns, bool goes_on)
 {
     if (a->query.from_ns == from_ns && a->query.to_ns == to_ns)
         return APP_REDRAW;
-    if (!goes_on || !range_is_newest(a))
-        remember(a);
+    if (!goes_on || !steps_newest_is(a, STEP_RANGE))
+        steps_push(a, STEP_RANGE);
     a->query.from_ns = from_ns;
     a->query.to_ns = to_ns;
     return APP_QUERY;
@@ -65,21 +57,8 @@ unsigned range_all(struct app *a)
 
 void range_forget(struct app *a)
 {
-    a->ranges.n = 0;
+    steps_forget_ranges(a);
     a->query.from_ns = a->query.to_ns = 0;
-}
-
-bool range_is_newest(const struct app *a)
-{
-    return a->ranges.n && a->ranges.steps[a->ranges.n - 1].zooms >= a->query.n_zooms;
-}
-
-unsigned range_undo(struct app *a)
-{
-    const struct range_step *before = &a->ranges.steps[--a->ranges.n];
-    a->query.from_ns = before->from_ns;
-    a->query.to_ns = before->to_ns;
-    return APP_QUERY;
 }
 
 void range_extent(const struct app *a, uint64_t *from_ns, uint64_t *to_ns)

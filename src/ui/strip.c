@@ -128,7 +128,7 @@ static unsigned leave(struct app *a)
     struct strip *s = &a->strip;
     if (s->marking) {
         s->marking = false;
-        return range_is_newest(a) ? range_undo(a) : (unsigned)APP_REDRAW;
+        return steps_newest_is(a, STEP_RANGE) ? steps_undo(a) : (unsigned)APP_REDRAW;
     }
     s->has_keys = false;
     return APP_REDRAW;
@@ -181,6 +181,8 @@ unsigned strip_open(struct app *a)
 {
     struct strip *s = &a->strip;
     bool close = s->open && s->has_keys;
+    if (!s->open)
+        steps_push(a, STEP_STRIP);
     s->open = s->has_keys = !close;
     s->marking = false;
     return APP_QUERY;

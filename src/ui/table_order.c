@@ -107,25 +107,43 @@ static bool is_missing(const struct table_rows *t, const struct table_row *x, co
     return column_is_beside(c) && (isnan(beside_of(t, x, c)) || isnan(beside_of(t, y, c)));
 }
 
-/* By the columns that were asked for, as they read. */
+static int magnitude(uint32_t count)
+{
+    return count ? 32 - __builtin_clz(count) : 0;
+}
+
+/* Rows that are the same in the columns that were asked for. Of their samples only the magnitude counts here: with the
+ * last sample of each, rows would change places all the time. Rows without a place yet are sorted by the exact number. */
+static int compare_ties(const struct table_row *x, const struct table_row *y)
+{
+    int order = compare_numbers(x->self_tenths, y->self_tenths);
+    order = order ? order : compare_numbers(x->total_tenths, y->total_tenths);
+    return order ? order : magnitude(y->count) - magnitude(x->count);
+}
+
+/* By the columns that were asked for, as they read, and then by SELF%, TOTAL% and samples. */
 static int compare_shown(const struct table_rows *t, const struct table_row *x, const struct table_row *y)
 {
     int order = 0;
     if (t->n_sort == 1 && t->sort[0] == COLUMN_SELF && !t->upwards) /* nearly always, and rows are many */
-        return compare_numbers(x->self_tenths, y->self_tenths);
+        return compare_ties(x, y);
     for (uint32_t i = 0; i < t->n_sort && !order; i++) {
         order = compare_column(t, t->sort[i], x, y);
         order = i == 0 && t->upwards && !is_missing(t, x, y) ? -order : order;
     }
-    return order;
+    return order ? order : compare_ties(x, y);
 }
 
 static int compare_rows(const void *px, const void *py, void *ctx)
 {
     const struct table_row *x = *(struct table_row *const *)px, *y = *(struct table_row *const *)py;
     int order = compare_shown(ctx, x, y);
+    order = order ? order : compare_numbers(x->count, y->count);
     order = order ? order : compare_numbers(x->self, y->self);
     order = order ? order : compare_numbers(x->total, y->total);
+    order = order ? order : strcmp(table_row_name(ctx, x), table_row_name(ctx, y));
+    order = order ? order : strcmp(table_row_module(ctx, x), table_row_module(ctx, y));
+    order = order ? order : strcmp(table_row_group(ctx, x), table_row_group(ctx, y));
     return order ? order : compare_numbers(x->key, y->key);
 }
 

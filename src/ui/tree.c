@@ -223,6 +223,12 @@ void tree_reveal(struct tree *t, uint32_t node, const struct tree_model *m, cons
     go_to_node(t, node, m, ctx);
 }
 
+void tree_restore(struct tree *t, const struct view_position *position, const struct tree_model *m, const void *ctx)
+{
+    struct tree_rows rows = { t, m, ctx };
+    list_restore(&t->list, position, row_key, &rows);
+}
+
 void tree_forget(struct tree *t)
 {
     map_clear(&t->state);

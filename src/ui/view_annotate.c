@@ -172,15 +172,36 @@ static void push(struct annotate_view *v)
     b->offset = r ? r->offset : 0;
 }
 
-static unsigned pop(struct annotate_view *v, struct app *a)
+static void save(void *view, struct app *a, struct view_position *out)
 {
-    struct annotate_back *b = &v->back[--v->n_back];
-    uint64_t offset = b->offset;
-    open_place(v, a, &b->place);
-    v->wanted = offset;
+    const struct annotate_view *v = view;
+    const struct annotate_row *r = cursor_row(v);
+    (void)a;
+    list_save(&v->list, out);
+    out->row_key = r ? r->offset : 0;
+    out->depth = v->n_back;
+    out->subject = v->asked;
+}
+
+/* The function may be another one by now: one that a call led to, or that was opened from another view. */
+static void restore(void *view, struct app *a, const struct view_position *position)
+{
+    struct annotate_view *v = view;
+    struct annotate_place place;
+    uint32_t above = position->cursor > position->top ? position->cursor - position->top : 0;
+    while (v->n_back > position->depth)
+        open_place(v, a, &v->back[--v->n_back].place);
+    if (position->subject.func_key && position->subject.func_key != v->asked.func_key &&
+        annotate_find(a->session, &a->answer, position->subject.func_key, &place)) {
+        forget_back(v);
+        open_place(v, a, &place);
+    }
+    v->wanted = position->row_key;
     v->wants_offset = true;
+    v->wants_hottest = false;
     go_where_wanted(v);
-    return APP_REDRAW;
+    if (!v->wants_offset)
+        v->list.top = v->list.cursor > above ? v->list.cursor - above : 0;
 }
 
 static unsigned follow_call(struct annotate_view *v, struct app *a, uint32_t slot)
@@ -188,6 +209,7 @@ static unsigned follow_call(struct annotate_view *v, struct app *a, uint32_t slo
     struct annotate_place place;
     if (!annotate_callee(&v->an, a->session, &a->answer, slot, &place))
         return app_message(a, "where this call leads is not known: it goes through a pointer, and no sample was in it");
+    steps_push(a, STEP_INSIDE);
     push(v);
     open_place(v, a, &place);
     return APP_REDRAW;
@@ -271,10 +293,6 @@ static unsigned act(void *view, struct app *a, enum action action)
     case ACTION_ANNOTATE_SHARES:
         v->of_all = !v->of_all;
         return app_message(a, v->of_all ? "percent of all samples" : "percent of the function's samples");
-    case ACTION_BACK:
-        return v->n_back && (!a->search[0] || app_is_drilled(a)) ? pop(v, a) : (unsigned)APP_IGNORED;
-    case ACTION_UNZOOM:
-        return v->n_back ? pop(v, a) : (unsigned)APP_IGNORED;
     default:
         return APP_IGNORED;
     }
@@ -347,6 +365,8 @@ const struct view_ops view_annotate_ops = {
     .act = act,
     .click = click,
     .selection = selection,
+    .save = save,
+    .restore = restore,
     .select = select_function,
     .search = search,
     .describe = describe,

@@ -22,6 +22,7 @@ struct callgraph_view {
     bool opened[CALLGRAPH_ORDERS];     /* by itself, when it was first shown */
     enum callgraph_order order_before; /* where one goes from a focus */
     char focus_name[256];
+    uint32_t question; /* of the app, that the trees answer */
 };
 
 static void *create(struct app *a)
@@ -106,6 +107,10 @@ static void update(void *view, struct app *a)
     struct callgraph_view *c = view;
     build(c, a);
     open_at_first(c, a);
+    if (c->question != a->question)
+        for (int i = 0; i < CALLGRAPH_ORDERS; i++)
+            list_restart(&c->trees[i].list);
+    c->question = a->question;
     list_rows(c);
 }
 
@@ -309,6 +314,26 @@ static unsigned select_function(void *view, struct app *a, const struct ui_selec
     return APP_REDRAW;
 }
 
+static void save(void *view, struct app *a, struct view_position *out)
+{
+    struct callgraph_view *c = view;
+    (void)a;
+    list_save(&tree_of(c)->list, out);
+    out->order = c->graph.order;
+    out->subject.func_key = c->graph.focus;
+    (void)snprintf(out->subject.function, sizeof out->subject.function, "%s", c->focus_name);
+}
+
+static void restore(void *view, struct app *a, const struct view_position *position)
+{
+    struct callgraph_view *c = view;
+    c->graph.order = (enum callgraph_order)position->order;
+    c->graph.focus = position->subject.func_key;
+    (void)snprintf(c->focus_name, sizeof c->focus_name, "%s", position->subject.function);
+    update(c, a);
+    tree_restore(tree_of(c), position, &callgraph_model, &c->graph);
+}
+
 /* --- search --- */
 
 struct row_search {
@@ -358,7 +383,8 @@ static unsigned expand_hot(struct callgraph_view *c, struct app *a)
 {
     const struct tree_row *row = tree_cursor(tree_of(c));
     if (row && !callgraph_hot_child(&c->graph, row->node, row->node))
-        return app_message(a, "the hot path ends in %.200s", callgraph_name(&c->graph, row->node));
+        return app_message(a, row->leaf ? "the hot path ends in %.200s" : "the hot path ends in %.200s: nothing below it has half of it",
+                           callgraph_name(&c->graph, row->node));
     (void)tree_act(tree_of(c), ACTION_EXPAND_HOT, &callgraph_model, &c->graph);
     return APP_REDRAW;
 }
@@ -407,6 +433,8 @@ const struct view_ops view_callgraph_ops = {
     .act = act,
     .click = click,
     .selection = selection,
+    .save = save,
+    .restore = restore,
     .select = select_function,
     .search = search,
     .describe = describe,

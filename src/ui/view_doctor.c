@@ -18,6 +18,7 @@
 struct doctor_view {
     struct doctor doctor;
     struct list list;
+    uint32_t question; /* of the app, that the rows answer */
 };
 
 static void *doctor_create(struct app *a)
@@ -43,6 +44,9 @@ static void doctor_update(void *v, struct app *a)
 {
     struct doctor_view *d = v;
     session_examine(a->session, &a->query, &d->doctor);
+    if (d->question != a->question)
+        list_restart(&d->list);
+    d->question = a->question;
     list_update(&d->list, d->doctor.n_rows, row_key, d);
 }
 
@@ -177,6 +181,20 @@ static void doctor_selection(void *v, struct app *a, struct ui_selection *out)
         snprintf(out->module, sizeof out->module, "%s", d->doctor.rows[d->list.cursor].module);
 }
 
+static void doctor_save(void *v, struct app *a, struct view_position *out)
+{
+    const struct doctor_view *d = v;
+    (void)a;
+    list_save(&d->list, out);
+}
+
+static void doctor_restore(void *v, struct app *a, const struct view_position *position)
+{
+    struct doctor_view *d = v;
+    (void)a;
+    list_restore(&d->list, position, row_key, d);
+}
+
 static unsigned doctor_click(void *v, struct app *a, int row, int col, bool twice)
 {
     struct doctor_view *d = v;
@@ -210,5 +228,7 @@ const struct view_ops view_doctor_ops = {
     .act = doctor_act,
     .click = doctor_click,
     .selection = doctor_selection,
+    .save = doctor_save,
+    .restore = doctor_restore,
     .describe = doctor_describe,
 };

@@ -11,14 +11,10 @@
 #include "ui/flame_model.h"
 #include "ui/view.h"
 
-#define ZOOMS_MAX 32
-
 struct flame_view {
     struct flame_model model;
     struct flame_look look;
-    struct area area;          /* of the last picture */
-    uint64_t zooms[ZOOMS_MAX]; /* keys where Esc goes back to */
-    uint32_t n_zooms;
+    struct area area; /* of the last picture */
 };
 
 static void *flame_create(struct app *a)
@@ -69,21 +65,19 @@ static unsigned flame_root(struct flame_view *f, uint32_t node)
     return APP_REDRAW;
 }
 
-static unsigned flame_zoom(struct flame_view *f, uint32_t node)
+static unsigned flame_zoom(struct flame_view *f, struct app *a, uint32_t node)
 {
     if (node == f->model.zoom)
         return flame_go(f, node);
-    if (f->n_zooms == ZOOMS_MAX)
-        memmove(f->zooms, f->zooms + 1, --f->n_zooms * sizeof *f->zooms);
-    f->zooms[f->n_zooms++] = f->model.zoom_key;
+    steps_push(a, STEP_INSIDE);
     return flame_root(f, node);
 }
 
 static unsigned flame_reset(struct flame_view *f, struct app *a)
 {
-    if (!f->n_zooms)
-        (void)app_message(a, "this is all of it already");
-    f->n_zooms = 0;
+    if (!f->model.zoom_key)
+        return app_message(a, "this is all of it already");
+    steps_push(a, STEP_INSIDE);
     return flame_root(f, 0);
 }
 
@@ -123,15 +117,22 @@ static unsigned flame_page(struct flame_view *f, int steps, unsigned (*step)(str
     return APP_REDRAW;
 }
 
-/* The cursor stays on the box that was zoomed into: there one was. */
-static unsigned flame_back(struct flame_view *f)
+static void flame_save(void *v, struct app *a, struct view_position *out)
 {
-    if (!f->model.zoom_key)
-        return APP_IGNORED;
-    uint64_t key = f->n_zooms ? f->zooms[--f->n_zooms] : 0;
-    uint32_t was = f->model.zoom;
-    (void)flame_root(f, key ? calltree_find(&f->model.tree, key) : 0);
-    return flame_go(f, was);
+    const struct flame_view *f = v;
+    (void)a;
+    out->zoom_key = f->model.zoom_key;
+    out->row_key = f->model.selected_key;
+}
+
+static void flame_restore(void *v, struct app *a, const struct view_position *position)
+{
+    struct flame_view *f = v;
+    const struct calltree *tree = &f->model.tree;
+    (void)a;
+    if (position->zoom_key != f->model.zoom_key)
+        (void)flame_root(f, position->zoom_key ? calltree_find(tree, position->zoom_key) : 0);
+    (void)flame_go(f, position->row_key ? calltree_find(tree, position->row_key) : f->model.zoom);
 }
 
 static bool has_colour(const struct app *a, enum flame_colour colour)
@@ -196,11 +197,7 @@ static unsigned flame_act(void *v, struct app *a, enum action action)
     case ACTION_DRILL:
         if (f->model.selected == f->model.zoom)
             return app_message(a, "walk to a box with the arrows: Enter zooms into it");
-        return flame_zoom(f, f->model.selected);
-    case ACTION_BACK:
-        return a->search[0] ? (unsigned)APP_IGNORED : flame_back(f);
-    case ACTION_UNZOOM:
-        return flame_back(f);
+        return flame_zoom(f, a, f->model.selected);
     case ACTION_FLAME_RESET:
         return flame_reset(f, a);
     case ACTION_FLAME_INVERT:
@@ -222,7 +219,7 @@ static unsigned flame_click(void *v, struct app *a, int row, int col, bool twice
     if (at < 0)
         return APP_HANDLED;
     uint32_t node = f->model.flame.boxes[at].node;
-    return twice ? flame_zoom(f, node) : flame_go(f, node);
+    return twice ? flame_zoom(f, a, node) : flame_go(f, node);
 }
 
 /* ---- what other views see of it ---- */
@@ -309,6 +306,8 @@ const struct view_ops view_flame_ops = {
     .act = flame_act,
     .click = flame_click,
     .selection = flame_selection,
+    .save = flame_save,
+    .restore = flame_restore,
     .select = flame_select,
     .search = flame_search,
     .describe = flame_describe,

@@ -19,8 +19,7 @@ struct table {
     uint64_t before_answer; /* the number of what `before` was made of */
     struct list list;
     int shift; /* names begin so many columns to the left */
-    struct view_query asked;
-    uint32_t event_index; /* that was asked for */
+    uint32_t question; /* of the app, that the rows answer */
     enum column menu[COLUMN_COUNT]; /* the lines of the menu of columns */
     const char *needle;
 };
@@ -32,9 +31,8 @@ static uint64_t row_key(const void *ctx, uint32_t row)
 
 static bool asks_anew(struct table *t, const struct app *a)
 {
-    bool anew = memcmp(&t->asked, &a->query, sizeof t->asked) != 0 || t->event_index != a->status.event_index;
-    t->asked = a->query;
-    t->event_index = a->status.event_index;
+    bool anew = t->question != a->question;
+    t->question = a->question;
     return anew;
 }
 
@@ -47,7 +45,10 @@ static void update(void *view, struct app *a)
         table_rows_build(&t->before, &a->difference->answer, a->query.group, a->difference->status.now_ns, true);
         t->before_answer = a->difference->answers;
     }
-    table_rows_build(&t->rows, &a->answer, a->query.group, a->status.now_ns, asks_anew(t, a));
+    bool anew = asks_anew(t, a);
+    table_rows_build(&t->rows, &a->answer, a->query.group, a->status.now_ns, anew);
+    if (anew)
+        list_restart(&t->list);
     list_update(&t->list, (uint32_t)t->rows.n, row_key, t);
 }
 
@@ -141,6 +142,20 @@ static void selection(void *view, struct app *a, struct ui_selection *out)
         out->func_key = 0;
         out->function[0] = '\0';
     }
+}
+
+static void save(void *view, struct app *a, struct view_position *out)
+{
+    const struct table *t = view;
+    (void)a;
+    list_save(&t->list, out);
+}
+
+static void restore(void *view, struct app *a, const struct view_position *position)
+{
+    struct table *t = view;
+    (void)a;
+    list_restore(&t->list, position, row_key, t);
 }
 
 static unsigned select_function(void *view, struct app *a, const struct ui_selection *sel, bool drill)
@@ -323,6 +338,8 @@ const struct view_ops view_functions_ops = {
     .act = act,
     .click = click,
     .selection = selection,
+    .save = save,
+    .restore = restore,
     .select = select_function,
     .search = search,
     .describe = describe,

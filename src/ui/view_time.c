@@ -115,6 +115,22 @@ static unsigned time_act(void *view, struct app *a, enum action action)
     return APP_QUERY;
 }
 
+static void time_save(void *view, struct app *a, struct view_position *out)
+{
+    const struct time_view *v = view;
+    (void)a;
+    list_save(&v->rows.list, out);
+    out->order = v->picture;
+}
+
+static void time_restore(void *view, struct app *a, const struct view_position *position)
+{
+    struct time_view *v = view;
+    v->picture = (enum time_picture)position->order;
+    time_update(v, a);
+    time_rows_restore(v, position);
+}
+
 static unsigned time_click(void *view, struct app *a, int row, int col, bool twice)
 {
     struct time_view *v = view;
@@ -151,5 +167,7 @@ const struct view_ops view_time_ops = {
     .act = time_act,
     .click = time_click,
     .drag = time_drag,
+    .save = time_save,
+    .restore = time_restore,
     .describe = time_describe,
 };

@@ -50,7 +50,15 @@ static void rows_update(struct time_view *v, struct app *a)
         if (t->rows[i].samples)
             r->order[n++] = i;
     qsort_r(r->order, n, sizeof *r->order, by_samples, t->rows);
+    if (r->question != a->question)
+        list_restart(&r->list);
+    r->question = a->question;
     list_update(&r->list, n, row_key, r);
+}
+
+void time_rows_restore(struct time_view *v, const struct view_position *position)
+{
+    list_restore(&v->rows.list, position, row_key, &v->rows);
 }
 
 /* ---- drawing ---- */

@@ -252,6 +252,21 @@ static void test_the_hot_path_of_a_cold_row_goes_on_by_its_own_measure(void **st
     assert_int_equal(callgraph_hot_child(&w->graph, cold, node_of(w, "1")), 0);
 }
 
+/* Halving at each fork, a path would end in a leaf of one sample. */
+static void test_the_hot_path_ends_where_no_child_has_half(void **state)
+{
+    struct world *w = *state;
+    fixture_stack(&w->f, "124", 40, 1);
+    fixture_stack(&w->f, "125", 30, 1);
+    fixture_stack(&w->f, "123", 30, 1);
+    fixture_stack(&w->f, "1", 20, 1);
+    build(w, CALLGRAPH_CALLEES, 0, false);
+    uint32_t top = node_of(w, "1");
+    assert_int_equal(callgraph_hot_child(&w->graph, top, top), node_of(w, "12"));
+    assert_int_equal(callgraph_hot_child(&w->graph, node_of(w, "12"), top), 0);
+    assert_int_equal(callgraph_hot_child(&w->graph, node_of(w, "12"), node_of(w, "12")), 0);
+}
+
 static void test_matches_follow_one_another_around_the_end_in_the_order_of_the_tree(void **state)
 {
     struct world *w = *state;
@@ -319,6 +334,7 @@ int main(void)
         TEST(test_a_function_is_found_in_the_group_that_is_asked_for),
         TEST(test_among_callers_a_function_is_found_only_at_the_top),
         TEST(test_the_hot_path_ends_before_what_has_less_than_half_a_percent),
+        TEST(test_the_hot_path_ends_where_no_child_has_half),
         TEST(test_the_hot_path_of_a_cold_row_goes_on_by_its_own_measure),
         TEST(test_matches_follow_one_another_around_the_end_in_the_order_of_the_tree),
         TEST(test_a_search_without_a_match_finds_nothing_and_an_only_match_itself),

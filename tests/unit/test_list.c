@@ -58,6 +58,72 @@ static void a_cursor_whose_row_went_stays_in_place(void **state)
     assert_int_equal(l.key, 0);
 }
 
+static void a_new_question_shows_the_first_rows(void **state)
+{
+    uint64_t rows[100];
+    struct list l = { 0 };
+    (void)state;
+    for (uint64_t i = 0; i < 100; i++)
+        rows[i] = i + 1;
+    list_update(&l, 100, key_of, rows);
+    list_fit(&l, 10);
+    list_go(&l, 50, key_of, rows);
+    list_fit(&l, 10);
+    assert_int_equal(l.top, 41);
+    uint64_t other[20];
+    for (uint64_t i = 0; i < 20; i++)
+        other[i] = i == 3 ? 51 : 1000 + i; /* the row under the cursor is the fourth now */
+    list_restart(&l);
+    list_update(&l, 20, key_of, other);
+    list_fit(&l, 10);
+    assert_int_equal(l.cursor, 3);
+    assert_int_equal(l.top, 0);
+    other[3] = 2000; /* that row leaves later, and nobody moved the cursor since */
+    list_update(&l, 20, key_of, other);
+    assert_int_equal(l.cursor, 0);
+    assert_false(l.moved);
+    list_go(&l, 15, key_of, other);
+    list_restart(&l);
+    list_update(&l, 20, key_of, rows); /* that row is gone at once */
+    list_fit(&l, 10);
+    assert_int_equal(l.cursor, 0);
+    assert_int_equal(l.top, 0);
+}
+
+static void a_position_is_gone_back_to(void **state)
+{
+    uint64_t rows[100], later[100];
+    struct list l = { 0 };
+    struct view_position at = { 0 };
+    (void)state;
+    for (uint64_t i = 0; i < 100; i++) {
+        rows[i] = i + 1;
+        later[i] = (i + 100 - 5) % 100 + 1; /* five rows further down */
+    }
+    list_update(&l, 100, key_of, rows);
+    list_fit(&l, 10);
+    list_go(&l, 50, key_of, rows);
+    list_fit(&l, 10);
+    list_act(&l, ACTION_UP, key_of, rows);
+    list_act(&l, ACTION_UP, key_of, rows);
+    list_save(&l, &at);
+    list_go(&l, 0, key_of, rows);
+    list_fit(&l, 10);
+    list_update(&l, 100, key_of, later);
+    list_restore(&l, &at, key_of, later);
+    list_fit(&l, 10);
+    assert_int_equal(l.key, 49);
+    assert_int_equal(l.cursor, 53);
+    assert_int_equal(l.top, 46);
+    at.row_key = 12345; /* gone: the place counts */
+    list_restore(&l, &at, key_of, later);
+    assert_int_equal(l.cursor, 48);
+    assert_true(l.moved);
+    at.moved = false;
+    list_restore(&l, &at, key_of, later);
+    assert_int_equal(l.cursor, 0);
+}
+
 static void the_cursor_is_always_on_the_screen(void **state)
 {
     uint64_t rows[100];
@@ -152,6 +218,8 @@ int main(void)
         cmocka_unit_test(an_untouched_cursor_stays_on_the_first_row),
         cmocka_unit_test(a_moved_cursor_stays_with_its_row),
         cmocka_unit_test(a_cursor_whose_row_went_stays_in_place),
+        cmocka_unit_test(a_new_question_shows_the_first_rows),
+        cmocka_unit_test(a_position_is_gone_back_to),
         cmocka_unit_test(the_cursor_is_always_on_the_screen),
         cmocka_unit_test(moving_stops_at_both_ends),
         cmocka_unit_test(search_goes_round_the_end),

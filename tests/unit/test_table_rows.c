@@ -86,18 +86,43 @@ static void the_largest_stand_first(void **state)
 static void rows_that_read_the_same_keep_their_places(void **state)
 {
     struct world *w = *state;
-    answer(w, (const uint32_t[]){ 540, 530, 520, 510, 505, 500 }, 100000, true);
+    answer(w, (const uint32_t[]){ 549, 545, 540, 530, 520, 513 }, 100000, true);
     assert_order(w, "abcdef");
-    answer(w, (const uint32_t[]){ 501, 502, 503, 504, 505, 549 }, 100000, false);
+    answer(w, (const uint32_t[]){ 513, 520, 530, 540, 545, 549 }, 100000, false);
     assert_order(w, "abcdef");
+}
+
+/* As of tracepoints, whose own share is 0.0 everywhere. */
+static void rows_of_the_same_share_stand_by_samples_and_then_by_name(void **state)
+{
+    struct world *w = *state;
+    answer(w, (const uint32_t[]){ 3, 40, 3, 41, 3, 90 }, 1000000, true);
+    assert_order(w, "fdbace");
+    for (int i = 0; i < 3; i++) { /* whatever the keys are */
+        uint64_t key = w->groups[1].key;
+        w->groups[1].key = w->groups[3].key;
+        w->groups[3].key = w->groups[5].key;
+        w->groups[5].key = key;
+        answer(w, (const uint32_t[]){ 3, 40, 3, 41, 3, 90 }, 1000000, true);
+        assert_order(w, "fdbace");
+    }
+}
+
+static void rows_of_the_same_share_move_when_their_samples_have_another_magnitude(void **state)
+{
+    struct world *w = *state;
+    answer(w, (const uint32_t[]){ 60, 50, 40, 3, 2, 1 }, 10000000, true);
+    assert_order(w, "abcdef");
+    answer(w, (const uint32_t[]){ 60, 61, 40, 3, 2, 200 }, 10000000, false);
+    assert_order(w, "fbcaed");
 }
 
 static void a_row_that_reads_more_goes_up_and_only_one_makes_room(void **state)
 {
     struct world *w = *state;
-    answer(w, (const uint32_t[]){ 640, 540, 530, 520, 510, 500 }, 100000, true);
+    answer(w, (const uint32_t[]){ 640, 540, 530, 525, 520, 515 }, 100000, true);
     assert_order(w, "abcdef");
-    answer(w, (const uint32_t[]){ 640, 540, 530, 520, 560, 500 }, 100000, false);
+    answer(w, (const uint32_t[]){ 640, 540, 530, 525, 560, 515 }, 100000, false);
     assert_order(w, "aecdbf");
 }
 
@@ -211,9 +236,13 @@ static int compare_many(const void *px, const void *py)
     return x < y ? 1 : -1; /* keys grow with the number */
 }
 
+/* The share, and the magnitude of the samples. */
 static uint32_t shown(uint32_t i)
 {
-    return (uint32_t)(weights_of_many[i] / 100.0 + 0.5);
+    uint32_t bits = 0;
+    while (weights_of_many[i] >> bits)
+        bits++;
+    return (uint32_t)(weights_of_many[i] / 100.0 + 0.5) * 64 + bits;
 }
 
 /* As it is meant, one place after the other: sorted, and who reads the same as those of its old place stays there. */
@@ -354,6 +383,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_largest_stand_first),
         TEST(rows_that_read_the_same_keep_their_places),
+        TEST(rows_of_the_same_share_stand_by_samples_and_then_by_name),
+        TEST(rows_of_the_same_share_move_when_their_samples_have_another_magnitude),
         TEST(a_row_that_reads_more_goes_up_and_only_one_makes_room),
         TEST(what_is_shown_is_always_in_order),
         TEST(rows_sort_by_what_other_events_count_and_those_without_stand_last),
