@@ -1,0 +1,170 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Esc takes steps back in the order in which they came, and cursor and scroll are as before each; over a file whose every
+sample is known: forty threads, the busiest first, each with functions of its own number."""
+import re
+
+import machine as m
+from perffile import Program, Sample, write
+from ptyscreen import Screen, run
+
+THREADS = 40
+program = None
+
+
+def recorded():
+    """The file, made once."""
+    global program
+    path = m.path("steps.data")
+    if program:
+        return path
+    names = ["f%02d" % n for n in range(60)]
+    program = Program(m.path("many"), names)
+    samples, comms = [], {}
+    for n in range(THREADS):
+        comms[100 + n] = "proc%02d" % n
+        for i in range(2 * (THREADS - n)):
+            samples.append(Sample(len(samples) * 0.001, 100 + n, 0, ["f59", "f%02d" % ((n + i % 3) % 59)]))
+    write(path, program, samples, comms)
+    return path
+
+
+def opened(*args, size=(140, 24)):
+    s = Screen(["-i", recorded(), *args], size=size)
+    s.wait(r"^ *\d+\.\d+ .*\b(f|proc)\d\d")
+    return s
+
+
+def cursor(s):
+    """The row that the cursor is on: its background is not the screen's."""
+    lines = s.screen.display
+    head = next((y for y, line in enumerate(lines) if re.search("(SELF|TOTAL)%", line)), len(lines))
+    return next(((y, lines[y]) for y in range(head + 1, len(lines) - 1) if s.screen.buffer[y][1].bg != "default"), (-1, ""))
+
+
+def cursor_on(s, name):
+    s.until(lambda: name in cursor(s)[1], "the cursor is not on " + name)
+
+
+def down_to(s, name, last):
+    """To the end and then up: the row is neither at the top nor at the end of the screen."""
+    s.send("end")
+    cursor_on(s, last)
+    for _ in range(THREADS):
+        if name in cursor(s)[1]:
+            return cursor(s)
+        before = cursor(s)
+        s.send("up")
+        s.until(lambda: cursor(s) != before, "the cursor stays")
+    raise AssertionError("no row %s\n%s" % (name, s.text()))
+
+
+def grouped():
+    """after Group, thread and Enter, Esc goes back to the threads: the same row on the same line; then to symbols"""
+    with opened() as s:
+        s.send("f9", "thread", "enter")
+        s.wait(r"by thread,")
+        line, row = down_to(s, "proc30", "proc39")
+        s.send("enter")
+        s.wait(r"thread:proc30.*by symbol,")
+        s.send("down", "down", "esc")
+        s.wait(r"by thread,")
+        s.wait_not(r"thread:proc30")
+        s.until(lambda: cursor(s) == (line, row), "the cursor is not on the same line as before")
+        s.send("esc")
+        s.wait(r"by symbol,")
+
+
+def mixed():
+    """zooms, a filter, a search, a flame zoom and views are taken back newest first"""
+    with opened() as s:
+        s.send("b", "b")  # one step: comm
+        s.wait(r"by comm,")
+        down_to(s, "proc20", "proc39")
+        s.send("enter")
+        s.wait(r"comm:proc20.*by symbol,")
+        s.send("\\", *"f2", "enter")
+        s.wait(r"filter:f2")
+        s.send("3")
+        s.wait(r"all 100\.0%")
+        s.send("down", "down", "down")
+        s.wait(r"selected: f20")
+        s.send("enter")
+        s.wait_not(r"f21 ")
+        s.send("2")
+        s.wait(r"CALLEES")
+        s.send("esc")
+        s.wait(r"selected: f20")
+        assert not s.find(r"f21 "), s.text()
+        s.send("esc")
+        s.wait(r"f21 ")
+        s.wait(r"selected: f20")
+        for undone, shown in ((r"selected:", r"filter:f2"), (r"filter:", r"comm:proc20"), (r"comm:", r"by comm,")):
+            s.send("esc")
+            s.wait_not(undone)
+            s.wait(shown)
+        cursor_on(s, "proc20")
+        s.send("esc")
+        s.wait(r"by symbol,")
+        s.send("esc")
+        s.wait(r"nothing to go back to")
+
+
+def opened_twice():
+    """functions that were opened one from the other, in the same views, are gone back through"""
+    with opened() as s:
+        s.send("/", *"f10", "enter")
+        cursor_on(s, "f10")
+        s.send("i")
+        s.wait(r"CALLERS of f10")
+        s.send("end")
+        cursor_on(s, "f59")
+        s.send("a")
+        s.wait(r"^f59 \(many\)")
+        s.send("i")
+        s.wait(r"CALLERS of f59")
+        s.send("esc")
+        s.wait(r"^f59 \(many\)")
+        s.send("esc")
+        s.wait(r"CALLERS of f10")
+        cursor_on(s, "f59")
+        s.send("esc")
+        s.wait(r"SELF%.*FUNCTION")
+        cursor_on(s, "f10")
+
+
+def called_off():
+    """a search or filter that is called off puts the cursor back"""
+    with opened("--group-by", "thread") as s:
+        line, row = down_to(s, "proc25", "proc39")
+        for key, text in (("/", "proc03"), ("\\", "f03")):
+            s.send(key, *text)
+            s.wait(r"%s" % text)
+            s.until(lambda: cursor(s) != (line, row), "the cursor stays")
+            s.send("esc")
+            s.until(lambda: cursor(s) == (line, row), "the cursor is not where it was")
+
+
+def first_rows():
+    """a zoom shows the first rows, unless the cursor's row is further down"""
+    with opened() as s:
+        s.send("end")
+        s.until(lambda: cursor(s)[0] > 15, "the cursor is not at the end")
+        s.send("T")
+        s.wait(r"Threads that run")
+        s.send("enter")
+        s.wait(r"thread:")
+        s.wait(r"^ *(33\.|34\.)")
+
+
+def exact_names():
+    """in a picker the row whose name was typed is chosen, whatever else has it as a part"""
+    with opened("--group-by", "thread") as s:
+        for name in ("comm", "cgroup", "symbol", "process", "cpu", "module"):
+            s.send("f9")
+            s.wait(r"Group by")
+            s.send(name, "enter")
+            s.wait(r"by %s," % name)
+
+
+run(grouped, mixed, opened_twice, called_off, first_rows, exact_names)
