@@ -69,18 +69,52 @@ static struct timeline_cell *cell_of(struct timeline_row *row, uint32_t bucket)
     return &row->cells[at];
 }
 
-void timeline_add(struct timeline *t, uint32_t row, uint64_t time_ns)
+static bool is_in(const struct timeline *t, uint64_t time_ns)
 {
-    uint64_t bucket = (time_ns - t->from_ns) / t->bucket_ns;
-
-    if (time_ns < t->from_ns || (t->to_ns && time_ns > t->to_ns) || bucket >= TIMELINE_BUCKETS_MAX)
-        return;
-    cell_of(&t->rows[row], (uint32_t)bucket)->count++;
-    t->rows[row].samples++;
-    t->samples++;
+    return time_ns >= t->from_ns && (!t->to_ns || time_ns <= t->to_ns) &&
+           (time_ns - t->from_ns) / t->bucket_ns < TIMELINE_BUCKETS_MAX;
 }
 
-uint32_t timeline_sums(const struct timeline_row *row, uint32_t first, uint32_t per, uint32_t *dst, uint32_t n)
+static void add_parts(struct timeline *t, uint32_t row, uint64_t bucket, uint64_t parts)
+{
+    struct timeline_cell *cell = parts ? cell_of(&t->rows[row], (uint32_t)bucket) : NULL;
+    if (cell)
+        cell->parts = parts < UINT32_MAX - cell->parts ? cell->parts + (uint32_t)parts : UINT32_MAX;
+}
+
+/* The parts of all buckets together are those of one sample, but for what lies before from_ns and behind to_ns. */
+static void spread(struct timeline *t, uint32_t row, uint64_t time_ns, uint64_t hold_ns)
+{
+    uint64_t begin = time_ns > hold_ns ? time_ns - hold_ns : 0, held = time_ns - begin;
+    uint64_t first = begin > t->from_ns ? (begin - t->from_ns) / t->bucket_ns : 0;
+    for (uint64_t bucket = first; bucket < TIMELINE_BUCKETS_MAX; bucket++) {
+        uint64_t from = t->from_ns + bucket * t->bucket_ns, to = from + t->bucket_ns;
+        from = from > begin ? from : begin;
+        if (from >= time_ns || (t->to_ns && from > t->to_ns))
+            return;
+        to = to < time_ns ? to : time_ns;
+        add_parts(t, row, bucket, (to - begin) * TIMELINE_PARTS / held - (from - begin) * TIMELINE_PARTS / held);
+    }
+}
+
+void timeline_add(struct timeline *t, uint32_t row, uint64_t time_ns, uint64_t hold_ns)
+{
+    bool in = is_in(t, time_ns);
+    if (time_ns < t->from_ns)
+        return;
+    if (in) {
+        struct timeline_cell *cell = cell_of(&t->rows[row], (uint32_t)((time_ns - t->from_ns) / t->bucket_ns));
+        cell->count++;
+        t->rows[row].samples++;
+        t->samples++;
+    }
+    if (hold_ns && hold_ns / TIMELINE_HOLD_BUCKETS < t->bucket_ns)
+        spread(t, row, time_ns, hold_ns);
+    else if (in)
+        add_parts(t, row, (time_ns - t->from_ns) / t->bucket_ns, TIMELINE_PARTS);
+}
+
+static uint32_t sum(const struct timeline_row *row, uint32_t first, uint32_t per, uint32_t *dst, uint32_t n, bool parts)
 {
     uint32_t max = 0;
 
@@ -89,10 +123,21 @@ uint32_t timeline_sums(const struct timeline_row *row, uint32_t first, uint32_t 
         uint32_t at = (row->cells[i].bucket - first) / per;
         if (at >= n)
             break;
-        dst[at] += row->cells[i].count;
+        uint32_t more = parts ? row->cells[i].parts : row->cells[i].count;
+        dst[at] = more < UINT32_MAX - dst[at] ? dst[at] + more : UINT32_MAX;
         max = dst[at] > max ? dst[at] : max;
     }
     return max;
+}
+
+uint32_t timeline_sums(const struct timeline_row *row, uint32_t first, uint32_t per, uint32_t *dst, uint32_t n)
+{
+    return sum(row, first, per, dst, n, false);
+}
+
+uint32_t timeline_parts(const struct timeline_row *row, uint32_t first, uint32_t per, uint32_t *dst, uint32_t n)
+{
+    return sum(row, first, per, dst, n, true);
 }
 
 void timeline_done(struct timeline *t)

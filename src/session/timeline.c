@@ -79,6 +79,8 @@ struct counting {
     const struct times_ask *ask;
     struct times_counts *counts; /* or … */
     struct chart *chart;
+    uint64_t interval_ns; /* between samples by frequency; 0: not known */
+    bool weight_is_time;
 };
 
 static bool is_shown(const struct counting *c, const struct sample *sample, uint32_t *node)
@@ -141,7 +143,8 @@ static void count_run(void *ctx, struct sample *samples, size_t n)
     uint32_t node;
     for (const struct sample *s = samples; s < samples + n; s++)
         if (is_shown(c, s, &node))
-            timeline_add(&c->counts->timeline, row_of(c, s), s->time_ns);
+            timeline_add(&c->counts->timeline, row_of(c, s), s->time_ns,
+                         c->interval_ns ? c->interval_ns : c->weight_is_time ? s->weight : 0);
 }
 
 static void chart_run(void *ctx, struct sample *samples, size_t n)
@@ -194,8 +197,12 @@ static bool start(struct counting *c, struct session_times *t, const struct time
     c->scan = select_samples(s, &t->q, t->thread_pass);
     if (ask->from_ns > c->scan.from_ns)
         c->scan.from_ns = ask->from_ns;
-    if (ask->to_ns && ask->to_ns < c->scan.to_ns)
-        c->scan.to_ns = ask->to_ns;
+    const struct session_event *ev = s->n_events ? &s->events[s->current_event] : NULL;
+    c->interval_ns = ev && ev->freq_hz ? NS_PER_SEC / ev->freq_hz : 0;
+    c->weight_is_time = ev && event_is_clock(&ev->event);
+    uint64_t behind = c->counts ? c->interval_ns : 0; /* a sample behind the end stands for time before it, too */
+    if (ask->to_ns && ask->to_ns < EVER - behind && ask->to_ns + behind < c->scan.to_ns)
+        c->scan.to_ns = ask->to_ns + behind;
     return true;
 }
 

@@ -120,13 +120,14 @@ static void draw_hint_line(const struct app *a, struct area area, int row)
 void strip_draw(struct app *a, struct area area)
 {
     struct strip *s = &a->strip;
-    uint32_t counts[COLUMNS_MAX], n = s->axis.columns < COLUMNS_MAX ? s->axis.columns : COLUMNS_MAX;
+    uint32_t counts[COLUMNS_MAX], parts[COLUMNS_MAX], n = s->axis.columns < COLUMNS_MAX ? s->axis.columns : COLUMNS_MAX;
     if (area.rows < 3 || !s->counts.timeline.n_rows)
         return;
     struct area bars = area_sub(area, 0, 0, area.rows - 2, -1);
-    uint32_t max = timeline_sums(&s->counts.timeline.rows[0], 0, s->axis.per, counts, n);
+    (void)timeline_sums(&s->counts.timeline.rows[0], 0, s->axis.per, counts, n);
+    uint32_t max = timeline_parts(&s->counts.timeline.rows[0], 0, s->axis.per, parts, n);
     uint32_t at = time_axis_column(&s->axis, s->cursor_ns);
-    draw_bars(bars, counts, n, max);
+    draw_bars(bars, parts, n, max);
     mark_range(a, bars);
     strip_draw_axis(area, area.rows - 2, 0, 1, &s->axis, range_base(a), STYLE_LABEL);
     if (!s->has_keys) {

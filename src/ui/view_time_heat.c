@@ -150,7 +150,7 @@ static void heat_draw(struct time_view *v, struct app *a, struct area area)
     uint64_t columns = h->columns - h->first < (uint64_t)h->visible ? h->columns - h->first : (uint64_t)h->visible;
     uint32_t n = (uint32_t)columns * h->rows, here;
     uint32_t *counts = mem_array(n + 1, sizeof *counts);
-    uint32_t max = timeline_sums(all, (uint32_t)(h->first * h->rows), 1, counts, n);
+    uint32_t max = timeline_parts(all, (uint32_t)(h->first * h->rows), 1, counts, n);
     timeline_sums(all, (uint32_t)h->cursor, 1, &here, 1);
     draw_labels(h, area);
     draw_cells(h, a, area, counts, n, max);

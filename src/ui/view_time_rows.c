@@ -97,7 +97,7 @@ static void rows_draw(struct time_view *v, struct app *a, struct area area)
         shown++;
     uint32_t *counts = mem_array((size_t)shown * columns + 1, sizeof *counts);
     for (uint32_t i = 0; i < shown; i++) {
-        uint32_t most = timeline_sums(&r->counts.timeline.rows[r->order[r->list.top + i]], 0, r->axis.per,
+        uint32_t most = timeline_parts(&r->counts.timeline.rows[r->order[r->list.top + i]], 0, r->axis.per,
                                       counts + (size_t)i * columns, columns);
         max = most > max ? most : max;
     }

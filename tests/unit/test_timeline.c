@@ -56,7 +56,7 @@ static void random_samples_are_counted_as_one_by_one(void **state)
         uint64_t time_ns = FROM - 500 + i * 4 + random_below(200);
         uint32_t row = random_below(ROWS);
 
-        timeline_add(&line, timeline_row(&line, row * 1000), time_ns);
+        timeline_add(&line, timeline_row(&line, row * 1000), time_ns, 0);
         if (time_ns < FROM || time_ns > to)
             continue;
         counts[row][(time_ns - FROM) / BUCKET]++;
@@ -78,7 +78,7 @@ static void samples_in_any_order_are_counted_the_same(void **state)
     timeline_row(&line, 0);
     for (uint32_t i = 0; i < 1000; i++) {
         uint32_t time_ns = random_below(400);
-        timeline_add(&line, 0, time_ns);
+        timeline_add(&line, 0, time_ns, 0);
         counts[time_ns / 10]++;
     }
     for (uint32_t i = 0; i < 40; i++)
@@ -90,12 +90,12 @@ static void a_sample_at_the_edge_of_two_buckets_is_in_the_later_one(void **state
     (void)state;
     timeline_begin(&line, FROM, FROM + 2 * BUCKET - 1, BUCKET);
     timeline_row(&line, 0);
-    timeline_add(&line, 0, FROM - 1);
-    timeline_add(&line, 0, FROM);
-    timeline_add(&line, 0, FROM + BUCKET - 1);
-    timeline_add(&line, 0, FROM + BUCKET);
-    timeline_add(&line, 0, FROM + 2 * BUCKET - 1);
-    timeline_add(&line, 0, FROM + 2 * BUCKET);
+    timeline_add(&line, 0, FROM - 1, 0);
+    timeline_add(&line, 0, FROM, 0);
+    timeline_add(&line, 0, FROM + BUCKET - 1, 0);
+    timeline_add(&line, 0, FROM + BUCKET, 0);
+    timeline_add(&line, 0, FROM + 2 * BUCKET - 1, 0);
+    timeline_add(&line, 0, FROM + 2 * BUCKET, 0);
     assert_int_equal(count_at(0, 0), 2);
     assert_int_equal(count_at(0, 1), 2);
     assert_int_equal(count_at(0, 2), 0);
@@ -111,7 +111,7 @@ static void columns_are_sums_of_their_buckets(void **state)
     timeline_row(&line, 0);
     for (uint64_t i = 0; i < 12; i++)
         for (uint64_t k = 0; k <= i; k++)
-            timeline_add(&line, 0, i);
+            timeline_add(&line, 0, i, 0);
     assert_int_equal(timeline_sums(&line.rows[0], 2, 3, sums, 5), 10 + 11 + 12 - 3);
     assert_int_equal(sums[0], 3 + 4 + 5);
     assert_int_equal(sums[1], 6 + 7 + 8);
@@ -129,12 +129,65 @@ static void what_is_empty_or_far_away_has_no_samples(void **state)
     timeline_row(&line, 0);
     assert_int_equal(timeline_sums(&line.rows[0], 0, 1, sums, 3), 0);
     assert_int_equal(sums[0] + sums[1] + sums[2], 0);
-    timeline_add(&line, 0, UINT64_MAX);
-    timeline_add(&line, 0, 100 + TIMELINE_BUCKETS_MAX);
+    timeline_add(&line, 0, UINT64_MAX, 0);
+    timeline_add(&line, 0, 100 + TIMELINE_BUCKETS_MAX, 0);
     assert_int_equal(line.samples, 0);
-    timeline_add(&line, 0, 100 + TIMELINE_BUCKETS_MAX - 1);
+    timeline_add(&line, 0, 100 + TIMELINE_BUCKETS_MAX - 1, 0);
     assert_int_equal(line.samples, 1);
     assert_int_equal(timeline_sums(&line.rows[0], TIMELINE_BUCKETS_MAX, 1, sums, 3), 0);
+}
+
+/* 99 Hz and buckets of 40 ms: three or four samples are in each, in turn. */
+static void a_steady_load_is_even_whatever_the_ratio_of_interval_and_bucket(void **state)
+{
+    static uint32_t counts[4000], parts[4000];
+    static const uint64_t buckets[] = { 1000000, 5000000, 10000000, 20000000, 25000000, 40000000, 100000000 };
+    const uint64_t interval = 1000000000 / 99;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof buckets / sizeof *buckets; i++) {
+        uint32_t n = (uint32_t)(4000000000 / buckets[i]), least = UINT32_MAX, most, odd = 0;
+        uint64_t sum = 0;
+        timeline_begin(&line, 0, 4000000000, buckets[i]);
+        timeline_row(&line, 0);
+        for (uint64_t k = 1; k <= 4 * 99 + 1; k++)
+            timeline_add(&line, 0, k * interval, interval);
+        timeline_sums(&line.rows[0], 0, 1, counts, n);
+        most = timeline_parts(&line.rows[0], 0, 1, parts, n);
+        for (uint32_t k = 0; k < n; k++) {
+            least = parts[k] < least ? parts[k] : least;
+            odd += counts[k] != counts[0];
+            sum += parts[k];
+        }
+        assert_true(buckets[i] == 100000000 || odd > 0); /* the samples themselves beat against the buckets */
+        assert_true(most - least <= 4);
+        assert_in_range(sum, (4 * 99 - 1) * TIMELINE_PARTS, (4 * 99 + 1) * TIMELINE_PARTS);
+    }
+}
+
+static void a_sample_is_spread_over_the_time_that_it_stands_for(void **state)
+{
+    uint32_t parts[8];
+
+    (void)state;
+    timeline_begin(&line, 1000, 1799, 100);
+    timeline_row(&line, 0);
+    timeline_add(&line, 0, 1250, 200);
+    timeline_parts(&line.rows[0], 0, 1, parts, 8);
+    assert_int_equal(parts[0], TIMELINE_PARTS / 4);
+    assert_int_equal(parts[1], TIMELINE_PARTS / 2);
+    assert_int_equal(parts[2], TIMELINE_PARTS / 4);
+    assert_int_equal(count_at(0, 0) + count_at(0, 1), 0);
+    assert_int_equal(count_at(0, 2), 1);
+    timeline_add(&line, 0, 1050, 100); /* half of it lies before the beginning */
+    timeline_add(&line, 0, 1850, 100); /* it lies behind the end, and counts for what it stands for before that */
+    timeline_parts(&line.rows[0], 0, 1, parts, 8);
+    assert_int_equal(parts[0], TIMELINE_PARTS / 4 + TIMELINE_PARTS / 2);
+    assert_int_equal(parts[7], TIMELINE_PARTS / 2);
+    assert_int_equal(line.samples, 2);
+    timeline_add(&line, 0, 1450, 100 * TIMELINE_HOLD_BUCKETS); /* too long to be spread */
+    timeline_parts(&line.rows[0], 4, 1, parts, 1);
+    assert_int_equal(parts[0], TIMELINE_PARTS);
 }
 
 static void beginning_anew_forgets_rows_and_counts(void **state)
@@ -142,7 +195,7 @@ static void beginning_anew_forgets_rows_and_counts(void **state)
     (void)state;
     timeline_begin(&line, 0, 0, 10);
     for (uint64_t key = 0; key < 5; key++)
-        timeline_add(&line, timeline_row(&line, key), key * 10);
+        timeline_add(&line, timeline_row(&line, key), key * 10, 0);
     timeline_begin(&line, 0, 0, 20);
     assert_int_equal(line.n_rows, 0);
     assert_int_equal(line.samples, 0);
@@ -159,6 +212,8 @@ int main(void)
         cmocka_unit_test_teardown(a_sample_at_the_edge_of_two_buckets_is_in_the_later_one, tear_down),
         cmocka_unit_test_teardown(columns_are_sums_of_their_buckets, tear_down),
         cmocka_unit_test_teardown(what_is_empty_or_far_away_has_no_samples, tear_down),
+        cmocka_unit_test_teardown(a_steady_load_is_even_whatever_the_ratio_of_interval_and_bucket, tear_down),
+        cmocka_unit_test_teardown(a_sample_is_spread_over_the_time_that_it_stands_for, tear_down),
         cmocka_unit_test_teardown(beginning_anew_forgets_rows_and_counts, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
