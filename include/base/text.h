@@ -26,6 +26,9 @@ size_t text_prefix(const char *s, int columns, int *width);
 bool text_fold(char *dst, size_t cap, const char *s, int level);
 /* Shortens to `columns`, ".." at the end or in the middle (keeps head and tail), there first for arguments of templates. */
 void text_elide(char *dst, size_t cap, const char *s, int columns, bool middle);
+/* Shortens a function's name to `columns`: without return type and arguments, then without arguments of templates, then
+ * without leading namespaces or packages ("..HashMap.put"). What is still too long is elided in the middle. */
+void text_shorten_name(char *dst, size_t cap, const char *s, int columns);
 bool text_begins_with(const char *text, const char *start);
 bool text_find_nocase(const char *haystack, const char *needle); /* ASCII case folded; "" matches */
 

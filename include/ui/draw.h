@@ -26,6 +26,8 @@ int draw_right(struct area a, int row, int col, int cols, enum style style,
 /* The text with every match of `needle` (ASCII case folded) in STYLE_MATCH; needle "" or NULL: plain. */
 int draw_match(struct area a, int row, int col, int cols, enum style style, const char *text,
                const char *needle);
+/* The same of a function's name, of which the function itself stays where there is no room for arguments and scopes. */
+int draw_function(struct area a, int row, int col, int cols, enum style style, const char *name, const char *needle);
 void draw_fill(struct area a, int row, int col, int cols,
                enum style style);                            /* blanks; cols < 0: to the edge */
 void draw_restyle(struct area a, int row, enum style style); /* the whole row: the cursor */

@@ -85,7 +85,7 @@ static void draw_title(const struct annotate_view *v, struct app *a, struct area
     int width = text_width(text), room = area.cols - width - 2;
     if (room < 24)
         room = area.cols / 2;
-    int col = draw_elided(area, 0, 0, room, app_class_style(an->place.class), an->place.name, true);
+    int col = draw_function(area, 0, 0, room, app_class_style(an->place.class), an->place.name, NULL);
     char module[140];
     (void)snprintf(module, sizeof module, "(%.130s)", an->place.module->name);
     if (room - col - 1 > 8)

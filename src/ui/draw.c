@@ -69,14 +69,10 @@ int draw_right(struct area a, int row, int col, int cols, enum style style, cons
     return draw_text(a, row, width < cols ? col + cols - width : col, style, text);
 }
 
-int draw_match(struct area a, int row, int col, int cols, enum style style, const char *text,
-               const char *needle)
+/* shorter: at most 511 bytes, and as wide as there is room. */
+static int draw_matches(struct area a, int row, int col, enum style style, const char *shorter, const char *needle)
 {
-    char shorter[512], head[512];
-    cols = clip(col, cols, a.cols);
-    if (cols <= 0)
-        return 0;
-    text_elide(shorter, sizeof shorter, text, cols, true);
+    char head[512];
     int used = draw_text(a, row, col, style, shorter);
     size_t n = needle ? strlen(needle) : 0;
     for (const char *p = shorter; n && *p;) {
@@ -96,6 +92,26 @@ int draw_match(struct area a, int row, int col, int cols, enum style style, cons
         p += n;
     }
     return used;
+}
+
+int draw_match(struct area a, int row, int col, int cols, enum style style, const char *text, const char *needle)
+{
+    char shorter[512];
+    cols = clip(col, cols, a.cols);
+    if (cols <= 0)
+        return 0;
+    text_elide(shorter, sizeof shorter, text, cols, true);
+    return draw_matches(a, row, col, style, shorter, needle);
+}
+
+int draw_function(struct area a, int row, int col, int cols, enum style style, const char *name, const char *needle)
+{
+    char shorter[512];
+    cols = clip(col, cols, a.cols);
+    if (cols <= 0)
+        return 0;
+    text_shorten_name(shorter, sizeof shorter, name, cols);
+    return draw_matches(a, row, col, style, shorter, needle);
 }
 
 void draw_fill(struct area a, int row, int col, int cols, enum style style)

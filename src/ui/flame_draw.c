@@ -166,7 +166,10 @@ static void draw_box_cells(const struct flame_model *m, const struct flame_look 
         return;
     box_label(m, look, a, b, name, label, sizeof name);
     bool whole = text_width(label) <= room;
-    draw_elided(area, row, x + 1, room, style, whole ? label : name, false);
+    if (whole || b->rest)
+        draw_elided(area, row, x + 1, room, style, whole ? label : name, false);
+    else
+        draw_function(area, row, x + 1, room, style, name, NULL);
 }
 
 /* Scrolls so that the selected box is seen. */

@@ -223,6 +223,8 @@ static void draw_name(const struct app *a, const struct table_rows *t, const str
     enum style style = r->gone ? STYLE_DIM : r->func ? app_class_style(t->answer->funcs[r->func].class) : STYLE_NORMAL;
     if (shift)
         draw_text(area, row, at, style, name + text_prefix(name, shift, NULL));
+    else if (r->func)
+        (void)draw_function(area, row, at, width, style, name, a->search);
     else
         (void)draw_match(area, row, at, width, style, name, a->search);
 }

@@ -188,7 +188,7 @@ static void draw_name(const struct callgraph *g, const struct app *a, struct are
         draw_printf(area, row, col - 4, STYLE_DIM, "%3u", at->depth + 1u);
     draw_text(area, row, col, STYLE_NORMAL, at->leaf ? "   " : at->open ? "[-]" : "[+]");
     col += MARK_COLS;
-    col += draw_match(area, row, col, area.cols - col, style, callgraph_name(g, at->node), a->search) + 2;
+    col += 2 + (f ? draw_function : draw_match)(area, row, col, area.cols - col, style, callgraph_name(g, at->node), a->search);
     if (module && f && f->state == SYMBOL_FOUND && area.cols - col > 6)
         draw_elided(area, row, col, area.cols - col, STYLE_DIM, f->module, true);
 }

@@ -59,7 +59,7 @@ static void draw_box_cells(const struct app *a, struct area area, int y, const s
     if (width > 1 || !term_colors())
         draw_text(area, y, x, style, term_glyphs() ? "▏" : "|");
     if (width > NAME_LEAST)
-        draw_elided(area, y, x + 1, width - 1, style, fn->name, false);
+        draw_function(area, y, x + 1, width - 1, style, fn->name, NULL);
 }
 
 static void keep_in_sight(struct time_flame *f, int rows)
@@ -89,7 +89,7 @@ static void draw_selected(const struct app *a, const struct time_flame *f, struc
                    term_unicode() ? "–" : "-", time_text(to, sizeof to, at + b->width * step, step),
                    time_length_text(length, sizeof length, b->width * step), fn->module);
     int col = draw_text(area, y, 0, STYLE_LABEL, "selected: ");
-    col += draw_elided(area, y, col, area.cols - col - text_width(text), STYLE_NAME, fn->name, true);
+    col += draw_function(area, y, col, area.cols - col - text_width(text), STYLE_NAME, fn->name, NULL);
     draw_text(area, y, col, STYLE_NORMAL, text);
 }
 
