@@ -24,6 +24,9 @@ struct term_click {
     uint64_t ns;
     int y, x;
 };
+/* A report of the mouse as xterm's mode 1006 writes it, behind ESC [: "<0;230;10M". Modes before it end at column 223.
+ * False: it is none, or of a button without a meaning here. */
+bool term_parse_mouse(const char *text, struct term_mouse *m);
 bool term_click_is_double(struct term_click *last, const struct term_mouse *m, uint64_t now_ns);
 
 #endif

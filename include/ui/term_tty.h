@@ -23,6 +23,8 @@ bool term_tty_size(const struct term_tty *t, int *rows, int *cols);
 /* Between these what is written to `out` is kept, and then given to the terminal in one piece, or to nobody: ncurses calls
  * write(2) whenever its buffer is full, and each wakes whoever reads, sends a packet and draws. False: it is not kept. */
 bool term_tty_collect(struct term_tty *t);
+/* Sends bytes to the terminal at once, past ncurses. */
+void term_tty_send(struct term_tty *t, const char *bytes);
 void term_tty_deliver(struct term_tty *t);
 void term_tty_drop(struct term_tty *t);
 bool term_tty_is_gone(const struct term_tty *t);

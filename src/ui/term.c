@@ -194,6 +194,7 @@ static void start_screen(const struct term_config *cfg)
     define_keys();
     if (term.mouse) {
         (void)mousemask(MOUSE_BUTTONS, NULL);
+        term_tty_send(&term.tty, "\033[?1006h"); /* terminfo of tmux, screen and old xterms knows the mode that ends at column 223 only */
         (void)mouseinterval(0);
     }
     term.colors = 0;
@@ -235,6 +236,8 @@ void term_stop(void)
     if (!term.screen)
         return;
     term_signal_output(true);
+    if (term.mouse)
+        term_tty_send(&term.tty, "\033[?1006l");
     (void)delwin(term.input);
     (void)endwin();
     term_signal_output(false);
@@ -409,7 +412,7 @@ static uint32_t next_mouse(struct term_mouse *m)
 }
 
 /* What ncurses does not know of this terminal (Ctrl-Right, a paste mark) comes as ESC [ … letter. As single keys it
- * would do things that nobody asked for: all of it is dropped. */
+ * would do things that nobody asked for: all of it is dropped, but for what the mouse did. */
 static bool drops_sequence(void)
 {
     wint_t c = 0;
@@ -420,9 +423,16 @@ static bool drops_sequence(void)
         (void)unget_wch((wchar_t)intro);
         return false;
     }
-    for (int n = 0; intro == '[' && n < 32 && c >= 0x20 && c < 0x40; n++)
+    char text[33] = "";
+    int n = 0;
+    for (; intro == '[' && n < 31 && c >= 0x20 && c < 0x40; n++) {
+        text[n] = (char)c;
         if (wget_wch(term.input, &c) != OK)
             break;
+    }
+    text[n] = c < 0x7f ? (char)c : '\0';
+    if (term.mouse && intro == '[' && term_parse_mouse(text, &term.mice[0]))
+        term.n_mouse = 1;
     return true;
 }
 
@@ -435,7 +445,7 @@ static uint32_t read_key(struct term_mouse *mouse)
     if (got == ERR)
         return TK_NONE;
     if (got != KEY_CODE_YES && c == 27 && drops_sequence())
-        return TK_NONE;
+        return next_mouse(mouse);
     if (got != KEY_CODE_YES)
         return term_key_of_character(c);
     uint32_t key = key_of_code(c);

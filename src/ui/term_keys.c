@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "ui/term_keys.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/clock.h"
 
 #define DOUBLE_NS (400 * NS_PER_MS)
@@ -35,6 +38,24 @@ uint32_t term_key_of_character(uint32_t c)
     default:
         return c;
     }
+}
+
+#define SGR_MODIFIERS 28 /* shift, alt, ctrl */
+#define SGR_WHEEL     64
+
+bool term_parse_mouse(const char *text, struct term_mouse *m)
+{
+    unsigned button, x, y;
+    char end;
+    if (strlen(text) > 24 || sscanf(text, "<%5u;%5u;%5u%c", &button, &x, &y, &end) != 4 || !x || !y)
+        return false;
+    *m = (struct term_mouse){ .y = (int)y - 1, .x = (int)x - 1 };
+    button &= ~(unsigned)SGR_MODIFIERS;
+    if (button == SGR_WHEEL || button == SGR_WHEEL + 1)
+        m->what = button == SGR_WHEEL ? TERM_MOUSE_WHEEL_UP : TERM_MOUSE_WHEEL_DOWN;
+    else
+        m->what = end == 'm' ? TERM_MOUSE_RELEASE : TERM_MOUSE_PRESS;
+    return (end == 'M' || (end == 'm' && button < SGR_WHEEL)) && (!button || button == SGR_WHEEL || button == SGR_WHEEL + 1);
 }
 
 bool term_click_is_double(struct term_click *last, const struct term_mouse *m, uint64_t now_ns)

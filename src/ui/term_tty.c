@@ -110,6 +110,11 @@ static bool write_all(int fd, const char *bytes, size_t n)
     return true;
 }
 
+void term_tty_send(struct term_tty *t, const char *bytes)
+{
+    (void)write_all(t->terminal, bytes, strlen(bytes));
+}
+
 void term_tty_deliver(struct term_tty *t)
 {
     char bytes[16384];

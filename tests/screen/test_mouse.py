@@ -155,6 +155,21 @@ def branches():
         s.wait(r"zoomed")
 
 
+def wide():
+    """columns beyond 223 can be clicked, also where terminfo knows only the mouse mode that ends there"""
+    for term in ("screen-256color", "xterm-256color"):
+        with started(size=(260, 30), term=term) as s:
+            assert b"\x1b[?1006h" in s.raw
+            for name in ("hot_b", "hot_c"):
+                report(s, LEFT, place(s, name)[0], 249)
+                s.until(lambda: name in cursor(s), "the cursor on " + name)
+            report(s, WHEEL_UP, 10, 249)
+            s.until(lambda: "hot_c" not in cursor(s), "the cursor elsewhere")
+            s.send("q")
+            s.wait_end()
+            assert s.raw.rfind(b"\x1b[?1006l") > s.raw.rfind(b"\x1b[?1006h") > 0
+
+
 def off():
     """without --mouse the terminal keeps it, and afterwards it has it back"""
     with Screen([], size=(80, 24)) as s:
@@ -168,4 +183,4 @@ def off():
         assert s.raw.rfind(b"1000l") > s.raw.rfind(b"1000h") > 0
 
 
-run(plain, selects, sorts, wheels, tabs_and_keys, pickers, branches, off)
+run(plain, selects, sorts, wheels, tabs_and_keys, pickers, branches, wide, off)

@@ -73,7 +73,7 @@ static void names_that_are_made_otherwise_keep_both_ends(void **state)
     assert_string_equal(shortened("[unknown] 0x7f0012345678", 14), "[unkno..345678");
     assert_string_equal(shortened("do_something_long.constprop.0", 22), "do_somethi..onstprop.0");
     assert_string_equal(shortened("py::work:/usr/lib/python3/work.py", 20), "py::work:..3/work.py");
-    assert_string_equal(shortened("LazyCompile:*work /srv/app/server.js:10", 20), "LazyCompi..er.js:10");
+    assert_string_equal(shortened("LazyCompile:*work /srv/app/server.js:10", 20), "LazyCompi..ver.js:10");
     assert_string_equal(shortened("broken(((name with brackets", 12), "broke..ckets");
     assert_string_equal(shortened("x::y", 2), "..");
 }
