@@ -10,7 +10,9 @@
 #include "ui/bars.h"
 
 #define NAME_COLS   25
+#define COUNT_COLS  16
 #define METRIC_AT   49
+#define NARROW_COLS 60 /* a screen of fewer columns has the count first, and then the name */
 #define METRIC_COLS 27
 #define TREND_AT    (METRIC_AT + METRIC_COLS)
 #define TREND_MIN   8 /* narrower says nothing */
@@ -57,6 +59,21 @@ uint32_t counters_line_row(const struct counters *c, uint32_t line)
 
 /* ---- events ---- */
 
+/* The name of an event and its count. In a line that has no room for metrics the count comes first: it is what is looked
+ * for, and names can be cut. */
+static void draw_name_and_count(struct area area, int y, enum style name_style, const char *name, enum style style, const char *count)
+{
+    bool narrow = area.cols < NARROW_COLS;
+    draw_elided(area, y, narrow ? COUNT_COLS : 0, narrow ? area.cols - COUNT_COLS : NAME_COLS, name_style, name, false);
+    draw_right(area, y, narrow ? 0 : NAME_COLS, narrow ? COUNT_COLS - 1 : COUNT_COLS, style, count);
+}
+
+/* Where what is said of a row in place of its metric begins. */
+static int remark_at(struct area area)
+{
+    return area.cols < NARROW_COLS ? area.cols : METRIC_AT;
+}
+
 static void draw_many(const struct counters *c, struct area area, int y)
 {
     char names[256] = "";
@@ -64,9 +81,8 @@ static void draw_many(const struct counters *c, struct area area, int y)
     for (uint32_t row = 0; row < count_rows(c->set) && n < sizeof names; row++)
         if (is_core(c, row))
             n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", count_name(c->set, row));
-    draw_right(area, y, NAME_COLS, 16, STYLE_DIM, "<not supported>");
-    draw_elided(area, y, 0, NAME_COLS, STYLE_DIM, names, false);
-    draw_printf(area, y, METRIC_AT, STYLE_DIM, "%u hardware events", core_rows(c));
+    draw_name_and_count(area, y, STYLE_DIM, names, STYLE_DIM, "<not supported>");
+    draw_printf(area, y, remark_at(area), STYLE_DIM, "%u hardware events", core_rows(c));
 }
 
 /* perf's "/sec" are seconds of the time that CPUs (or tasks) were watched for, not of the clock on the
@@ -115,17 +131,18 @@ static void draw_event(const struct counters *c, struct area area, int y, uint32
     enum count_event event = count_event_of(c->set, row);
     bool counted = v.state == COUNT_OK;
     double seconds = (double)count_interval_ns(c->set) / NS_PER_SEC;
-    draw_elided(area, y, 0, NAME_COLS, counted ? STYLE_NORMAL : STYLE_DIM, count_name(c->set, row), false);
-    if (!c->counted && counted) {
-        draw_right(area, y, NAME_COLS, 16, STYLE_DIM, "...");
+    bool waits = !c->counted && counted;
+    draw_name_and_count(area, y, counted ? STYLE_NORMAL : STYLE_DIM, count_name(c->set, row),
+                        counted && !waits ? STYLE_NAME : STYLE_DIM, waits ? "..." : count_text(text, sizeof text, event, &v, seconds));
+    if (waits)
         return;
-    }
-    draw_right(area, y, NAME_COLS, 16, counted ? STYLE_NAME : STYLE_DIM, count_text(text, sizeof text, event, &v, seconds));
     if (!counted) {
         const char *why = v.state == COUNT_NOT_COUNTED ? "never had a counter" : count_why_not(c->set, row);
-        draw_elided(area, y, METRIC_AT, area.cols - METRIC_AT, STYLE_DIM, why ? why : "", false);
+        draw_elided(area, y, remark_at(area), area.cols - remark_at(area), STYLE_DIM, why ? why : "", false);
         return;
     }
+    if (area.cols < NARROW_COLS)
+        return;
     draw_printf(area, y, 41, v.running < 0.9995 ? STYLE_DEGRADED : STYLE_NORMAL, "%6.0f%s", 100 * v.running,
                 count_in_group(c->set, row) ? "" : "~");
     draw_metric(c, area, y, row);
@@ -136,7 +153,10 @@ static void draw_event(const struct counters *c, struct area area, int y, uint32
 static void draw_events(const struct counters *c, struct area area, uint32_t top, int rows)
 {
     draw_fill(area, 0, 0, -1, STYLE_TABLE_HEAD);
-    draw_printf(area, 0, 0, STYLE_TABLE_HEAD, "%-25s%16s%6s  %-26s %s", "EVENT", "COUNT/s", "RUN%", "METRIC",
+    if (area.cols < NARROW_COLS)
+        draw_printf(area, 0, 0, STYLE_TABLE_HEAD, "%*s EVENT", COUNT_COLS - 1, "COUNT/s");
+    else
+        draw_printf(area, 0, 0, STYLE_TABLE_HEAD, "%-25s%16s%6s  %-26s %s", "EVENT", "COUNT/s", "RUN%", "METRIC",
                 area.cols >= TREND_AT + TREND_MIN ? "TREND" : "");
     for (int y = 1; y <= rows && top + (uint32_t)y <= counters_lines(c); y++) {
         uint32_t line = top + (uint32_t)y - 1, row = counters_line_row(c, line);

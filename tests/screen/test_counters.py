@@ -22,6 +22,15 @@ def rows(s):
     return found and tuple(found.group().split("\n")[1:-1])
 
 
+def small():
+    """at 40 columns and 12 rows each event has its number"""
+    m.need_events()
+    with Screen(["--view", "counters"], size=(40, 12)) as s:
+        s.wait(r"^ +COUNT/s EVENT")
+        s.wait(r"^ +[\d.]+ ms (cpu|task)-clock")
+        s.wait(r"^ +[\d.,]+( [KM])? context-switches")
+
+
 def splits():
     """b divides the sum by CPU, core and socket; u hides that table and shows it again"""
     m.need_root()
@@ -121,4 +130,4 @@ def small():
             s.wait(r"^ +%d " % last)
 
 
-run(splits, processes, cpus_add_up, details, explanations, frozen, small)
+run(small, splits, processes, cpus_add_up, details, explanations, frozen, small)
