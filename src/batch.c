@@ -132,7 +132,7 @@ static bool export_planned(const struct exporter *x, struct session *s, const st
                            const struct options *o, const char *path, struct error *e)
 {
     struct buf list = { 0 };
-    void *plan = x->plan->make(s, q, &o->exports, path, e);
+    void *plan = export_make_plan(x->plan, s, q, &o->exports, path, e);
     if (!plan)
         return false;
     x->plan->list(plan, &list);

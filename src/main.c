@@ -97,11 +97,25 @@ static bool run_exporter(const void *self, struct session *s, const struct view_
     return export_run(x->exporter, s, q, x->options, path, e);
 }
 
-static void *make_plan(const void *self, struct session *s, const struct view_query *q, const char *path,
-                       struct error *e)
+static void *begin_plan(const void *self, struct session *s, const struct view_query *q, const char *path,
+                        struct error *e)
 {
     const struct screen_exporter *x = self;
-    return x->exporter->plan->make(s, q, x->options, path, e);
+    return x->exporter->plan->begin(s, q, x->options, path, e);
+}
+
+static enum ui_export_step step_plan(const void *self, void *plan, struct session *s, const char **what, struct error *e)
+{
+    static const enum ui_export_step steps[] = { [EXPORT_MORE] = UI_EXPORT_MORE, [EXPORT_WAIT] = UI_EXPORT_WAIT,
+                                                 [EXPORT_DONE] = UI_EXPORT_DONE, [EXPORT_FAILED] = UI_EXPORT_FAILED };
+    const struct screen_exporter *x = self;
+    return steps[x->exporter->plan->step(plan, s, what, e)];
+}
+
+static void cancel_plan(const void *self, void *plan)
+{
+    const struct screen_exporter *x = self;
+    x->exporter->plan->cancel(plan);
 }
 
 static void list_plan(const void *self, const void *plan, struct buf *out)
@@ -128,10 +142,12 @@ static int run_screen(struct session *s, struct options *o, struct error *e)
     struct screen_exporter *own = mem_array(export_table_n, sizeof *own);
     for (size_t i = 0; i < export_table_n; i++) {
         own[i] = (struct screen_exporter){ export_table[i], &o->exports };
-        exporters[i] = (struct ui_exporter){ export_table[i]->name, export_table[i]->help, export_table[i]->suffix,
-                                             &own[i], run_exporter, NULL, NULL, NULL, NULL };
+        exporters[i] = (struct ui_exporter){ .name = export_table[i]->name, .help = export_table[i]->help,
+                                             .suffix = export_table[i]->suffix, .self = &own[i], .run = run_exporter };
         if (export_table[i]->plan) {
-            exporters[i].make = make_plan;
+            exporters[i].begin = begin_plan;
+            exporters[i].step = step_plan;
+            exporters[i].cancel = cancel_plan;
             exporters[i].list = list_plan;
             exporters[i].write = write_plan;
             exporters[i].free = free_plan;

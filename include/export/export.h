@@ -40,11 +40,15 @@ struct export_sink {
 bool export_flush(struct export_sink *to);
 
 /* Formats that say what they will write before they do. */
+enum export_step { EXPORT_MORE, EXPORT_WAIT, EXPORT_DONE, EXPORT_FAILED }; /* WAIT: the next step has to wait for something */
 struct export_plan {
-    void *(*make)(struct session *s, const struct view_query *q, const struct export_options *o, const char *path,
-                  struct error *e); /* NULL: why not */
+    void *(*begin)(struct session *s, const struct view_query *q, const struct export_options *o, const char *path,
+                   struct error *e); /* NULL: why not; o must stay */
+    /* Goes on making it, for a part of a second; *what: what comes next. */
+    enum export_step (*step)(void *plan, struct session *s, const char **what, struct error *e);
     void (*list)(const void *plan, struct buf *out); /* a line per file that will be in it: size, name, what it is */
-    bool (*write)(void *plan, const char *path, struct error *e);
+    bool (*write)(void *plan, const char *path, struct error *e); /* in any thread: needs the plan only */
+    void (*cancel)(void *plan); /* from another thread: write fails soon */
     void (*free)(void *plan);
 };
 
@@ -79,6 +83,9 @@ extern const struct exporter export_annotate, export_doctor;
 /* By name, or (name NULL) by the ending of path; "perf.data" when nothing fits. NULL with e set: unknown name. */
 const struct exporter *export_find(const char *name, const char *path, struct error *e);
 /* Bytes that are no text must not reach a terminal: false if path is "-" and standard output is one. */
+/* All steps of a plan, waiting where one has to; NULL: why not. */
+void *export_make_plan(const struct export_plan *plan, struct session *s, const struct view_query *q,
+                       const struct export_options *o, const char *path, struct error *e);
 bool export_may_write(const char *what, const char *path, struct error *e);
 /* Waits for names (bounded), asks q, writes. path "-": standard output. */
 bool export_run(const struct exporter *x, struct session *s, const struct view_query *q,

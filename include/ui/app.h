@@ -11,6 +11,7 @@
 #include "ui/action.h"
 #include "ui/difference.h"
 #include "ui/draw.h"
+#include "ui/job.h"
 #include "ui/range.h"
 #include "ui/steps.h"
 #include "ui/strip.h"
@@ -85,6 +86,7 @@ struct app {
         struct session_sampling choices[3];
     } offer; /* of offer.c: while a person is asked */
     const struct ui_exporter *exporter; /* what goes there; NULL: perf.data */
+    struct job job;
     int exit_code;
 };
 

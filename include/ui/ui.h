@@ -13,15 +13,18 @@
 #include "session/session.h"
 #include "ui/action.h"
 
+enum ui_export_step { UI_EXPORT_MORE, UI_EXPORT_WAIT, UI_EXPORT_DONE, UI_EXPORT_FAILED }; /* as enum export_step */
 struct ui_exporter { /* E: main passes them on, so that ui and export need not know each other */
     const char *name, *help, *suffix; /* "folded", one line, ".folded" */
     const void *self;
     bool (*run)(const void *self, struct session *s, const struct view_query *q, const char *path,
                 struct error *e);
-    /* Those that show what they will write first; NULL: not this one. */
-    void *(*make)(const void *self, struct session *s, const struct view_query *q, const char *path, struct error *e);
+    /* Those that show what they will write first, and are made by steps (struct export_plan); NULL: not this one. */
+    void *(*begin)(const void *self, struct session *s, const struct view_query *q, const char *path, struct error *e);
+    enum ui_export_step (*step)(const void *self, void *plan, struct session *s, const char **what, struct error *e);
     void (*list)(const void *self, const void *plan, struct buf *out); /* lines */
-    bool (*write)(const void *self, void *plan, const char *path, struct error *e);
+    bool (*write)(const void *self, void *plan, const char *path, struct error *e); /* may be in another thread */
+    void (*cancel)(const void *self, void *plan); /* write fails soon */
     void (*free)(const void *self, void *plan);
 };
 

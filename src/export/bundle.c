@@ -95,47 +95,86 @@ static void plan_free(void *plan)
     for (size_t i = 0; i < p->n; i++)
         buf_done(&p->items[i].bytes);
     session_parcel_done(&p->parcel);
+    if (p->counting)
+        count_close(p->counting);
     mem_free(p->items);
     mem_free(p);
 }
 
-static bool plan_all(struct bundle_plan *p, struct session *s, const struct view_query *q, const struct export_options *o,
-                     const char *path, struct error *e)
+static bool pack(struct bundle_plan *p, struct session *s, struct error *e)
 {
-    struct view_query all = *q; /* a perf.data holds idle time too, as perf record's does */
-    all.show_idle = true;
-    struct session_status st;
-    session_get_status(s, &st);
-    if (!all.to_ns && !st.file)
-        all.to_ns = st.now_ns; /* all files are of one moment */
-    struct view_query shown = all;
-    shown.show_idle = q->show_idle;
-    if (!session_pack(s, &all, path, &p->parcel, e))
+    if (!session_pack(s, &p->all, p->path, &p->parcel, e))
         return false;
     MEM_GROW(p->items, p->cap, 2);
     p->n = 2;
     p->items[0] = (struct bundle_item){ .name = "README.txt", .about = "this list" };
     p->items[1] = (struct bundle_item){ .name = BUNDLE_PROFILE, .about = "the samples, with unwound stacks" };
     bundle_add(p, BUNDLE_NAMES, "what the stacks' code is called: modules, functions, lines", &p->parcel.names);
-    if (!add_export(p, "report.txt", "the hottest functions", &export_report, s, &shown, o, e) ||
-        !add_export(p, "stacks.folded", "a line per stack with its samples", &export_folded, s, &shown, o, e) ||
-        !add_export(p, "flame.svg", "the flame graph, for a browser", &export_svg, s, &shown, o, e))
-        return false;
-    bundle_add_machine(p, s);
-    add_readme(p);
-    name_folder(p, s);
     return true;
 }
 
-static void *plan_make(struct session *s, const struct view_query *q, const struct export_options *o, const char *path,
-                       struct error *e)
+/* What comes when a step is done; the last ones end it. */
+static const char *const step_names[] = { "perf.data", "report.txt", "stacks.folded", "flame.svg", "the machine's state",
+                                          "a second of counters" };
+
+static enum export_step plan_step(void *plan, struct session *s, const char **what, struct error *e)
 {
+    struct bundle_plan *p = plan;
+    const struct export_options *o = p->options;
+    bool ok = true;
+    *what = step_names[p->step];
+    switch (p->step) {
+    case 0:
+        ok = pack(p, s, e);
+        break;
+    case 1:
+        ok = add_export(p, "report.txt", "the hottest functions", &export_report, s, &p->shown, o, e);
+        break;
+    case 2:
+        ok = add_export(p, "stacks.folded", "a line per stack with its samples", &export_folded, s, &p->shown, o, e);
+        break;
+    case 3:
+        ok = add_export(p, "flame.svg", "the flame graph, for a browser", &export_svg, s, &p->shown, o, e);
+        break;
+    case 4:
+        bundle_add_machine(p, s);
+        break;
+    default:
+        if (bundle_counts(p))
+            return EXPORT_WAIT;
+        bundle_add_counters(p);
+        add_readme(p);
+        name_folder(p, s);
+        return EXPORT_DONE;
+    }
+    p->step++;
+    *what = step_names[p->step];
+    return ok ? EXPORT_MORE : EXPORT_FAILED;
+}
+
+static void *plan_begin(struct session *s, const struct view_query *q, const struct export_options *o, const char *path,
+                        struct error *e)
+{
+    struct session_status st;
+    if (!export_may_write("a bundle", path, e))
+        return NULL;
     struct bundle_plan *p = mem_zalloc(sizeof *p);
+    session_get_status(s, &st);
     p->parcel.fd = -1;
-    if (export_may_write("a bundle", path, e) && plan_all(p, s, q, o, path, e))
-        return p;
-    plan_free(p);
-    return NULL;
+    p->options = o;
+    p->all = *q;
+    p->all.show_idle = true; /* a perf.data holds idle time too, as perf record's does */
+    if (!p->all.to_ns && !st.file)
+        p->all.to_ns = st.now_ns; /* all files are of one moment */
+    p->shown = p->all;
+    p->shown.show_idle = q->show_idle;
+    snprintf(p->path, sizeof p->path, "%s", path);
+    return p;
+}
+
+static void plan_cancel(void *plan)
+{
+    atomic_store(&((struct bundle_plan *)plan)->cancelled, true);
 }
 
 static void plan_list(const void *plan, struct buf *out)
@@ -174,6 +213,7 @@ static pack_fn *packer_of(const char *path)
 
 struct packing {
     struct outfile out;
+    const atomic_bool *cancelled;
     pack_fn *pack;
     struct buf plain, packed;
 };
@@ -181,6 +221,8 @@ struct packing {
 static bool put_piece(struct packing *k, size_t n, struct error *e)
 {
     buf_clear(&k->packed);
+    if (atomic_load(k->cancelled))
+        return error_set(e, ERROR_ARGUMENT, "writing the bundle was given up: no file was made");
     if (!k->pack(k->plain.data, n, &k->packed, e))
         return false;
     outfile_write(&k->out, k->packed.data, k->packed.len);
@@ -238,7 +280,7 @@ static bool plan_write(void *plan, const char *path, struct error *e)
 {
     static const char zeros[TAR_END_BYTES];
     const struct bundle_plan *p = plan;
-    struct packing k = { .pack = packer_of(path) };
+    struct packing k = { .pack = packer_of(path), .cancelled = &p->cancelled };
     bool ok = outfile_open(&k.out, path, e);
     if (!ok)
         return false;
@@ -254,7 +296,7 @@ static bool plan_write(void *plan, const char *path, struct error *e)
     return ok;
 }
 
-static const struct export_plan bundle_plans = { plan_make, plan_list, plan_write, plan_free };
+static const struct export_plan bundle_plans = { plan_begin, plan_step, plan_list, plan_write, plan_cancel, plan_free };
 
 const struct exporter export_bundle = {
     .name = "bundle",

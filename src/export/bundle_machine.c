@@ -3,8 +3,8 @@
  * file nothing: this machine is not the one that was recorded. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "export/bundle.h"
 #include "perf/count.h"
@@ -54,14 +54,19 @@ static void add_counter(const struct count_set *c, uint32_t row, struct buf *out
     buf_putc(out, '\n');
 }
 
-static void add_counters(struct bundle_plan *p, struct session *s)
+bool bundle_counts(const struct bundle_plan *p)
+{
+    return p->counting && clock_now_ns() - p->counted_from_ns < COUNT_MS * NS_PER_MS;
+}
+
+void bundle_add_counters(struct bundle_plan *p)
 {
     struct error e = { 0 };
     struct buf out = { 0 };
-    struct count_set *c = count_open(session_running_scope(s), NULL, &e);
+    struct count_set *c = p->counting;
     if (!c)
         return;
-    nanosleep(&(struct timespec){ .tv_sec = COUNT_MS / 1000 }, NULL);
+    p->counting = NULL;
     if (count_read(c, &e)) {
         buf_printf(&out, "%.3f seconds%s%s\n\n", (double)count_interval_ns(c) / 1e9, count_scope_note(c) ? "; " : "",
                    count_scope_note(c) ? count_scope_note(c) : "");
@@ -102,7 +107,9 @@ static void add_own(struct bundle_plan *p, struct session *s)
         if (!strncmp(machine_files[i].name, "proc/", 5))
             add_file(p, machine_files[i].name, path, PROC_MAX);
     }
-    add_counters(p, s);
+    struct error e = { 0 };
+    p->counting = count_open(session_running_scope(s), NULL, &e);
+    p->counted_from_ns = clock_now_ns();
     add_file(p, "kallsyms", "/proc/kallsyms", KALLSYMS_MAX);
 }
 

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -186,10 +187,28 @@ bool export_text(const struct exporter *x, struct session *s, const struct view_
     return ok;
 }
 
+void *export_make_plan(const struct export_plan *plan, struct session *s, const struct view_query *q,
+                       const struct export_options *o, const char *path, struct error *e)
+{
+    void *made = plan->begin(s, q, o, path, e);
+    enum export_step step = made ? EXPORT_MORE : EXPORT_FAILED;
+    const char *what;
+    while (step == EXPORT_MORE || step == EXPORT_WAIT) {
+        if (step == EXPORT_WAIT)
+            nanosleep(&(struct timespec){ .tv_nsec = 10 * NS_PER_MS }, NULL);
+        step = plan->step(made, s, &what, e);
+    }
+    if (made && step == EXPORT_FAILED) {
+        plan->free(made);
+        made = NULL;
+    }
+    return made;
+}
+
 static bool run_plan(const struct export_plan *plan, struct session *s, const struct view_query *q,
                      const struct export_options *o, const char *path, struct error *e)
 {
-    void *made = plan->make(s, q, o, path, e);
+    void *made = export_make_plan(plan, s, q, o, path, e);
     bool ok = made && plan->write(made, path, e);
     if (made)
         plan->free(made);

@@ -326,7 +326,10 @@ static unsigned take_events(struct app *a, int timeout_ms)
 static int time_left_ms(const struct app *a, uint64_t next_ns)
 {
     uint64_t now = clock_now_ns(), left = now < next_ns ? (next_ns - now + NS_PER_MS - 1) / NS_PER_MS : 0;
-    return left > WAITING_MS && dialog_waits(a) ? WAITING_MS : (int)left;
+    int pause = job_pause_ms(a);
+    if (left > WAITING_MS && dialog_waits(a))
+        left = WAITING_MS;
+    return pause >= 0 && left > (uint64_t)pause ? pause : (int)left;
 }
 
 static void run(struct app *a)
@@ -352,6 +355,8 @@ static void run(struct app *a)
         flags = take_events(a, time_left_ms(a, next));
         if (dialog_waits(a))
             flags |= tick_dialog(a);
+        if (!(flags & APP_QUIT))
+            flags |= job_tick(a);
     }
 }
 
@@ -414,6 +419,7 @@ int ui_run(struct session *s, const struct ui_config *cfg, struct error *e)
         return -1;
     }
     run(a);
+    job_end(a, !a->exit_code);
     term_stop();
     int code = a->exit_code;
     app_done(a);

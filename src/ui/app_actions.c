@@ -61,6 +61,8 @@ static unsigned back(struct app *a)
     char key[16];
     if (app_stop_reading(a))
         return APP_QUERY;
+    if (job_cancel(a))
+        return app_message(a, "given up: nothing was written");
     unsigned flags = steps_undo(a);
     return flags != APP_IGNORED ? flags : app_message(a, "nothing to go back to: %s quits", keymap_first(a->keymap, ACTION_QUIT, key));
 }

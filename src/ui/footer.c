@@ -254,10 +254,17 @@ static void draw_message(const struct app *a, struct area area)
 
 void footer_draw(const struct app *a, struct area area)
 {
-    if (a->message[0])
+    const char *progress = job_progress(a);
+    char text[160], key[16];
+    if (a->message[0]) {
         draw_message(a, area);
-    else
+    } else if (progress) {
+        (void)snprintf(text, sizeof text, "%s  (%s gives it up)", progress, keymap_first(a->keymap, ACTION_BACK, key));
+        draw_fill(area, 0, 0, -1, STYLE_MESSAGE);
+        draw_elided(area, 0, 0, area.cols, STYLE_MESSAGE, text, false);
+    } else {
         draw_keys(a, area, keys_scope(a), ACTION_NONE);
+    }
 }
 
 void footer_draw_picker(const struct app *a, struct area area, bool multiple)

@@ -215,57 +215,25 @@ static unsigned write_perf_data(struct app *a)
                        window, a->output_path);
 }
 
-struct planned {
-    const struct ui_exporter *exporter;
-    void *plan;
-};
-
-static unsigned write_planned(void *ctx, struct app *a)
+static unsigned run_export(struct app *a)
 {
     struct error e = { 0 };
-    const struct planned *p = ctx;
-    if (!p->exporter->write(p->exporter->self, p->plan, a->output_path, &e))
+    if (!a->exporter->run(a->exporter->self, a->session, &a->query, a->output_path, &e))
         return app_error(a, &e);
-    return app_message(a, "written to %s as %s", a->output_path, p->exporter->name);
-}
-
-static void drop_planned(void *ctx)
-{
-    struct planned *p = ctx;
-    p->exporter->free(p->exporter->self, p->plan);
-    mem_free(p);
-}
-
-static unsigned review_plan(struct app *a)
-{
-    struct error e = { 0 };
-    struct buf list = { 0 };
-    char title[320];
-    struct view_query q = query_to_write(a);
-    q.show_idle = a->query.show_idle;
-    void *plan = a->exporter->make(a->exporter->self, a->session, &q, a->output_path, &e);
-    if (!plan)
-        return app_error(a, &e);
-    struct planned *p = mem_alloc(sizeof *p);
-    *p = (struct planned){ a->exporter, plan };
-    a->exporter->list(a->exporter->self, plan, &list);
-    (void)snprintf(title, sizeof title, "%s will hold", a->output_path);
-    unsigned flags = dialog_review(a, title, buf_str(&list), "write it?", write_planned, drop_planned, p);
-    buf_done(&list);
-    return flags;
+    return app_message(a, "written to %s as %s", a->output_path, a->exporter->name);
 }
 
 static unsigned write_now(void *ctx, struct app *a)
 {
-    struct error e = { 0 };
+    char progress[96];
     (void)ctx;
-    if (!a->exporter)
-        return write_perf_data(a);
-    if (a->exporter->make)
-        return review_plan(a);
-    if (!a->exporter->run(a->exporter->self, a->session, &a->query, a->output_path, &e))
-        return app_error(a, &e);
-    return app_message(a, "written to %s as %s", a->output_path, a->exporter->name);
+    if (a->exporter && a->exporter->begin) {
+        struct view_query q = query_to_write(a);
+        q.show_idle = a->query.show_idle;
+        return job_make(a, a->exporter, &q, a->output_path);
+    }
+    (void)snprintf(progress, sizeof progress, "writing %s ...", a->exporter ? a->exporter->name : "perf.data");
+    return job_run(a, progress, a->exporter ? run_export : write_perf_data);
 }
 
 /* People type paths as in a shell. */
@@ -324,7 +292,7 @@ static unsigned take_write(struct app *a, uint32_t choice)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < a->cfg->n_exporters; i++)
-        if (a->cfg->exporters[i].make && ++n == choice)
+        if (a->cfg->exporters[i].begin && ++n == choice)
             return take_export(a, i);
     return ask_perf_data(a);
 }
@@ -336,7 +304,7 @@ unsigned ask_write(struct app *a)
     uint32_t n = 1;
     for (uint32_t i = 0; i < a->cfg->n_exporters && n < 4; i++) {
         const struct ui_exporter *x = &a->cfg->exporters[i];
-        if (!x->make)
+        if (!x->begin)
             continue;
         (void)snprintf(names[n], sizeof names[n], "%-10s %s", x->name, x->help);
         list[n] = names[n];

@@ -22,7 +22,7 @@ def rows(s):
     return found and tuple(found.group().split("\n")[1:-1])
 
 
-def small():
+def narrow():
     """at 40 columns and 12 rows each event has its number"""
     m.need_events()
     with Screen(["--view", "counters"], size=(40, 12)) as s:
@@ -130,4 +130,4 @@ def small():
             s.wait(r"^ +%d " % last)
 
 
-run(small, splits, processes, cpus_add_up, details, explanations, frozen, small)
+run(narrow, splits, processes, cpus_add_up, details, explanations, frozen, small)

@@ -116,6 +116,36 @@ def exports():
         s.wait(r"standard output is the screen")
 
 
+def bundle():
+    """while a bundle is made its progress is shown and keys are answered; Esc gives it up, and q does not wait for it"""
+    def ask(s, path):
+        s.send("esc", "E", KEYS["down"] * names.index("bundle"), "enter")
+        s.wait(r"write bundle to: flametop-")
+        s.send(*["backspace"] * 60)
+        s.wait(r"write bundle to: *$")
+        s.send(*path, "enter")
+        s.wait(r"^making the bundle: a second of counters")
+
+    names = [line.split()[0] for line in m.flametop("--list-exports")[1].splitlines()]
+    path = m.path("made.tar")
+    with started(size=(120, 40)) as s:
+        ask(s, path)
+        s.send("2")
+        s.wait(r"CALLEES")
+        s.wait(r"will hold")
+        s.send("y")
+        s.wait(r"written to .*made\.tar as bundle")
+        assert os.path.getsize(path) > 10000
+        os.unlink(path)
+        ask(s, path)
+        s.send("esc")
+        s.wait(r"given up: nothing was written")
+        ask(s, path)
+        s.send("q")
+        assert s.wait_end() == 0
+        assert not os.path.exists(path)
+
+
 def dead_keys():
     """a key that does nothing in a view says so; keys about samples do not act on the counters"""
     with started() as s:
@@ -299,6 +329,6 @@ def cheap():
             assert rates[-1] < 2048, "view %s: %s bytes a second" % (view, rates)
 
 
-run(header_keeps_what_matters, ended_is_held, nothing_sampled, prompts, writing, exports, dead_keys, foreign_sequences,
+run(header_keeps_what_matters, ended_is_held, nothing_sampled, prompts, writing, exports, bundle, dead_keys, foreign_sequences,
     counters_frozen, ways_out, flame, pickers, help_is_true, narrow_bar, nothing_to_act_on, events_of_one_list,
     bar_offers_what_works, cheap)

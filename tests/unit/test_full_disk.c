@@ -86,7 +86,7 @@ static void every_format_says_that_the_disk_is_full_at_any_byte(void **state)
     for (size_t i = 0; i < export_table_n; i++) {
         const struct exporter *x = export_table[i];
         struct buf whole = { 0 };
-        void *plan = x->plan ? x->plan->make(session, &query, &options, path, &error) : NULL;
+        void *plan = x->plan ? export_make_plan(x->plan, session, &query, &options, path, &error) : NULL;
         if ((x->plan && !plan) || !export_into(x, plan, RLIM_INFINITY))
             fail_msg("%s: %s", x->name, error.text);
         assert_true(file_read(path, 1 << 24, &whole, &error));
