@@ -38,6 +38,7 @@
 #include "completions.h"
 #include "export/export.h"
 #include "options.h"
+#include "process/opener.h"
 #include "waiting.h"
 
 #define EXIT_USAGE 2
@@ -297,6 +298,9 @@ int main(int argc, char **argv)
         symbol_worker_main(3);
     if (argc == 3 && !strcmp(argv[1], SYMBOL_FETCH_ARG))
         symbol_fetch_main(argv[2]);
+    if (argc > 1 && !strcmp(argv[1], OPENER_ARG))
+        opener_main(3);
+    opener_enable();
     mem_prepare();
     signal(SIGPIPE, SIG_IGN); /* a reader that left and a file that may not grow are errors of write(2) */
     signal(SIGXFSZ, SIG_IGN);

@@ -57,6 +57,7 @@ struct module {
     uint8_t build_id_size;       /* 0: not known here */
     uint32_t epoch;              /* MODULE_JIT: which of the names that its code has had, one after the other; 0: the first */
     uint32_t pid;                /* a process that maps it: the way to its file; the owner of a MODULE_JIT */
+    uint32_t user;               /* of that process: its effective user + 1; 0: not known */
     uint64_t start, size;        /* MODULE_KERNEL, KMOD, KSYM: address range */
     uint64_t map_start, map_end; /* where pid mapped it, 0: not known: the way to a file that was deleted */
     bool past;                   /* MODULE_JIT: it holds what was sampled before a change, and nothing maps it */
@@ -83,10 +84,10 @@ static inline bool module_has_lines(const struct module *m)
 struct module module_value(const struct module *m);
 struct module *module_get(struct module *m);
 void module_put(struct module *m);
-/* Opens the module's file for reading where its process sees it (map_files, then root/PATH, then PATH, each
- * checked against dev and inode or build-id where known). -1 with errno: not to be had. Never blocks on a
- * FIFO, never follows links out of the process's root. For files of perf.data: PATH only (below symfs if
- * given). */
+/* Opens the module's file where its process sees it (map_files, then root/PATH, then PATH, each checked against dev and
+ * inode where known), as an O_PATH descriptor that process/opener.h tells about. -1 with errno: not to be had, or the
+ * process's user may not read it. Never blocks on a FIFO, never follows links out of the process's root. For files of
+ * perf.data: PATH only (below symfs if given), with the rights of the user who started flametop. */
 int module_open(const struct module *m, const char *symfs);
 
 #endif

@@ -36,6 +36,7 @@ struct linecache {   /* of a module */
     uint64_t reference;              /* where the kernel's text begins; 0: that is not known, or it is no kernel's */
     uint32_t epoch;    /* of the names, when that batch was taken */
     uint64_t spent_ns; /* on this module */
+    uint32_t file_user; /* owner of the module's file, from when it was opened on; what it names is opened with his rights */
     unsigned given_up; /* addresses whose unit took too long to read */
     uint8_t awaits[20], awaits_size; /* build-id of a file that is being fetched for it; size 0: none */
     bool without_alt;  /* the file that dwz made is lacking, and what is known is not kept for the next start */

@@ -9,8 +9,6 @@
 
 /* The running kernel's build-id, from /sys/kernel/notes; its size, 0 if it does not tell. */
 unsigned machine_kernel_build_id(uint8_t id[20]);
-/* The build-id among ELF notes in memory (4-byte aligned, host byte order). */
-unsigned machine_find_build_id(const void *notes, size_t n, uint8_t id[20]);
 /* A number for this boot of this machine; 0: not to be had. */
 uint64_t machine_boot(void);
 /* A copy of the vdso that a process has mapped there, or -1 with errno: not allowed, or the process is gone. */

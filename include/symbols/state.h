@@ -11,6 +11,7 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "process/opener.h"
 #include "symbols/cache.h"
 #include "symbols/given.h"
 #include "symbols/owners.h"
@@ -240,6 +241,10 @@ void resolve_package(struct symbolizer *sy, struct mod *mod, struct outcome *out
 /* Opens the module's file, or a copy of the vdso, and notes its build-id; -1 with trouble set: not to be had, or
  * not what was profiled. */
 int resolve_open(struct symbolizer *sy, const struct mod *mod, struct outcome *out);
+/* On behalf of whom files are opened that the module's file names, which is of user `named_by`: below the process's own
+ * root, or the main one. */
+struct opener_user resolve_user(const struct symbolizer *sy, const struct mod *mod, uint32_t named_by, bool own_root);
+uint32_t resolve_owner(int fd); /* of a file */
 /* A file on disk may be another than the one that was profiled: better nothing than what is wrong. False with
  * trouble set. */
 bool resolve_is_same_build(const struct mod *mod, struct outcome *out);

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "process/cgroup.h"
 #include "process/module.h"
+#include "process/opener.h"
 
 /* The name ends with the newline that the kernel adds; it may hold others. */
 static bool read_comm(int dir, const char *file, char comm[16])
@@ -85,8 +85,9 @@ bool proc_maps_elf(uint32_t pid, const struct maps_entry *e, bool *elf)
                            .map_start = e->start,
                            .map_end = e->end,
                            .live = true };
+    struct opened of;
     int fd = module_open(&like, NULL);
-    *elf = fd >= 0 && file_is_elf(fd);
+    *elf = fd >= 0 && opened_facts(fd, &of) && of.elf;
     if (fd >= 0)
         close(fd);
     return fd >= 0;
@@ -112,10 +113,12 @@ static void find_programs(struct proc_snapshot *p)
 bool proc_runs(uint32_t pid, uint32_t maj, uint32_t min, uint64_t ino)
 {
     char path[32];
-    struct stat st;
+    struct statx st;
 
     snprintf(path, sizeof path, "/proc/%u/exe", pid);
-    return !stat(path, &st) && st.st_ino == ino && major(st.st_dev) == maj && minor(st.st_dev) == min;
+    /* What the kernel knows already: the program's file system is not asked, for it may not answer. */
+    return !statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, &st) && st.stx_ino == ino &&
+           st.stx_dev_major == maj && st.stx_dev_minor == min;
 }
 
 static void read_maps(struct proc_snapshot *p, int dir)

@@ -24,6 +24,7 @@ static void refresh_way(struct world *w, struct mod *m, const struct module *lik
         return;
     struct module changed = module_value(old);
     changed.pid = like->pid;
+    changed.user = like->user;
     changed.map_start = like->map_start;
     changed.map_end = like->map_end;
     modtab_replace(&w->modules, m, &changed);
@@ -36,6 +37,7 @@ struct mod *user_mod(struct world *w, const struct proc *p, const struct module 
 
     m.live = w->live;
     m.pid = p->pid;
+    m.user = p->uid == ~0u ? 0 : p->uid + 1;
     if (module_is_memfd(m.path) && (w->as_perf || program))
         m.kind = MODULE_FILE;
     else

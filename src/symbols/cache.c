@@ -14,6 +14,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "process/opener.h"
 #include "symbols/blob.h"
 
 #define CACHE_MAGIC   0x48434d46u /* FMCH */
@@ -116,13 +117,14 @@ void cache_free(struct cache *c)
 
 uint64_t cache_stamp(int fd)
 {
-    struct stat st;
+    struct opened of;
 
-    if (fstat(fd, &st))
+    if (!opened_facts(fd, &of))
         return 0;
-    const uint64_t facts[] = { st.st_dev,          st.st_ino,           (uint64_t)st.st_size,
-                               st.st_mtim.tv_sec,  st.st_mtim.tv_nsec,  st.st_ctim.tv_sec,
-                               st.st_ctim.tv_nsec, (uint64_t)st.st_uid, (uint64_t)st.st_mode };
+    const struct stat *st = &of.st;
+    const uint64_t facts[] = { st->st_dev,          st->st_ino,           (uint64_t)st->st_size,
+                               st->st_mtim.tv_sec,  st->st_mtim.tv_nsec,  st->st_ctim.tv_sec,
+                               st->st_ctim.tv_nsec, (uint64_t)st->st_uid, (uint64_t)st->st_mode };
     return map_hash_bytes(facts, sizeof facts, 0);
 }
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "symbols/safeopen.h"
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define DEBUG_ROOT "/usr/lib/debug"
 
@@ -51,22 +51,33 @@ int debugfile_open_next(struct debugfile_search *s)
 
     while (s->next < CANDIDATES)
         if (candidate_path(s, s->next++, path, sizeof path)) {
-            int fd = safeopen_regular(s->root, path, true, NULL);
+            int fd = opener_open(&s->user, s->root, path, true);
             if (fd >= 0)
                 return fd;
         }
     return -1;
 }
 
+static bool is_ours(const char *folder)
+{
+    struct stat st;
+
+    return !stat(folder, &st) && st.st_uid == geteuid();
+}
+
 int debugfile_open_kept(const uint8_t *build_id, unsigned size, const char *name)
 {
     const char *folder = getenv("PERF_BUILDID_DIR"), *home = getenv("HOME");
     char root[PATH_MAX], path[128], end[16];
+    struct opener_user user = { 0 };
 
     if (!folder && (!home || (size_t)snprintf(root, sizeof root, "%s/.debug", home) >= sizeof root))
         return -1;
     snprintf(end, sizeof end, "/%s", name);
     if (!build_id_path("/.build-id", build_id, size, end, path, sizeof path))
         return -1;
-    return safeopen_regular(folder ? folder : root, path, true, NULL);
+    if (!folder)
+        folder = root;
+    user.kind = is_ours(folder) ? OPENER_FOR_US : OPENER_FOR_STARTER;
+    return opener_open(&user, folder, path, true);
 }

@@ -5,11 +5,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "process/maps.h"
 #include "process/module.h"
+#include "process/opener.h"
 #include "symbols/jitdump.h"
 #include "symbols/target.h"
 
@@ -50,15 +50,15 @@ static int open_mapped(uint32_t pid, const struct target *t, const struct maps_e
                                  .map_end = map->end,
                                  .live = true };
     struct module *m = module_new(&like); /* a deleted file goes by its name of before */
-    struct stat st;
+    struct opened of;
     int fd = module_open(m, NULL);
 
     if (fd < 0) {
-        error_sys(e, errno, "cannot read %s of process %u", map->path, pid);
-    } else if (fstat(fd, &st) || (st.st_uid != t->uid && st.st_uid != 0)) {
+        opener_error(e, errno, map->path);
+    } else if (!opened_facts(fd, &of) || (of.st.st_uid != t->uid && of.st.st_uid != 0)) {
         error_set(e, ERROR_PERMISSION,
                   "%s belongs to user %u, not to the process's user %u, and was not read", map->path,
-                  (unsigned)st.st_uid, t->uid);
+                  (unsigned)of.st.st_uid, t->uid);
         close(fd);
         fd = -1;
     }

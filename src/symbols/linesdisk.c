@@ -30,10 +30,12 @@ static void add_stamp(struct stamps *s, int fd)
         s->stamps[s->n++] = stamp;
 }
 
-static void add_debug_files(struct stamps *s, const struct mod *mod, const struct outcome *out, const char *root)
+static void add_debug_files(struct stamps *s, const struct mod *mod, const struct outcome *out, const struct opener_user *user,
+                            const char *root)
 {
     uint32_t crc;
-    struct debugfile_search search = { .root = root,
+    struct debugfile_search search = { .user = *user,
+                                       .root = root,
                                        .module_path = mod->module->path,
                                        .build_id = out->id,
                                        .build_id_size = out->id_size,
@@ -48,13 +50,16 @@ static struct cache_key key_of(struct symbolizer *sy, const struct mod *mod, int
 {
     struct cache_key key = { .kind = CACHE_INLINED, .version = sy->cache_version, .id_size = out->id_size };
     struct stamps s = { .stamps = { cache_stamp(fd) }, .n = 1 };
+    struct opener_user user;
     char own_root[40];
     int fetched = fetch_open(sy, out->id, out->id_size);
 
-    add_debug_files(&s, mod, out, sy->symfs ? sy->symfs : "/");
+    user = resolve_user(sy, mod, resolve_owner(fd), false);
+    add_debug_files(&s, mod, out, &user, sy->symfs ? sy->symfs : "/");
     if (mod->module->live && mod->module->pid) {
         snprintf(own_root, sizeof own_root, "/proc/%u/root", mod->module->pid);
-        add_debug_files(&s, mod, out, own_root);
+        user = resolve_user(sy, mod, resolve_owner(fd), true);
+        add_debug_files(&s, mod, out, &user, own_root);
     }
     if (fetched >= 0)
         add_stamp(&s, fetched);

@@ -2,6 +2,7 @@
 #include "symbols/machine.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
@@ -12,38 +13,16 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/cursor.h"
 #include "base/file.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "process/elfid.h"
+#include "process/opener.h"
 
 #define NOTES_MAX   65536
 #define VDSO_MAX    (256 * 1024)
 #define CMDLINE_MAX 65536
 #define CONFIG_MAX  (4 << 20)
-
-static size_t padded(uint32_t n)
-{
-    return ((size_t)n + 3) & ~(size_t)3;
-}
-
-unsigned machine_find_build_id(const void *notes, size_t n, uint8_t id[20])
-{
-    struct cursor c = cursor_of(notes, n, false);
-
-    while (!c.bad && cursor_left(&c)) {
-        uint32_t name_n = cursor_u32(&c), desc_n = cursor_u32(&c), type = cursor_u32(&c);
-        const char *name = cursor_bytes(&c, padded(name_n));
-        const void *desc = cursor_bytes(&c, padded(desc_n));
-
-        if (desc && name && type == NT_GNU_BUILD_ID && name_n == 4 && !memcmp(name, "GNU", 4) &&
-            desc_n <= 20) {
-            memcpy(id, desc, desc_n);
-            return desc_n;
-        }
-    }
-    return 0;
-}
 
 unsigned machine_kernel_build_id(uint8_t id[20])
 {
@@ -51,7 +30,7 @@ unsigned machine_kernel_build_id(uint8_t id[20])
     unsigned n = 0;
 
     if (file_read("/sys/kernel/notes", NOTES_MAX, &notes, NULL))
-        n = machine_find_build_id(notes.data, notes.len, id);
+        n = elfid_in_notes(notes.data, notes.len, id);
     buf_done(&notes);
     return n;
 }
@@ -77,20 +56,17 @@ static int copy_of(const void *bytes, size_t n)
 
 int machine_open_vdso_of(uint32_t pid, uint64_t start, uint64_t end)
 {
-    char path[40], *bytes;
-    size_t n = end > start && end - start <= VDSO_MAX ? (size_t)(end - start) : 0;
-    int mem, fd = -1;
+    int fd;
 
-    snprintf(path, sizeof path, "/proc/%u/mem", pid);
-    mem = n ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (mem < 0)
+    errno = EINVAL;
+    if (end <= start || end - start > VDSO_MAX)
         return -1;
-    bytes = mem_alloc(n);
-    if (pread(mem, bytes, n, (off_t)start) == (ssize_t)n && !memcmp(bytes, ELFMAG, SELFMAG))
-        fd = copy_of(bytes, n);
-    mem_free(bytes);
-    close(mem);
-    return fd;
+    fd = opener_memory(pid, start, end - start);
+    if (fd < 0 || file_is_elf(fd))
+        return fd;
+    close(fd);
+    errno = ENOEXEC;
+    return -1;
 }
 
 int machine_open_vdso(void)

@@ -10,66 +10,69 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "symbols/safeopen.h"
+#include "process/opener.h"
 #include "symbols/target.h"
 
 #define PIECE_BYTES (256u << 10)
 
-static int open_below(const char *root, const char *path, struct stat *st, struct error *e)
+static int refuse(int fd)
 {
-    int fd = safeopen_regular(root, path, false, st);
+    close(fd);
+    return -1;
+}
+
+/* A name of a file that has others may have been given by somebody to a file that is not for him to read. */
+static int open_below(const struct opener_user *u, const char *root, const char *path, struct opened *of, struct error *e)
+{
+    int fd = opener_open(u, root, path, false);
 
     if (fd < 0 && errno == ENOENT)
         error_set(e, ERROR_MISSING, "no %s: the runtime writes it when asked to", path);
     else if (fd < 0 && (errno == ELOOP || errno == ENXIO))
         error_set(e, ERROR_FORMAT, "%s is no regular file and was not read", path);
     else if (fd < 0)
-        error_sys(e, errno, "cannot read %s", path);
-    if (fd >= 0 && st->st_nlink > 1) { /* of a file that only root may read, to which somebody gave this name */
-        error_set(e, ERROR_PERMISSION, "%s is the name of a file that has others, and was not read", path);
-        close(fd);
-        fd = -1;
-    }
-    return fd;
+        opener_error(e, errno, path);
+    if (fd < 0)
+        return -1;
+    if (opened_facts(fd, of) && of->st.st_nlink <= 1)
+        return fd;
+    error_set(e, ERROR_PERMISSION, "%s is the name of a file that has others, and was not read", path);
+    return refuse(fd);
 }
 
 int perfmap_open(uint32_t pid, struct error *e)
 {
+    const struct opener_user user = { .kind = OPENER_FOR_PROCESS, .pid = pid };
     struct target t;
     char root[40], path[64];
-    struct stat st;
+    struct opened of;
     int fd;
 
     if (!target_read(pid, &t, e))
         return -1;
     snprintf(root, sizeof root, "/proc/%u/root", pid);
     snprintf(path, sizeof path, "/tmp/perf-%u.map", t.inner_pid);
-    fd = open_below(root, path, &st, e);
-    if (fd >= 0 && st.st_uid != t.uid && st.st_uid != 0) {
-        error_set(e, ERROR_PERMISSION,
-                  "%s belongs to user %u, not to the process's user %u, and was not read", path,
-                  (unsigned)st.st_uid, t.uid);
-        close(fd);
-        fd = -1;
-    }
-    return fd;
+    fd = open_below(&user, root, path, &of, e);
+    if (fd < 0 || of.st.st_uid == t.uid || !of.st.st_uid)
+        return fd;
+    error_set(e, ERROR_PERMISSION, "%s belongs to user %u, not to the process's user %u, and was not read", path,
+              (unsigned)of.st.st_uid, t.uid);
+    return refuse(fd);
 }
 
 int perfmap_open_left(uint32_t pid, struct error *e)
 {
+    const struct opener_user user = { .kind = OPENER_FOR_STARTER };
     char path[64];
-    struct stat st;
+    struct opened of;
     int fd;
 
     snprintf(path, sizeof path, "/tmp/perf-%u.map", pid);
-    fd = open_below("/", path, &st, e);
-    if (fd >= 0 && st.st_uid != geteuid() && st.st_uid != 0) {
-        error_set(e, ERROR_PERMISSION, "%s belongs to user %u, not to us, and was not read", path,
-                  (unsigned)st.st_uid);
-        close(fd);
-        fd = -1;
-    }
-    return fd;
+    fd = open_below(&user, "/", path, &of, e);
+    if (fd < 0 || of.st.st_uid == geteuid() || !of.st.st_uid)
+        return fd;
+    error_set(e, ERROR_PERMISSION, "%s belongs to user %u, not to us, and was not read", path, (unsigned)of.st.st_uid);
+    return refuse(fd);
 }
 
 /* A hexadecimal number, with or without 0x, and the blank behind it. */

@@ -10,7 +10,6 @@
 #include "base/buf.h"
 #include "symbols/blob.h"
 #include "symbols/debugfile.h"
-#include "symbols/elfid.h"
 #include "symbols/fetch.h"
 #include "symbols/machine.h"
 #include "symbols/state.h"
@@ -104,12 +103,30 @@ static bool is_full(const struct symbol_table *t)
     return t->view.header->flags & TABLE_FULL;
 }
 
-static void try_debug_root(struct symbolizer *sy, const char *root, const struct mod *mod, int fd,
+uint32_t resolve_owner(int fd)
+{
+    struct opened of;
+
+    return opened_facts(fd, &of) ? of.st.st_uid : RIGHTS_NOBODY;
+}
+
+struct opener_user resolve_user(const struct symbolizer *sy, const struct mod *mod, uint32_t named_by, bool own_root)
+{
+    struct opener_user u = opener_user_of(mod->module);
+
+    if (sy->symfs && !own_root)
+        u = (struct opener_user){ .kind = OPENER_FOR_STARTER };
+    u.named_by = named_by;
+    return u;
+}
+
+static void try_debug_root(struct symbolizer *sy, const char *root, bool own_root, const struct mod *mod, int fd,
                            struct outcome *out)
 {
     const struct table_header *h = out->table->view.header;
     uint32_t crc;
-    struct debugfile_search search = { .root = root,
+    struct debugfile_search search = { .user = resolve_user(sy, mod, resolve_owner(fd), own_root),
+                                       .root = root,
                                        .module_path = mod->module->path,
                                        .build_id = h->build_id,
                                        .build_id_size = h->build_id_size,
@@ -164,10 +181,10 @@ static void look_for_debug_file(struct symbolizer *sy, const struct mod *mod, in
 {
     char root[40];
 
-    try_debug_root(sy, sy->symfs ? sy->symfs : "/", mod, fd, out);
+    try_debug_root(sy, sy->symfs ? sy->symfs : "/", false, mod, fd, out);
     if (!out->retry && !is_full(out->table) && mod->module->live && mod->module->pid) {
         snprintf(root, sizeof root, "/proc/%u/root", mod->module->pid);
-        try_debug_root(sy, root, mod, fd, out);
+        try_debug_root(sy, root, true, mod, fd, out);
     }
     if (!out->retry && !is_full(out->table))
         try_fetched(sy, fd, out);
@@ -208,6 +225,17 @@ static int open_vdso(const struct symbolizer *sy, const struct module *m, struct
     return fd;
 }
 
+/* A disk under load may be slow once. */
+static void note_failure(const struct mod *mod, int errnum, struct outcome *out)
+{
+    opener_error(&out->trouble, errnum, mod->module->path);
+    if (errnum == ETIMEDOUT || errnum == EAGAIN || errnum == ECANCELED) {
+        out->blame += errnum == ETIMEDOUT ? BLAME_CRASH : BLAME_KILL;
+        out->retry = true;
+    }
+    out->given_up |= errnum == ETIMEDOUT || errnum == EBUSY;
+}
+
 static int open_where_it_was(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
 {
     const struct module *m = mod->module;
@@ -217,18 +245,19 @@ static int open_where_it_was(struct symbolizer *sy, const struct mod *mod, struc
         return open_vdso(sy, m, &out->trouble);
     fd = module_open(m, sy->symfs);
     if (fd < 0)
-        error_sys(&out->trouble, errno, "cannot open %s", m->path);
+        note_failure(mod, errno, out);
     return fd;
 }
 
 /* Without a build-id a file of that name may be anything, unless the recording is of this machine. */
 static bool may_be_it(const struct symbolizer *sy, const struct module *m, int fd, struct outcome *out)
 {
-    struct stat st;
+    struct opened of;
 
     if (m->live || !sy->other_machine || sy->symfs || m->build_id_size || m->kind != MODULE_FILE)
         return true;
-    if (m->ino && fstat(fd, &st) == 0 && st.st_ino == m->ino && major(st.st_dev) == m->maj && minor(st.st_dev) == m->min)
+    if (m->ino && opened_facts(fd, &of) && of.st.st_ino == m->ino && major(of.st.st_dev) == m->maj &&
+        minor(of.st.st_dev) == m->min)
         return true;
     return error_set(&out->trouble, ERROR_MISSING,
                      "recorded on another machine, and no build-id tells that it was this machine's %s; --symfs DIR "
@@ -237,7 +266,11 @@ static bool may_be_it(const struct symbolizer *sy, const struct module *m, int f
 
 static bool is_what_was_profiled(const struct symbolizer *sy, const struct mod *mod, int fd, struct outcome *out)
 {
-    out->id_size = (uint8_t)elfid_read(fd, out->id);
+    struct opened of;
+
+    out->id_size = opened_facts(fd, &of) ? of.id_size : 0;
+    if (out->id_size)
+        memcpy(out->id, of.id, out->id_size);
     return may_be_it(sy, mod->module, fd, out) && resolve_is_same_build(mod, out);
 }
 

@@ -3,18 +3,15 @@
  * process's memory; and source files. What is foreign goes to the worker as it is. */
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "symbols/blob.h"
 #include "symbols/codecache.h"
-#include "symbols/safeopen.h"
 
 #if defined(__x86_64__)
 #define OUR_MACHINE EM_X86_64
@@ -140,34 +137,32 @@ static void from_kernel(struct symbolizer *sy, const struct mod *mod, struct out
 /* What the process itself is made for: its program tells. */
 static uint16_t machine_of_process(uint32_t pid)
 {
-    char path[40];
-    Elf64_Ehdr head; /* the first fields are those of 32 bits as well */
-    int fd;
-    ssize_t n;
+    struct opened program;
+    int fd = opener_program(pid);
+    bool known = fd >= 0 && opened_facts(fd, &program) && program.machine;
 
-    snprintf(path, sizeof path, "/proc/%u/exe", pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    n = fd >= 0 ? read(fd, &head, sizeof head) : -1;
     if (fd >= 0)
         close(fd);
-    return n == sizeof head && !memcmp(head.e_ident, ELFMAG, SELFMAG) ? head.e_machine : OUR_MACHINE;
+    return known ? program.machine : OUR_MACHINE;
 }
 
+/* Its memory may be that of a file that does not answer. */
 static void from_process(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
 {
     const struct code_want *want = &mod->code->batch;
+    struct code_ask q = question(want, CODE_MEMORY);
     uint32_t pid = mod->module->pid;
-    void *bytes = mem_try_array((size_t)want->size, 1);
-    struct iovec to = { bytes, (size_t)want->size }, from = { (void *)(uintptr_t)want->start, (size_t)want->size };
-    ssize_t n = bytes ? process_vm_readv((pid_t)pid, &to, 1, &from, 1, 0) : -1;
+    int fd = opener_memory(pid, want->start, want->size);
 
-    if (n > 0)
-        ask_bytes(sy, want, bytes, (size_t)n, machine_of_process(pid), out);
-    else if (errno == ESRCH)
+    if (fd < 0 && errno == ESRCH)
         error_set(&out->trouble, ERROR_MISSING, "process %u has ended, and its code with it", pid);
-    else
+    else if (fd < 0)
         error_sys(&out->trouble, errno, "cannot read the memory of process %u", pid);
-    mem_free(bytes);
+    if (fd < 0)
+        return;
+    q.machine = machine_of_process(pid);
+    ask(sy, want, &q, fd, out);
+    close(fd);
     note(out, "from the process's memory, as it is now");
 }
 
@@ -195,15 +190,19 @@ static void from_jit(struct symbolizer *sy, struct mod *mod, struct outcome *out
 
 /* ---- source files ---- */
 
-static int open_source(const struct symbolizer *sy, const struct module *m, const char *path, struct stat *st)
+/* As a copy in memory: the file itself may not answer. */
+static int copy_source(const struct symbolizer *sy, const struct mod *mod, uint32_t named_by, const char *path, struct opened *of)
 {
+    struct opener_user user = resolve_user(sy, mod, named_by, false);
+    const struct module *m = mod->module;
     char root[40];
-    int fd = safeopen_regular(sy->symfs ? sy->symfs : "/", path, true, st);
+    int fd = opener_copy(&user, sy->symfs ? sy->symfs : "/", path, SOURCE_BYTES_MAX, of);
 
     if (fd >= 0 || !m->live || !m->pid)
         return fd;
     snprintf(root, sizeof root, "/proc/%u/root", m->pid);
-    return safeopen_regular(root, path, true, st);
+    user = resolve_user(sy, mod, named_by, true);
+    return opener_copy(&user, root, path, SOURCE_BYTES_MAX, of);
 }
 
 /* Whoever compiled a program chose the names of its sources: what root may read is not to be shown because somebody's
@@ -214,29 +213,40 @@ static bool may_be_shown(const struct stat *source, const struct stat *program)
 }
 
 /* A text that was changed since is worse than none: its lines would stand at the wrong instructions. */
-static void from_source(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+static void read_source(int fd, const struct opened *source, const struct opened *program, const struct mod *mod,
+                        struct outcome *out)
 {
     const char *path = mod->code->batch.path, *slash = strrchr(path, '/');
-    struct stat st, program;
-    int fd = path[0] == '/' ? open_source(sy, mod->module, path, &st) : -1, of;
 
-    if (fd < 0) {
-        error_set(&out->trouble, ERROR_MISSING, "%.200s is not here", path);
-        return;
-    }
-    of = resolve_open(sy, mod, out);
-    if (of < 0 || fstat(of, &program))
-        error_set(&out->trouble, ERROR_MISSING, "%.200s: the program it belongs to cannot be opened", path);
-    else if (st.st_mtim.tv_sec > program.st_mtim.tv_sec)
+    if (source->st.st_mtim.tv_sec > program->st.st_mtim.tv_sec)
         error_set(&out->trouble, ERROR_MISSING, "%.200s is newer than %.100s: not shown", slash ? slash + 1 : path,
                   mod->module->name);
-    else if (!may_be_shown(&st, &program))
+    else if (!may_be_shown(&source->st, &program->st))
         error_set(&out->trouble, ERROR_PERMISSION, "%.200s is not for everybody to read: not shown", path);
     else if (!(out->source = source_read(fd, &out->trouble)))
         error_hint(&out->trouble, "%.200s is not shown", path);
+}
+
+static void from_source(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+{
+    const char *path = mod->code->batch.path;
+    struct opened source, program;
+    int fd = -1, of = resolve_open(sy, mod, out);
+
+    errno = ENOENT;
+    if (of < 0 || !opened_facts(of, &program)) {
+        error_set(&out->trouble, ERROR_MISSING, "%.200s: the program it belongs to cannot be opened", path);
+    } else if (path[0] != '/' || (fd = copy_source(sy, mod, program.st.st_uid, path, &source)) < 0) {
+        error_set(&out->trouble, ERROR_MISSING, "%.200s is not here", path);
+        if (errno == EACCES || errno == ETIMEDOUT)
+            opener_error(&out->trouble, errno, path);
+    } else {
+        read_source(fd, &source, &program, mod, out);
+    }
     if (of >= 0)
         close(of);
-    close(fd);
+    if (fd >= 0)
+        close(fd);
 }
 
 void resolve_code(struct symbolizer *sy, struct mod *mod, struct outcome *out)

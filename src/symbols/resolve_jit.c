@@ -10,7 +10,6 @@
 #include "symbols/codecache.h"
 #include "symbols/jitdump.h"
 #include "symbols/perfmap.h"
-#include "symbols/safeopen.h"
 #include "symbols/state.h"
 #include "symbols/target.h"
 
@@ -53,7 +52,8 @@ static int open_left_dump(struct symbolizer *sy, uint32_t pid)
 {
     char *path = NULL;
     uint64_t ino = 0;
-    struct stat st;
+    const struct opener_user user = { .kind = OPENER_FOR_STARTER };
+    struct opened of;
     int fd = -1;
 
     pthread_mutex_lock(&sy->lock);
@@ -65,8 +65,8 @@ static int open_left_dump(struct symbolizer *sy, uint32_t pid)
         }
     pthread_mutex_unlock(&sy->lock);
     if (path)
-        fd = safeopen_regular("/", path, true, &st);
-    if (fd >= 0 && ((st.st_uid != 0 && st.st_uid != geteuid()) || (ino && ino != st.st_ino))) {
+        fd = opener_open(&user, "/", path, true);
+    if (fd >= 0 && (!opened_facts(fd, &of) || (of.st.st_uid != 0 && of.st.st_uid != geteuid()) || (ino && ino != of.st.st_ino))) {
         close(fd);
         fd = -1;
     }
@@ -79,6 +79,7 @@ static int open_left_dump(struct symbolizer *sy, uint32_t pid)
 static void add_dump(struct symbolizer *sy, struct mod *mod, struct sources *s, struct error *e)
 {
     const struct module *m = mod->module;
+    struct opened now;
 
     if (mod->dump_fd < 0)
         mod->dump_fd = jitdump_open(m->pid, e);
@@ -87,8 +88,9 @@ static void add_dump(struct symbolizer *sy, struct mod *mod, struct sources *s, 
         if (mod->dump_fd >= 0)
             error_clear(e);
     }
-    if (mod->dump_fd >= 0)
-        add(s, fcntl(mod->dump_fd, F_DUPFD_CLOEXEC, 0));
+    /* It has grown since: the copy is told of it, and so has another stamp. */
+    if (mod->dump_fd >= 0 && opener_look_again(mod->dump_fd, &now))
+        add(s, opener_dup(mod->dump_fd));
 }
 
 /* A dump tells more of the code than a map: what it says comes last and prevails. Trouble is told of what

@@ -9,17 +9,15 @@
 
 #include "symbols/codecache.h"
 #include "symbols/debugfile.h"
-#include "symbols/elfid.h"
 #include "symbols/machine.h"
-#include "symbols/safeopen.h"
 #include "symbols/state.h"
 
 static bool is_kernels(const struct symbolizer *sy, int fd)
 {
-    uint8_t id[20];
-    unsigned n = elfid_read(fd, id);
+    struct opened of;
 
-    return n && n == sy->kernel_build_id_size && !memcmp(id, sy->kernel_build_id, n);
+    return opened_facts(fd, &of) && of.id_size && of.id_size == sy->kernel_build_id_size &&
+           !memcmp(of.id, sy->kernel_build_id, of.id_size);
 }
 
 static int take_if_kernels(const struct symbolizer *sy, int fd)
@@ -30,9 +28,16 @@ static int take_if_kernels(const struct symbolizer *sy, int fd)
     return -1;
 }
 
+/* Below our own root these paths are the system's: a kernel may be for root alone to read. */
+static struct opener_user user_of(const struct symbolizer *sy)
+{
+    return (struct opener_user){ .kind = sy->symfs ? OPENER_FOR_STARTER : OPENER_FOR_US };
+}
+
 static int open_by_build_id(const struct symbolizer *sy, const char *root)
 {
-    struct debugfile_search search = { .root = root,
+    struct debugfile_search search = { .user = user_of(sy),
+                                       .root = root,
                                        .module_path = "",
                                        .build_id = sy->kernel_build_id,
                                        .build_id_size = sy->kernel_build_id_size };
@@ -45,6 +50,7 @@ static int open_by_release(const struct symbolizer *sy, const char *root)
     static const char *const places[] = { "/usr/lib/debug/boot/vmlinux-%s", "/boot/vmlinux-%s",
                                           "/usr/lib/debug/lib/modules/%s/vmlinux",
                                           "/lib/modules/%s/build/vmlinux", "/lib/modules/%s/vmlinux" };
+    const struct opener_user user = user_of(sy);
     struct utsname name;
     char path[160];
     size_t i;
@@ -54,7 +60,7 @@ static int open_by_release(const struct symbolizer *sy, const char *root)
         return -1;
     for (i = 0; i < sizeof places / sizeof *places && fd < 0; i++) {
         snprintf(path, sizeof path, places[i], name.release);
-        fd = take_if_kernels(sy, safeopen_regular(root, path, true, NULL));
+        fd = take_if_kernels(sy, opener_open(&user, root, path, true));
     }
     return fd;
 }

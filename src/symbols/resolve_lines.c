@@ -12,7 +12,6 @@
 #include "symbols/debugfile.h"
 #include "symbols/fetch.h"
 #include "symbols/linecache.h"
-#include "symbols/safeopen.h"
 
 #define SPLIT_MAX_NS (200 * NS_PER_MS) /* the others' turn, then */
 
@@ -21,7 +20,8 @@ struct question {
     struct mod *mod;
     struct outcome *out;
     struct worker_answer *raw; /* room for what the worker sends */
-    const char *root;          /* below which files of the module's are looked for */
+    const char *root;          /* below which files of the module's are looked for, */
+    struct opener_user user;   /* and on behalf of whom */
     char own_root[40];         /* of a process that maps it, "": none */
 };
 struct question_files {
@@ -40,6 +40,12 @@ void lines_answer_free(struct lines_answer *a)
 static const char *main_root(const struct symbolizer *sy)
 {
     return sy->symfs ? sy->symfs : "/";
+}
+
+static void look_below(struct question *q, bool own_root)
+{
+    q->root = own_root ? q->own_root : main_root(q->sy);
+    q->user = resolve_user(q->sy, q->mod, q->mod->lines->file_user, own_root);
 }
 
 static struct lines_answer *take_answer(struct question *q)
@@ -110,7 +116,7 @@ static int open_below(const struct question *q, const char *folder, const char *
 
     if (n <= 0 || (size_t)n >= sizeof joined || joined[0] != '/')
         return -1;
-    return safeopen_regular(q->root, joined, true, NULL);
+    return opener_open(&q->user, q->root, joined, true);
 }
 
 static const char *base_name(const char *path)
@@ -142,7 +148,8 @@ static void folder_of(const struct question *q, int fd, char folder[PATH_MAX])
  * tree of debug files by its last part; then among those that were fetched. The worker checks that it is the right one. */
 static int open_alt(const struct question *q, const struct lines_view *v, int from_fd)
 {
-    struct debugfile_search by_id = { .root = q->root,
+    struct debugfile_search by_id = { .user = q->user,
+                                      .root = q->root,
                                       .module_path = q->mod->module->path,
                                       .build_id = v->header.want_id,
                                       .build_id_size = v->header.want_id_n };
@@ -203,19 +210,20 @@ static struct lines_answer *try_debug_file(struct question *q, int fd, int debug
 }
 
 /* The same with one below the root. */
-static struct lines_answer *try_debug_root(struct question *q, const char *root, int fd,
-                                           struct lines_answer *a)
+static struct lines_answer *try_debug_root(struct question *q, bool own_root, int fd, struct lines_answer *a)
 {
     const struct symbol_table *t = q->mod->table;
     uint32_t crc;
-    struct debugfile_search search = { .root = root,
+
+    look_below(q, own_root);
+    struct debugfile_search search = { .user = q->user,
+                                       .root = q->root,
                                        .module_path = q->mod->module->path,
                                        .build_id = q->out->id,
                                        .build_id_size = q->out->id_size,
                                        .debuglink = t ? table_debuglink(&t->view, &crc) : NULL };
     int debug_fd;
 
-    q->root = root;
     while (is_of_no_use(a) && !q->out->retry && !q->out->later && (debug_fd = debugfile_open_next(&search)) >= 0)
         a = try_debug_file(q, fd, debug_fd, a);
     return a;
@@ -225,7 +233,7 @@ static struct lines_answer *try_fetched(struct question *q, int fd, struct lines
 {
     int debug_fd = fetch_open(q->sy, q->out->id, q->out->id_size);
 
-    q->root = main_root(q->sy);
+    look_below(q, false);
     return debug_fd >= 0 ? try_debug_file(q, fd, debug_fd, a) : a;
 }
 
@@ -262,11 +270,13 @@ static struct lines_answer *ask_of_file(struct question *q)
     fd = resolve_open(q->sy, q->mod, q->out);
     if (fd < 0)
         return NULL;
+    q->mod->lines->file_user = resolve_owner(fd);
+    look_below(q, false);
     a = open_with(q, fd, -1);
     if (a && is_of_no_use(a))
-        a = try_debug_root(q, q->root, fd, a);
+        a = try_debug_root(q, false, fd, a);
     if (a && is_of_no_use(a) && !q->out->later && q->own_root[0])
-        a = try_debug_root(q, q->own_root, fd, a);
+        a = try_debug_root(q, true, fd, a);
     if (a && is_of_no_use(a) && !q->out->retry && !q->out->later)
         a = try_fetched(q, fd, a);
     close(fd);
@@ -274,13 +284,13 @@ static struct lines_answer *ask_of_file(struct question *q)
 }
 
 /* A unit's own file, where it was compiled or beside the module. */
-static int open_split(struct question *q, const char *root, const char *folder, const char *path)
+static int open_split(struct question *q, bool own_root, const char *folder, const char *path)
 {
     const char *module_path = q->mod->module->path;
     char beside[PATH_MAX];
     int fd;
 
-    q->root = root;
+    look_below(q, own_root);
     fd = open_below(q, folder, path);
     if (fd >= 0)
         return fd;
@@ -296,9 +306,9 @@ static struct lines_answer *give_split(struct question *q, struct lines_answer *
     uint64_t id = 0;
 
     memcpy(&id, h->want_id, h->want_id_n < sizeof id ? h->want_id_n : sizeof id);
-    files.split_fd = open_split(q, main_root(q->sy), folder, path);
+    files.split_fd = open_split(q, false, folder, path);
     if (files.split_fd < 0 && q->own_root[0])
-        files.split_fd = open_split(q, q->own_root, folder, path);
+        files.split_fd = open_split(q, true, folder, path);
     lines_answer_free(a);
     a = ask(q, files.split_fd >= 0 ? LINES_SPLIT : LINES_NO_SPLIT, &files, id);
     if (files.split_fd >= 0)
@@ -308,7 +318,8 @@ static struct lines_answer *give_split(struct question *q, struct lines_answer *
 
 static void make_question(struct question *q, struct symbolizer *sy, struct mod *mod, struct outcome *out)
 {
-    *q = (struct question){ .sy = sy, .mod = mod, .out = out, .root = main_root(sy) };
+    *q = (struct question){ .sy = sy, .mod = mod, .out = out };
+    look_below(q, false);
     if (mod->module->live && mod->module->pid)
         snprintf(q->own_root, sizeof q->own_root, "/proc/%u/root", mod->module->pid);
     q->raw = mem_alloc(sizeof *q->raw);

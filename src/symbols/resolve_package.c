@@ -4,9 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbols/elfid.h"
 #include "symbols/package.h"
-#include "symbols/safeopen.h"
 #include "symbols/state.h"
 
 #define LISTS "/var/lib/dpkg/info"
@@ -14,13 +12,14 @@
 /* A container's file may have the path of one of ours without being it: our packages tell of ours only. */
 static bool is_ours(const struct mod *mod, const uint8_t *id, unsigned n)
 {
-    int fd = safeopen_regular("/", mod->module->path, true, NULL);
-    uint8_t ours[20];
+    const struct opener_user user = opener_user_of(mod->module);
+    int fd = opener_open(&user, "/", mod->module->path, true);
+    struct opened ours;
     bool same;
 
     if (fd < 0)
         return false;
-    same = n && elfid_read(fd, ours) == n && !memcmp(ours, id, n);
+    same = n && opened_facts(fd, &ours) && ours.id_size == n && !memcmp(ours.id, id, n);
     close(fd);
     return same;
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Hands a request to a lane's worker, within what the owner of its files may take, and judges how that ended. */
-#include <sys/stat.h>
-
 #include "base/clock.h"
 #include "symbols/state.h"
 
@@ -19,12 +17,12 @@ unsigned resolve_blame(const struct worker *w, enum worker_result result)
 /* Of several files the one whose owner is trusted least. */
 static bool owner_of(const struct worker_request *r, uint32_t *uid)
 {
-    struct stat st;
+    struct opened of;
     bool known = false;
 
     for (unsigned i = 0; i < r->n_fds; i++)
-        if (!fstat(r->fds[i], &st) && (!known || !owners_is_trusted(st.st_uid))) {
-            *uid = st.st_uid;
+        if (opened_facts(r->fds[i], &of) && (!known || !owners_is_trusted(of.st.st_uid))) {
+            *uid = of.st.st_uid;
             known = true;
         }
     return known;
@@ -35,12 +33,12 @@ static bool owner_of(const struct worker_request *r, uint32_t *uid)
 /* The one that all files of a request are on; false: there are several, or none. */
 static bool device_of(const struct worker_request *r, dev_t *device)
 {
-    struct stat st;
+    struct opened of;
 
     for (unsigned i = 0; i < r->n_fds; i++) {
-        if (fstat(r->fds[i], &st) || (i && st.st_dev != *device))
+        if (!opened_facts(r->fds[i], &of) || (i && of.st.st_dev != *device))
             return false;
-        *device = st.st_dev;
+        *device = of.st.st_dev;
     }
     return r->n_fds > 0;
 }
@@ -48,7 +46,7 @@ static bool device_of(const struct worker_request *r, dev_t *device)
 /* Until it answers again, which ends the worker that waits for it. */
 static bool is_hung(struct lane *lane, const struct worker_request *r)
 {
-    struct stat st;
+    struct opened of;
 
     if (!lane->n_hung)
         return false;
@@ -57,7 +55,7 @@ static bool is_hung(struct lane *lane, const struct worker_request *r)
         lane->n_hung = 0;
     for (unsigned i = 0; i < r->n_fds; i++)
         for (unsigned k = 0; k < lane->n_hung; k++)
-            if (!fstat(r->fds[i], &st) && st.st_dev == lane->hung[k])
+            if (opened_facts(r->fds[i], &of) && of.st.st_dev == lane->hung[k])
                 return true;
     return false;
 }

@@ -2,7 +2,6 @@
 /* Gets the unwind table of one module. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "symbols/debugfile.h"
@@ -82,10 +81,11 @@ static bool try_debug_file(struct symbolizer *sy, int fd, int debug_fd, struct o
     return true;
 }
 
-static bool try_debug_root(struct symbolizer *sy, const char *root, const struct mod *mod, int fd,
+static bool try_debug_root(struct symbolizer *sy, const char *root, bool own_root, const struct mod *mod, int fd,
                            const char *link, struct outcome *out)
 {
-    struct debugfile_search search = { .root = root,
+    struct debugfile_search search = { .user = resolve_user(sy, mod, resolve_owner(fd), own_root),
+                                       .root = root,
                                        .module_path = mod->module->path,
                                        .build_id = out->id,
                                        .build_id_size = out->id_size,
@@ -98,12 +98,12 @@ static void look_for_debug_file(struct symbolizer *sy, const struct mod *mod, in
                                 struct outcome *out)
 {
     struct error without = out->trouble;
-    bool found = try_debug_root(sy, sy->symfs ? sy->symfs : "/", mod, fd, link, out);
+    bool found = try_debug_root(sy, sy->symfs ? sy->symfs : "/", false, mod, fd, link, out);
     char root[40];
 
     if (!found && !out->retry && mod->module->live && mod->module->pid) {
         snprintf(root, sizeof root, "/proc/%u/root", mod->module->pid);
-        found = try_debug_root(sy, root, mod, fd, link, out);
+        found = try_debug_root(sy, root, true, mod, fd, link, out);
     }
     if (!found && !out->retry)
         try_debug_file(sy, fd, fetch_open(sy, out->id, out->id_size), out);
@@ -118,11 +118,11 @@ void resolve_unwind(struct symbolizer *sy, struct mod *mod, struct outcome *out)
 {
     char link[ELF_LINK_MAX] = "";
     int fd = resolve_open(sy, mod, out);
-    struct stat st;
+    struct opened of;
 
     if (fd < 0)
         return;
-    out->deleted = mod->module->kind == MODULE_FILE && !fstat(fd, &st) && !st.st_nlink;
+    out->deleted = mod->module->kind == MODULE_FILE && opened_facts(fd, &of) && !of.st.st_nlink;
     out->unwind = known(sy, out);
     if (!out->unwind) {
         out->unwind = ask_file(sy, mod, fd, link, out);

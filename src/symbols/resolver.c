@@ -21,6 +21,7 @@
 #define KERNEL_RETRY_NS (10 * NS_PER_SEC)
 #define KERNEL_TRIES_MAX 6              /* each after twice the time */
 #define RETRY_COST      20 /* a map is read again after 20 times what reading it took, or later */
+#define OPEN_LIMIT_NS   (2 * NS_PER_SEC) /* for a file to be opened and looked at */
 #define BATCH_MAX       48 /* names that fit in an answer, however long they become */
 #define BATCH_LIMIT_NS  (NS_PER_SEC / 2) /* of CPU time; it takes a hundredth of that */
 
@@ -346,11 +347,12 @@ static void wait_for_work(struct lane *lane)
     struct timespec until = { .tv_sec = (time_t)(end / NS_PER_SEC), .tv_nsec = (long)(end % NS_PER_SEC) };
 
     pthread_cond_broadcast(&sy->settled);
-    if (lane->worker.fd < 0)
+    if (lane->worker.fd < 0 && !opener_pid())
         pthread_cond_wait(&lane->work, &sy->lock);
     else if (pthread_cond_timedwait(&lane->work, &sy->lock, &until) == ETIMEDOUT) {
         pthread_mutex_unlock(&sy->lock);
         worker_end(&lane->worker);
+        opener_end();
         pthread_mutex_lock(&sy->lock);
     }
 }
@@ -394,11 +396,13 @@ static void *run_slow(void *arg)
     struct lane *lane = arg;
     struct symbolizer *sy = lane->sy;
 
+    opener_set_limits(sy->stop_fd, OPEN_LIMIT_NS);
     pthread_mutex_lock(&sy->lock);
     while (!sy->stopping)
         if (!work(lane) && !sy->stopping)
             wait_for_work(lane);
     pthread_mutex_unlock(&sy->lock);
+    opener_end();
     return NULL;
 }
 
@@ -415,6 +419,7 @@ void symbolizer_run(struct symbolizer *sy)
 {
     struct lane *quick = &sy->lanes[LANE_QUICK], *slow = &sy->lanes[LANE_SLOW];
 
+    opener_set_limits(sy->stop_fd, OPEN_LIMIT_NS);
     if (sy->keep_tables)
         open_cache(sy);
     pthread_mutex_lock(&sy->lock);
@@ -431,6 +436,7 @@ void symbolizer_run(struct symbolizer *sy)
     pthread_mutex_lock(&sy->lock);
     linesdisk_save(sy);
     pthread_mutex_unlock(&sy->lock);
+    opener_end();
     worker_end(&quick->worker);
     worker_end(&slow->worker);
 }

@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "symbols/elfid.h"
+#include "process/elfid.h"
 #include "symbols/fetch.h"
 #include "symbols/linecache.h"
 #include "symbols/machine.h"

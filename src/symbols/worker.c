@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "process/opener.h"
 #include "symbols/blob.h"
 
 #define DEFAULT_LIMIT_NS (10 * NS_PER_SEC)
@@ -37,33 +38,29 @@ static enum worker_result lose(struct worker *w, enum worker_result why, struct 
 }
 
 /* Memory for the answer goes with the request: of the worker no descriptor is taken. */
-static bool send_request(struct worker *w, const struct worker_request *r, int blob_fd)
+/* Files of strangers go by the opener: 0 or errno. */
+static int send_request(struct worker *w, const struct worker_request *r, int blob_fd)
 {
     struct worker_message head = {
         .magic = WORKER_MAGIC, .kind = r->kind, .serial = ++w->serial, .payload_n = (uint32_t)r->payload_n
     };
-    struct iovec iov[] = { { &head, sizeof head }, { (void *)(uintptr_t)r->payload, r->payload_n } };
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE((WORKER_FDS_MAX + 1) * sizeof(int))];
-    } control = { 0 };
-    size_t fds_n = r->n_fds * sizeof(int);
-    struct msghdr m = { .msg_iov = iov,
-                        .msg_iovlen = 2,
-                        .msg_control = control.bytes,
-                        .msg_controllen = CMSG_SPACE(fds_n + sizeof blob_fd) };
-    struct cmsghdr *c = &control.align;
-    ssize_t sent;
+    int fds[WORKER_FDS_MAX + 1];
 
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(fds_n + sizeof blob_fd);
-    memcpy(CMSG_DATA(c), r->fds, fds_n);
-    memcpy(CMSG_DATA(c) + fds_n, &blob_fd, sizeof blob_fd);
-    do {
-        sent = sendmsg(w->fd, &m, MSG_NOSIGNAL);
-    } while (sent < 0 && errno == EINTR);
-    return sent == (ssize_t)(sizeof head + r->payload_n);
+    memcpy(fds, r->fds, r->n_fds * sizeof *fds);
+    fds[r->n_fds] = blob_fd;
+    return opener_send(w->fd, &head, sizeof head, r->payload, r->payload_n, fds, r->n_fds + 1) ? 0 : errno;
+}
+
+/* The worker was not asked, for a file could not be opened for it. */
+static enum worker_result not_sent(struct worker *w, int err, struct error *e)
+{
+    if (err == EPIPE || err == ECONNRESET)
+        return lose(w, WORKER_DIED, e);
+    if (err == ECANCELED)
+        return WORKER_STOPPED;
+    w->stuck = err == ETIMEDOUT;
+    opener_error(e, err, "the file");
+    return w->stuck ? WORKER_LATE : WORKER_REFUSED;
 }
 
 struct deadline {
@@ -199,9 +196,10 @@ static enum worker_result ask(struct worker *w, const struct worker_request *r, 
     struct deadline d;
     enum worker_result result;
     bool hello;
+    int err;
 
-    if (!send_request(w, r, blob_fd))
-        return lose(w, WORKER_DIED, e);
+    if ((err = send_request(w, r, blob_fd)))
+        return not_sent(w, err, e);
     do {
         hello = false;
         d = deadline_of(w, w->ready ? limit_ns : START_NS);
@@ -227,6 +225,7 @@ enum worker_result worker_ask(struct worker *w, const struct worker_request *r, 
     a->blob = NULL;
     a->blob_size = a->payload_n = 0;
     w->used_ns = 0;
+    w->stuck = false;
     if (w->fd >= 0 && is_worn(w, r))
         worker_end(w);
     if (w->fd < 0 && !worker_start(w, r->kind, e))

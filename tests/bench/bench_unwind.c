@@ -2,6 +2,7 @@
 /* bench_unwind FILE [-v]: unwinds all user stacks of a perf.data that was recorded with --call-graph dwarf, and prints
  * what it costs in CPU time. Not part of make check. Built with -DBENCH_LIBUNWIND (and -lunwind-x86_64 -lunwind) it does
  * the same with libunwind and compares stack by stack; -v shows the first stacks that differ. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,7 @@ struct bench_module *bench_module_at(struct bench_world *w, uint32_t id)
     if (module && module->kind == MODULE_VDSO)
         m->fd = machine_open_vdso();
     else if (module && module->kind == MODULE_FILE)
-        m->fd = module_open(module, NULL);
+        m->fd = readable(module_open(module, NULL));
     began = cpu_ns();
     struct error e = { 0 };
     if (m->fd >= 0 && elf_read_unwind(m->fd, -1, &m->blob, &size, link, &e) &&
@@ -95,6 +96,20 @@ static bool find(void *ctx, uint64_t addr, struct unwind_place *out)
     else
         s->untabled = true;
     return true;
+}
+
+/* What the opener found is an O_PATH descriptor. */
+static int readable(int handle)
+{
+    char link[40];
+    int fd;
+
+    if (handle < 0)
+        return -1;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", handle);
+    fd = open(link, O_RDONLY | O_CLOEXEC);
+    close(handle);
+    return fd;
 }
 
 static void walk_batch(struct bench *b)

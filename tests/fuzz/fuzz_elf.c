@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "symbols/elf.h"
-#include "symbols/elfid.h"
+#include "process/elfid.h"
 #include "unwind/rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

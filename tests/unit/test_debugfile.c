@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "opened.h"
 #include "symbols/debugfile.h"
 
 static const uint8_t id[] = { 0xab, 0xcd, 0xef };
@@ -48,7 +49,7 @@ static void what_perf_kept_is_found_by_its_build_id(void **state)
     (void)state;
     make("mkdir -p '%s/.build-id/ab' '%s/usr/bin/x/abcdef' && echo kept >'%s/usr/bin/x/abcdef/elf'");
     make("ln -s ../../usr/bin/x/abcdef '%s/.build-id/ab/cdef'");
-    fd = debugfile_open_kept(id, sizeof id, "elf");
+    fd = opened_readable(debugfile_open_kept(id, sizeof id, "elf"));
     assert_true(fd >= 0);
     assert_int_equal(read(fd, text, 4), 4);
     assert_string_equal(text, "kept");

@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "elf_maker.h"
 #include "symbols/elf.h"
-#include "symbols/elfid.h"
+#include "process/elfid.h"
 #include "symbols/machine.h"
 
 struct built {
@@ -364,9 +364,9 @@ static void a_build_id_is_found_among_other_notes(void **state)
     uint8_t id[20];
 
     (void)state;
-    assert_int_equal(machine_find_build_id(notes, sizeof notes, id), 8);
+    assert_int_equal(elfid_in_notes(notes, sizeof notes, id), 8);
     assert_int_equal(id[7], 2);
-    assert_int_equal(machine_find_build_id(notes, sizeof notes - 4, id), 0);
+    assert_int_equal(elfid_in_notes(notes, sizeof notes - 4, id), 0);
 }
 
 static void a_quick_look_finds_the_same_build_id(void **state)

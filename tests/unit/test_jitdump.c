@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "jitdump_maker.h"
+#include "opened.h"
 #include "symbols/jitdump.h"
 
 struct reading {
@@ -418,7 +419,7 @@ static int remove_place(void **state)
 static void the_dump_is_found_by_its_mapping(void **state)
 {
     struct error e = { 0 };
-    int fd = jitdump_open((uint32_t)getpid(), &e);
+    int fd = opened_readable(jitdump_open((uint32_t)getpid(), &e));
 
     (void)state;
     if (fd < 0)
@@ -438,7 +439,7 @@ static void another_file_in_its_place_is_not_read(void **state)
     fd = open(p->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     assert_int_equal(write(fd, "something else", 14), 14);
     close(fd);
-    fd = jitdump_open((uint32_t)getpid(), &e);
+    fd = opened_readable(jitdump_open((uint32_t)getpid(), &e));
     if (fd >= 0) { /* by way of the mapping the old one is still to be had */
         assert_true(read(fd, wrong, sizeof wrong - 1) > 0);
         assert_string_not_equal(wrong, "something else");

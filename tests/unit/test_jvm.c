@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "opened.h"
 #include "symbols/jvm.h"
 #include "symbols/perfmap.h"
 
@@ -89,7 +90,7 @@ static uint64_t address_of(pid_t pid, const char *name)
     struct error e = { 0 };
     unsigned long long address = 0, found = 0;
     char line[4096];
-    int fd = perfmap_open((uint32_t)pid, &e);
+    int fd = opened_readable(perfmap_open((uint32_t)pid, &e));
     FILE *f;
 
     if (fd < 0)

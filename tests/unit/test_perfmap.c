@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "opened.h"
 #include "symbols/debugfile.h"
 #include "symbols/perfmap.h"
-#include "symbols/safeopen.h"
 
 static void *parse(const char *text, size_t n, struct table *t)
 {
@@ -182,7 +182,7 @@ static void write_map(const char *text)
 
 static int open_map(struct error *e)
 {
-    return perfmap_open((uint32_t)getpid(), e);
+    return opened_readable(perfmap_open((uint32_t)getpid(), e));
 }
 
 static void our_own_map_is_opened(void **state)
@@ -292,6 +292,7 @@ static void a_process_that_is_gone_says_so(void **state)
 
 static void nothing_leads_out_of_the_root(void **state)
 {
+    const struct opener_user us = { .kind = OPENER_FOR_US };
     char dir[] = "/tmp/flametop-root-XXXXXX", path[64];
     int fd;
 
@@ -299,17 +300,17 @@ static void nothing_leads_out_of_the_root(void **state)
     assert_non_null(mkdtemp(dir));
     snprintf(path, sizeof path, "%s/link", dir);
     assert_int_equal(symlink("../../../../etc/passwd", path), 0);
-    assert_int_equal(safeopen_regular(dir, "link", true, NULL), -1);
-    assert_int_equal(safeopen_regular(dir, "/../../etc/passwd", true, NULL), -1);
+    assert_int_equal(opener_open(&us, dir, "link", true), -1);
+    assert_int_equal(opener_open(&us, dir, "/../../etc/passwd", true), -1);
     unlink(path);
     fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     assert_true(fd >= 0);
     close(fd);
-    fd = safeopen_regular(dir, "/link", false, NULL);
+    fd = opener_open(&us, dir, "/link", false);
     assert_true(fd >= 0);
     close(fd);
     unlink(path);
-    assert_int_equal(safeopen_regular(dir, "/", true, NULL), -1);
+    assert_int_equal(opener_open(&us, dir, "/", true), -1);
     rmdir(dir);
 }
 
@@ -328,7 +329,7 @@ static void make_file(const char *dir, const char *path)
 static void assert_next_is(struct debugfile_search *s, const char *path)
 {
     char text[256] = "";
-    int fd = debugfile_open_next(s);
+    int fd = opened_readable(debugfile_open_next(s));
 
     assert_true(fd >= 0);
     assert_true(read(fd, text, sizeof text - 1) >= 0);
@@ -350,8 +351,8 @@ static void debug_files_are_looked_for_where_gdb_does(void **state)
                                          "/bin/.debug/prog.debug", "/usr/lib/debug/bin/prog.debug" };
     static const uint8_t id[] = { 0xab, 0xcd, 0xef };
     char dir[] = "/tmp/flametop-debug-XXXXXX", full[256];
-    struct debugfile_search s = { dir, "/bin/prog", id, sizeof id, "prog.debug", 0 };
-    struct debugfile_search evil = { dir, "/bin/prog", id, 0, "../bin/prog.debug", 0 };
+    struct debugfile_search s = { { 0 }, dir, "/bin/prog", id, sizeof id, "prog.debug", 0 };
+    struct debugfile_search evil = { { 0 }, dir, "/bin/prog", id, 0, "../bin/prog.debug", 0 };
     int i;
 
     (void)state;

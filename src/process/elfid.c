@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "symbols/elfid.h"
+#include "process/elfid.h"
 
 #include <elf.h>
 #include <endian.h>
@@ -7,10 +7,33 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbols/machine.h"
+#include "base/cursor.h"
 
 #define SEGMENTS_MAX 64
 #define NOTES_MAX    4096
+
+static size_t padded(uint32_t n)
+{
+    return ((size_t)n + 3) & ~(size_t)3;
+}
+
+unsigned elfid_in_notes(const void *notes, size_t n, uint8_t id[20])
+{
+    struct cursor c = cursor_of(notes, n, false);
+
+    while (!c.bad && cursor_left(&c)) {
+        uint32_t name_n = cursor_u32(&c), desc_n = cursor_u32(&c), type = cursor_u32(&c);
+        const char *name = cursor_bytes(&c, padded(name_n));
+        const void *desc = cursor_bytes(&c, padded(desc_n));
+
+        if (desc && name && type == NT_GNU_BUILD_ID && name_n == 4 && !memcmp(name, "GNU", 4) &&
+            desc_n <= 20) {
+            memcpy(id, desc, desc_n);
+            return desc_n;
+        }
+    }
+    return 0;
+}
 
 static bool read_at(int fd, void *dst, size_t n, uint64_t at)
 {
@@ -22,7 +45,7 @@ static unsigned id_in_notes(int fd, uint64_t at, uint64_t size, uint8_t id[20])
     uint8_t notes[NOTES_MAX];
     size_t n = size < sizeof notes ? (size_t)size : sizeof notes;
 
-    return read_at(fd, notes, n, at) ? machine_find_build_id(notes, n, id) : 0;
+    return read_at(fd, notes, n, at) ? elfid_in_notes(notes, n, id) : 0;
 }
 
 struct notes {

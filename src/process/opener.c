@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "process/opener.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "process/elfid.h"
+#include "process/opener_client.h"
+
+static bool enabled; /* before there are threads */
+static _Thread_local struct opener own = { .fd = -1, .stop_fd = -1, .limit_ns = OPENER_QUICK_NS };
+
+/* What is known of O_PATH descriptors, by their numbers: struct opened *. A number that is used anew for such a one gets a
+ * new entry; one that is used for anything else is told by its flags. */
+static struct {
+    pthread_mutex_t lock;
+    struct map by_fd;
+} known = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+void opener_enable(void)
+{
+    enabled = true;
+}
+
+void opener_set_limits(int stop_fd, uint64_t limit_ns)
+{
+    own.stop_fd = stop_fd;
+    own.limit_ns = limit_ns;
+}
+
+void opener_end(void)
+{
+    opener_stop(&own);
+}
+
+pid_t opener_pid(void)
+{
+    return own.running ? own.pid : 0;
+}
+
+/* ---- what is known ---- */
+
+static bool is_path_only(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    return flags >= 0 && (flags & O_PATH);
+}
+
+static void learn(int fd, const struct opened *of)
+{
+    bool created;
+    uint64_t *at;
+
+    pthread_mutex_lock(&known.lock);
+    at = map_at(&known.by_fd, (uint64_t)fd, 0, &created);
+    if (created)
+        *at = (uintptr_t)mem_alloc(sizeof *of);
+    *(struct opened *)(uintptr_t)*at = *of;
+    pthread_mutex_unlock(&known.lock);
+}
+
+static bool recall(int fd, struct opened *out)
+{
+    uint64_t at;
+    bool found;
+
+    pthread_mutex_lock(&known.lock);
+    found = map_get(&known.by_fd, (uint64_t)fd, &at);
+    if (found)
+        *out = *(const struct opened *)(uintptr_t)at;
+    pthread_mutex_unlock(&known.lock);
+    return found;
+}
+
+bool opened_facts(int fd, struct opened *out)
+{
+    memset(out, 0, sizeof *out);
+    if (is_path_only(fd))
+        return recall(fd, out);
+    if (fd < 0 || fstat(fd, &out->st))
+        return false;
+    out->rights.own = true;
+    out->elf = S_ISREG(out->st.st_mode) && file_is_elf(fd);
+    if (out->elf)
+        out->id_size = (uint8_t)elfid_read(fd, out->id);
+    return true;
+}
+
+int opener_dup(int fd)
+{
+    struct opened of;
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+
+    if (copy >= 0 && is_path_only(fd) && recall(fd, &of))
+        learn(copy, &of);
+    return copy;
+}
+
+/* ---- requests ---- */
+
+static int ask(enum opener_request_kind kind, const struct opener_request *q, int given, struct opened *out,
+               int *fd)
+{
+    int err;
+
+    if (!enabled)
+        return opener_serve(kind, q, given, false, out, fd);
+    if (marks_refuse(&own, q))
+        return EBUSY;
+    err = opener_transact(&own, kind, q, sizeof *q, NULL, 0, &given, given >= 0, out, fd);
+    if (err == ETIMEDOUT)
+        marks_late(&own, q);
+    return err;
+}
+
+/* Takes q. The descriptor, or -1 with errno. */
+static int open_by(enum opener_request_kind kind, struct opener_request *q, struct opened *of)
+{
+    struct opened got = { 0 };
+    int fd = -1, err = ask(kind, q, -1, &got, &fd);
+    bool copied = q->copy || kind == OPENER_MEMORY;
+
+    mem_free(q);
+    if (!err && fd < 0)
+        err = EPROTO;
+    if (err) {
+        if (fd >= 0)
+            close(fd);
+        errno = err;
+        return -1;
+    }
+    if (of)
+        *of = got;
+    if (!copied)
+        learn(fd, &got);
+    return fd;
+}
+
+static struct opener_request *request_of(const struct opener_user *u, const char *root, const char *path)
+{
+    struct opener_request *q;
+
+    if (strlen(root) >= sizeof q->root || strlen(path) >= sizeof q->path) {
+        errno = ENAMETOOLONG;
+        return NULL;
+    }
+    q = mem_zalloc(sizeof *q);
+    q->user = *u;
+    strcpy(q->root, root);
+    strcpy(q->path, path);
+    return q;
+}
+
+struct opener_user opener_user_of(const struct module *m)
+{
+    if (!m->live)
+        return (struct opener_user){ .kind = OPENER_FOR_STARTER };
+    if (m->kind == MODULE_KMOD)
+        return (struct opener_user){ .kind = OPENER_FOR_US };
+    return (struct opener_user){ .kind = OPENER_FOR_PROCESS, .pid = m->pid, .user = m->user };
+}
+
+int opener_open(const struct opener_user *u, const char *root, const char *path, bool links)
+{
+    struct opener_request *q = request_of(u, root, path);
+
+    if (!q)
+        return -1;
+    q->links = links;
+    return open_by(OPENER_PATH, q, NULL);
+}
+
+int opener_copy(const struct opener_user *u, const char *root, const char *path, size_t most,
+                struct opened *of)
+{
+    struct opener_request *q = request_of(u, root, path);
+
+    if (!q)
+        return -1;
+    q->links = true;
+    q->copy = most;
+    return open_by(OPENER_PATH, q, of);
+}
+
+int opener_program(uint32_t pid)
+{
+    const struct opener_user u = { .kind = OPENER_FOR_PROCESS, .pid = pid };
+
+    return open_by(OPENER_PROGRAM, request_of(&u, "", ""), NULL);
+}
+
+int opener_memory(uint32_t pid, uint64_t address, uint64_t size)
+{
+    const struct opener_user u = { .kind = OPENER_FOR_PROCESS, .pid = pid };
+    struct opener_request *q = request_of(&u, "", "");
+
+    q->address = address;
+    q->size = size;
+    return open_by(OPENER_MEMORY, q, NULL);
+}
+
+int module_open(const struct module *m, const char *symfs)
+{
+    const struct opener_user u = opener_user_of(m);
+    struct opener_request *q;
+
+    if ((m->kind != MODULE_FILE && m->kind != MODULE_KMOD) || m->path[0] != '/') {
+        errno = ENOENT;
+        return -1;
+    }
+    q = request_of(&u, !m->live && symfs && *symfs ? symfs : "/", m->path);
+    if (!q)
+        return -1;
+    q->live = m->live;
+    q->user.pid = m->pid;
+    q->maj = m->maj;
+    q->min = m->min;
+    q->ino = m->ino;
+    q->ino_generation = m->ino_generation;
+    q->map_start = m->map_start;
+    q->map_end = m->map_end;
+    return open_by(OPENER_MODULE, q, NULL);
+}
+
+bool opener_look_again(int fd, struct opened *out)
+{
+    struct opened now = { 0 };
+    struct opener_request *q;
+    int err, none = -1;
+
+    if (!is_path_only(fd) || !recall(fd, out))
+        return opened_facts(fd, out);
+    q = mem_zalloc(sizeof *q);
+    q->live = true;
+    q->maj = major(out->st.st_dev);
+    q->min = minor(out->st.st_dev);
+    q->ino = out->st.st_ino;
+    err = ask(OPENER_AGAIN, q, fd, &now, &none);
+    mem_free(q);
+    if (none >= 0)
+        close(none);
+    if (err) {
+        errno = err;
+        return false;
+    }
+    out->st = now.st;
+    learn(fd, out);
+    return true;
+}
+
+/* ---- sending ---- */
+
+/* What is all ours needs no opener. */
+static bool send_by(int socket, const struct opener_parcel *p, const char *bytes, const int *fds,
+                    unsigned n_fds, bool found)
+{
+    struct opened unused;
+    int all[OPENER_SEND_FDS + 1] = { socket }, none = -1, err;
+
+    memcpy(all + 1, fds, n_fds * sizeof *fds);
+    if (enabled && found)
+        err =
+            opener_transact(&own, OPENER_SEND, p, offsetof(struct opener_parcel, bytes_n) + sizeof p->bytes_n,
+                            bytes, p->bytes_n, all, n_fds + 1, &unused, &none);
+    else
+        err = opener_forward(p, bytes, all, n_fds + 1, false);
+    if (none >= 0)
+        close(none);
+    errno = err;
+    return !err;
+}
+
+bool opener_send(int socket, const void *head, size_t head_n, const void *payload, size_t payload_n,
+                 const int *fds, unsigned n_fds)
+{
+    struct opener_parcel p = { .bytes_n = (uint32_t)(head_n + payload_n) };
+    struct opened of;
+    char *bytes;
+    bool ok, found = false;
+
+    if (n_fds > OPENER_SEND_FDS || head_n + payload_n > OPENER_SEND_BYTES) {
+        errno = EMSGSIZE;
+        return false;
+    }
+    for (unsigned i = 0; i < n_fds; i++)
+        if (is_path_only(fds[i]) && (found = true))
+            p.rights[i] = recall(fds[i], &of) ? of.rights : rights_of_user(RIGHTS_NOBODY, RIGHTS_NOBODY);
+    bytes = mem_alloc(head_n + payload_n + 1);
+    memcpy(bytes, head, head_n);
+    if (payload_n)
+        memcpy(bytes + head_n, payload, payload_n);
+    ok = send_by(socket, &p, bytes, fds, n_fds, found);
+    mem_free(bytes);
+    return ok;
+}
+
+/* ---- what went wrong ---- */
+
+bool opener_error(struct error *e, int errnum, const char *path)
+{
+    switch (errnum) {
+    case ETIMEDOUT:
+        return error_set(e, ERROR_SYSTEM,
+                         "%.300s did not answer within %u s: its file system hangs, and it is not read", path,
+                         (unsigned)(own.limit_ns / NS_PER_SEC));
+    case EBUSY:
+        return error_set(
+            e, ERROR_SYSTEM,
+            "%.300s is not opened for now: other files of the same user or device did not answer", path);
+    case EOPNOTSUPP:
+        return error_set(e, ERROR_PERMISSION,
+                         "%.300s shows the kernel (as /proc and /sys do): it is not read", path);
+    case EACCES:
+        error_sys(e, errnum, "cannot read %.300s", path);
+        return error_hint(e,
+                          "a file is read with the rights of the user whose process or recording names it");
+    default:
+        return error_sys(e, errnum, "cannot open %.300s", path);
+    }
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Starts the opener's process, talks to it, and ends it. One that hangs in a file system cannot be ended: it is killed and
+ * left behind, so that neither a request nor the end of the program waits for it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "process/opener_client.h"
+
+#define LEFT_MAX 32                /* processes that hang, at the same time */
+#define END_NS   (20 * NS_PER_MS)  /* for a process that was killed to be gone */
+#define LOOK_NS  (100 * NS_PER_MS) /* between looks whether it waits for a CPU */
+#define STAT_MAX 4096
+#define TRIES    2
+
+extern char **environ;
+
+static struct {
+    pthread_mutex_t lock;
+    pid_t pids[LEFT_MAX];
+    unsigned n;
+} left_behind = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* Those that have ended meanwhile. With the lock held. */
+static void reap_left(void)
+{
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < left_behind.n; i++)
+        if (!waitpid(left_behind.pids[i], NULL, WNOHANG))
+            left_behind.pids[kept++] = left_behind.pids[i];
+    left_behind.n = kept;
+}
+
+static bool may_start(void)
+{
+    bool may;
+
+    pthread_mutex_lock(&left_behind.lock);
+    reap_left();
+    may = left_behind.n < LEFT_MAX;
+    pthread_mutex_unlock(&left_behind.lock);
+    return may;
+}
+
+static void leave_behind(pid_t pid)
+{
+    pthread_mutex_lock(&left_behind.lock);
+    reap_left();
+    if (left_behind.n < LEFT_MAX)
+        left_behind.pids[left_behind.n++] = pid;
+    pthread_mutex_unlock(&left_behind.lock);
+}
+
+static void set_signals(posix_spawnattr_t *attr)
+{
+    sigset_t none, all;
+
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(attr, &none);
+    posix_spawnattr_setsigdefault(attr, &all);
+    posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+}
+
+/* Nothing of ours stays open there: a terminal or a pipe would not close while it hangs. Descriptors go by way of high
+ * ones, for the socket itself may be 0, 1 or 2 where those were closed. */
+static int spawn(int socket, pid_t *pid)
+{
+    char *argv[] = { "flametop", OPENER_ARG, NULL };
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    int high = fcntl(socket, F_DUPFD_CLOEXEC, 10), failed;
+
+    if (high < 0)
+        return errno;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attr);
+    set_signals(&attr);
+    posix_spawn_file_actions_adddup2(&actions, high, 3);
+    for (int i = 0; i < 3; i++)
+        posix_spawn_file_actions_adddup2(&actions, high, i);
+    failed = posix_spawn(pid, "/proc/self/exe", &actions, &attr, argv, environ);
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&actions);
+    close(high);
+    return failed;
+}
+
+static int start(struct opener *o)
+{
+    int pair[2], failed;
+
+    if (!may_start())
+        return EAGAIN;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+        return errno;
+    failed = spawn(pair[1], &o->pid);
+    close(pair[1]);
+    if (failed) {
+        close(pair[0]);
+        return failed;
+    }
+    o->fd = pair[0];
+    o->running = true;
+    return 0;
+}
+
+void opener_stop(struct opener *o)
+{
+    const struct timespec pause = { .tv_nsec = 500000 };
+    uint64_t end_ns = clock_now_ns() + END_NS;
+    pid_t done;
+
+    if (!o->running)
+        return;
+    o->running = false;
+    close(o->fd);
+    kill(o->pid, SIGKILL);
+    while (!(done = waitpid(o->pid, NULL, WNOHANG)) && clock_now_ns() < end_ns)
+        nanosleep(&pause, NULL);
+    if (!done)
+        leave_behind(o->pid);
+}
+
+static int send_message(const struct opener *o, const struct iovec iov[3], const int *fds, unsigned n_fds)
+{
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE((OPENER_SEND_FDS + 1) * sizeof(int))];
+    } control = { 0 };
+    struct msghdr m = { .msg_iov = (struct iovec *)(uintptr_t)iov, .msg_iovlen = 3 };
+    ssize_t sent;
+
+    if (n_fds) {
+        struct cmsghdr *c = &control.align;
+        m.msg_control = control.bytes;
+        m.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(n_fds * sizeof(int));
+        memcpy(CMSG_DATA(c), fds, n_fds * sizeof(int));
+    }
+    do {
+        sent = sendmsg(o->fd, &m, MSG_NOSIGNAL);
+    } while (sent < 0 && errno == EINTR);
+    return sent >= 0 ? 0 : errno;
+}
+
+/* It runs, or waits for a CPU: then it is not the file that is slow. */
+static bool is_runnable(const struct opener *o)
+{
+    struct buf text = { 0 };
+    const char *at;
+    char path[40];
+    bool is;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)o->pid);
+    at = file_read(path, STAT_MAX, &text, NULL) ? strrchr(buf_str(&text), ')') : NULL;
+    is = at && at[1] == ' ' && at[2] == 'R';
+    buf_done(&text);
+    return is;
+}
+
+/* 0: there is something to receive. */
+static int wait_answer(const struct opener *o)
+{
+    struct pollfd fds[] = { { .fd = o->fd, .events = POLLIN }, { .fd = o->stop_fd, .events = POLLIN } };
+    uint64_t began_ns = clock_now_ns();
+
+    for (;;) {
+        int n = poll(fds, 2, (int)(LOOK_NS / NS_PER_MS));
+        uint64_t passed_ns = clock_now_ns() - began_ns;
+        if (n > 0 && fds[0].revents)
+            return 0;
+        if (n > 0 && fds[1].revents)
+            return ECANCELED;
+        if (passed_ns >= o->limit_ns && (passed_ns >= OPENER_STARVED * o->limit_ns || !is_runnable(o)))
+            return ETIMEDOUT;
+    }
+}
+
+static int receive(const struct opener *o, struct opener_reply *reply, int *fd)
+{
+    struct iovec iov = { reply, sizeof *reply };
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct msghdr m = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes
+    };
+    struct cmsghdr *c;
+    ssize_t n;
+
+    *fd = -1;
+    do {
+        n = recvmsg(o->fd, &m, MSG_CMSG_CLOEXEC);
+    } while (n < 0 && errno == EINTR);
+    c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof *fd))
+        memcpy(fd, CMSG_DATA(c), sizeof *fd);
+    if (n == (ssize_t)sizeof *reply && reply->head.magic == OPENER_MAGIC && reply->head.serial == o->serial)
+        return 0;
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+    return EPIPE;
+}
+
+/* EPIPE: its process has ended. */
+static int try_once(struct opener *o, enum opener_request_kind kind, const void *body, size_t body_n,
+                    const void *more, size_t more_n, const int *fds, unsigned n_fds, struct opened *out,
+                    int *fd)
+{
+    struct opener_head head = { .magic = OPENER_MAGIC, .kind = kind, .serial = ++o->serial };
+    struct iovec iov[] = { { &head, sizeof head },
+                           { (void *)(uintptr_t)body, body_n },
+                           { (void *)(uintptr_t)more, more_n } };
+    struct opener_reply reply;
+    int err = o->running ? 0 : start(o);
+
+    if (!o->running)
+        return err;
+    err = send_message(o, iov, fds, n_fds);
+    if (!err)
+        err = wait_answer(o);
+    if (!err)
+        err = receive(o, &reply, fd);
+    if (!err) {
+        *out = reply.opened;
+        return reply.err;
+    }
+    if (err == ETIMEDOUT)
+        log_add("a file system does not answer: process %d, which opens files, is left behind", (int)o->pid);
+    opener_stop(o);
+    return err == ETIMEDOUT || err == ECANCELED ? err : EPIPE;
+}
+
+int opener_transact(struct opener *o, enum opener_request_kind kind, const void *body, size_t body_n,
+                    const void *more, size_t more_n, const int *fds, unsigned n_fds, struct opened *out,
+                    int *fd)
+{
+    int err = EPIPE;
+
+    *fd = -1;
+    for (int i = 0; i < TRIES && err == EPIPE; i++)
+        err = try_once(o, kind, body, body_n, more, more_n, fds, n_fds, out, fd);
+    return err;
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the opener does for a request. A file is found as an O_PATH descriptor, looked at, and opened for reading with the
+ * user's rights, which is what decides whether the user may read it. The descriptor for reading stays here. */
+#include "process/opener_serve.h"
+
+#include <elf.h>
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "process/elfid.h"
+
+#define MEMORY_MAX (64u << 20)
+
+/* File systems that show the kernel, not what somebody has stored: reading there has effects, or is for root alone. */
+static bool is_kernels(long type)
+{
+    static const uint32_t types[] = {
+        PROC_SUPER_MAGIC, SYSFS_MAGIC,    TRACEFS_MAGIC,      DEBUGFS_MAGIC,       SECURITYFS_MAGIC,
+        SELINUX_MAGIC,    SMACK_MAGIC,    CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, DEVPTS_SUPER_MAGIC,
+        BINFMTFS_MAGIC,   PSTOREFS_MAGIC, EFIVARFS_MAGIC,     NSFS_MAGIC,          PIPEFS_MAGIC,
+        SOCKFS_MAGIC,     0xcafe4a11, /* bpf */
+        0x62656570,                   /* configfs */
+        0x65735543,                   /* fusectl */
+        0x19800202,                   /* mqueue */
+        0x07655821,                   /* resctrl */
+        0x67596969,                   /* rpc_pipefs */
+        0x6e667364,                   /* nfsd */
+        0xabba1974,                   /* xenfs */
+        0x09041934,                   /* anon_inodefs */
+        0x5a3c69f0,                   /* apparmorfs */
+        0x6165676c,                   /* pstore, as some kernels call it */
+        0x50494446,                   /* pidfs */
+    };
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if ((uint32_t)type == types[i])
+            return true;
+    return false;
+}
+
+static int check_kind(const struct opener_request *q, enum opener_request_kind kind, int handle,
+                      struct stat *st)
+{
+    struct statfs fs;
+
+    (void)q;
+    if (fstat(handle, st) || fstatfs(handle, &fs))
+        return errno;
+    if (!S_ISREG(st->st_mode))
+        return kind != OPENER_PATH ? EINVAL : S_ISLNK(st->st_mode) ? ELOOP : ENXIO;
+    return is_kernels((long)fs.f_type) ? EOPNOTSUPP : 0;
+}
+
+/* Readable, with the user's rights. -1 with errno. */
+static int reopen(int handle, const struct rights *rights, bool confined)
+{
+    char self[40];
+    int fd, saved;
+
+    if (confined && !rights_take(rights))
+        return -1;
+    snprintf(self, sizeof self, "/proc/self/fd/%d", handle);
+    fd = open(self, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    saved = errno;
+    if (confined)
+        rights_return();
+    errno = saved;
+    return fd;
+}
+
+/* The machine's number is at the same place in files of 32 and of 64 bits. */
+static void read_head(int fd, struct opened *out)
+{
+    const unsigned char order = __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB;
+    Elf32_Ehdr head;
+
+    out->elf = file_is_elf(fd);
+    if (!out->elf)
+        return;
+    out->id_size = (uint8_t)elfid_read(fd, out->id);
+    if (pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head && head.e_ident[EI_DATA] == order)
+        out->machine = head.e_machine;
+}
+
+static int copy_file(int from, uint64_t most)
+{
+    int to = memfd_create("flametop-copy", MFD_CLOEXEC);
+    char *piece = mem_alloc(65536);
+    bool ok = to >= 0;
+    off_t at = 0;
+
+    while (ok && (uint64_t)at < most) {
+        uint64_t left = most - (uint64_t)at;
+        ssize_t n = pread(from, piece, left < 65536 ? (size_t)left : 65536, at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        ok = n >= 0 && file_write_all(to, piece, (size_t)n, NULL);
+        if (n <= 0)
+            break;
+        at += n;
+    }
+    mem_free(piece);
+    if (ok)
+        return to;
+    if (to >= 0)
+        close(to);
+    errno = EIO;
+    return -1;
+}
+
+/* Takes handle. 0 or errno; *fd: what the caller gets. */
+static int take(const struct finding *f, enum opener_request_kind kind, int handle, struct opened *out,
+                int *fd)
+{
+    int err = check_kind(f->q, kind, handle, &out->st), readable = -1;
+
+    if (!err && kind == OPENER_MODULE)
+        err = find_check(f, handle, &out->st);
+    if (!err && (readable = reopen(handle, f->rights, f->confined)) < 0)
+        err = errno;
+    if (!err && kind == OPENER_MODULE)
+        err = find_check_generation(f, readable);
+    if (!err) {
+        out->rights = *f->rights;
+        read_head(readable, out);
+        *fd = f->q->copy ? copy_file(readable, f->q->copy) : handle;
+        err = *fd < 0 ? errno : 0;
+    }
+    if (readable >= 0)
+        close(readable);
+    if (*fd != handle)
+        close(handle);
+    return err;
+}
+
+/* ---- on behalf of whom ---- */
+
+static bool same_link(int dir, const char *name, const char *ours)
+{
+    char theirs[256], own[256];
+    ssize_t n = readlinkat(dir, name, theirs, sizeof theirs), m = readlink(ours, own, sizeof own);
+
+    return n > 0 && n == m && !memcmp(theirs, own, (size_t)n);
+}
+
+/* Whether the process sees the files that we see. */
+static bool shares_our_root(int proc_dir)
+{
+    return same_link(proc_dir, "ns/mnt", "/proc/self/ns/mnt") &&
+           same_link(proc_dir, "root", "/proc/self/root");
+}
+
+/* Of a process that has ended, only its user may be known. Root may have been root of a container: it has root's rights for
+ * the very file that it had mapped, and for others those of nobody. */
+static int rights_of_ended(const struct opener_request *q, struct rights *out)
+{
+    uint32_t uid = q->user.user ? q->user.user - 1 : RIGHTS_NOBODY;
+
+    *out = rights_of_user(uid || (q->live && q->ino) ? uid : RIGHTS_NOBODY, RIGHTS_NOBODY);
+    return 0;
+}
+
+/* Root in a container is not root of our files: there it has the rights of nobody. */
+static int rights_of_live(const struct opener_request *q, struct rights *out)
+{
+    char path[24];
+    int dir, err = 0;
+
+    snprintf(path, sizeof path, "/proc/%u", q->user.pid);
+    dir = q->user.pid ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (dir < 0)
+        return rights_of_ended(q, out);
+    if (!rights_of_process(dir, out))
+        err = errno;
+    else if (!out->uid && q->path[0] && strncmp(q->root, "/proc/", 6) && !shares_our_root(dir))
+        *out = rights_of_user(RIGHTS_NOBODY, RIGHTS_NOBODY);
+    close(dir);
+    return err == ESRCH || err == ENOENT ? rights_of_ended(q, out) : err;
+}
+
+static int find_rights(const struct opener_request *q, struct rights *out)
+{
+    int err = 0;
+
+    switch (q->user.kind) {
+    case OPENER_FOR_US:
+        *out = (struct rights){ .own = true };
+        return 0;
+    case OPENER_FOR_STARTER:
+        rights_of_starter(out);
+        break;
+    default:
+        err = rights_of_live(q, out);
+    }
+    rights_weaken(out, q->user.named_by);
+    return err;
+}
+
+/* The process may have become another user's since its rights were read: nothing that was found counts then. */
+static bool are_rights_the_same(const struct opener_request *q, const struct rights *before)
+{
+    struct rights now;
+
+    return q->user.kind != OPENER_FOR_PROCESS ||
+           (!find_rights(q, &now) && now.uid == before->uid && now.gid == before->gid);
+}
+
+/* ---- the requests ---- */
+
+static int open_path(struct finding *f, struct opened *out, int *fd)
+{
+    int handle = find_path(f, f->q->root, f->q->path, f->q->links);
+
+    return handle < 0 ? errno : take(f, OPENER_PATH, handle, out, fd);
+}
+
+/* The last way's error, unless an earlier one says more than that nothing is there. */
+static int open_module(struct finding *f, struct opened *out, int *fd)
+{
+    int err = ENOENT, refused = 0;
+    bool more = true;
+
+    for (unsigned way = 0; more; way++) {
+        int handle = find_module(f, way, &more);
+        err = handle < 0 ? errno : take(f, OPENER_MODULE, handle, out, fd);
+        if (!err)
+            return 0;
+        if (err == EOPNOTSUPP || err == EACCES)
+            refused = err;
+    }
+    return err == ENOENT && refused ? refused : err;
+}
+
+static int open_program(struct finding *f, struct opened *out, int *fd)
+{
+    char link[32];
+    int handle;
+
+    snprintf(link, sizeof link, "/proc/%u/exe", f->q->user.pid);
+    handle = open(link, O_PATH | O_CLOEXEC);
+    return handle < 0 ? errno : take(f, OPENER_PROGRAM, handle, out, fd);
+}
+
+static int copy_memory(const struct opener_request *q, int *fd)
+{
+    void *bytes = q->size && q->size <= MEMORY_MAX ? mem_try_array((size_t)q->size, 1) : NULL;
+    struct iovec to = { bytes, (size_t)q->size }, from = { (void *)(uintptr_t)q->address, (size_t)q->size };
+    ssize_t n;
+    int err = 0;
+
+    if (!bytes)
+        return ENOMEM;
+    n = process_vm_readv((pid_t)q->user.pid, &to, 1, &from, 1, 0);
+    if (n <= 0)
+        err = n ? errno : EFAULT;
+    if (!err && ((*fd = memfd_create("flametop-code", MFD_CLOEXEC)) < 0 ||
+                 !file_write_all(*fd, bytes, (size_t)n, NULL)))
+        err = ENOMEM;
+    mem_free(bytes);
+    return err;
+}
+
+int opener_serve(enum opener_request_kind kind, const struct opener_request *q, int given, bool confined,
+                 struct opened *out, int *fd)
+{
+    struct rights rights = { .own = true };
+    struct finding f = { .q = q, .rights = &rights, .confined = confined };
+    int err = 0;
+
+    *fd = -1;
+    memset(out, 0, sizeof *out);
+    if (kind == OPENER_AGAIN)
+        return given < 0 ? EBADF : fstat(given, &out->st) ? errno : 0;
+    if (kind == OPENER_MEMORY)
+        return copy_memory(q, fd);
+    err = find_rights(q, &rights);
+    if (!err)
+        err = kind == OPENER_PATH     ? open_path(&f, out, fd)
+              : kind == OPENER_MODULE ? open_module(&f, out, fd)
+                                      : open_program(&f, out, fd);
+    if (!err && !are_rights_the_same(q, &rights))
+        err = EAGAIN;
+    if (err && *fd >= 0) {
+        close(*fd);
+        *fd = -1;
+    }
+    return err;
+}
+
+static bool is_path_only(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    return flags >= 0 && (flags & O_PATH);
+}
+
+static int send_all(int socket, const char *bytes, size_t n, const int *fds, unsigned n_fds)
+{
+    struct iovec iov = { (void *)(uintptr_t)bytes, n };
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(OPENER_SEND_FDS * sizeof(int))];
+    } control = { 0 };
+    struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+    ssize_t sent;
+
+    if (n_fds) {
+        struct cmsghdr *c = &control.align;
+        m.msg_control = control.bytes;
+        m.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(n_fds * sizeof(int));
+        memcpy(CMSG_DATA(c), fds, n_fds * sizeof(int));
+    }
+    do {
+        sent = sendmsg(socket, &m, MSG_NOSIGNAL);
+    } while (sent < 0 && errno == EINTR);
+    return sent == (ssize_t)n ? 0 : sent < 0 ? errno : EMSGSIZE;
+}
+
+int opener_forward(const struct opener_parcel *p, const char *bytes, const int *fds, unsigned n_fds,
+                   bool confined)
+{
+    int out[OPENER_SEND_FDS], opened[OPENER_SEND_FDS], err = 0;
+    unsigned n, n_opened = 0;
+
+    if (!n_fds || n_fds > OPENER_SEND_FDS + 1)
+        return EINVAL;
+    for (n = 0; n + 1 < n_fds && !err; n++) {
+        out[n] = fds[n + 1];
+        if (!is_path_only(out[n]))
+            continue;
+        out[n] = reopen(fds[n + 1], &p->rights[n], confined);
+        if (out[n] < 0)
+            err = errno;
+        else
+            opened[n_opened++] = out[n];
+    }
+    if (!err)
+        err = send_all(fds[0], bytes, p->bytes_n, out, n);
+    while (n_opened)
+        close(opened[--n_opened]);
+    return err;
+}
