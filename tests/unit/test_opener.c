@@ -1,0 +1,611 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* With whose rights files are opened, and what happens when a file system does not answer. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <grp.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/sysmacros.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "hung_fuse.h"
+#include "opened.h"
+#include "process/opener.h"
+#include "symbols/perfmap.h"
+
+#define SOMEBODY   12345
+#define LIMIT_NS   (200 * NS_PER_MS)
+#define PATIENT_NS (30 * NS_PER_SEC)
+
+static char dir[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    strcpy(dir, "/tmp/flametop-opener-XXXXXX");
+    opener_set_limits(-1, PATIENT_NS);
+    return mkdtemp(dir) && !chmod(dir, 0755) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    char command[128];
+
+    (void)state;
+    opener_end();
+    unsetenv("SUDO_UID");
+    unsetenv("SUDO_GID");
+    snprintf(command, sizeof command, "rm -rf '%s'", dir);
+    return system(command);
+}
+
+static const char *in_dir(const char *name)
+{
+    static char paths[4][256];
+    static int next;
+    char *path = paths[next++ % 4];
+
+    snprintf(path, sizeof paths[0], "%s/%s", dir, name);
+    return path;
+}
+
+static const char *write_file(const char *name, const char *text, mode_t mode)
+{
+    const char *path = in_dir(name);
+    FILE *f = fopen(path, "w");
+
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(chmod(path, mode), 0);
+    return path;
+}
+
+static void need_root(void)
+{
+    if (geteuid()) {
+        print_message("needs root, to open files for others\n");
+        skip();
+    }
+}
+
+static void assert_text(int fd, const char *text)
+{
+    char got[64] = "";
+    int readable = opened_readable(fd);
+
+    assert_true(readable >= 0);
+    assert_true(read(readable, got, sizeof got - 1) >= 0);
+    assert_string_equal(got, text);
+    close(readable);
+}
+
+static void assert_refused(int fd, int err)
+{
+    assert_int_equal(fd, -1);
+    assert_int_equal(errno, err);
+}
+
+/* A process of another user, with what `set` does before it becomes one; it waits until it is killed. */
+static pid_t start_somebody(uid_t uid, void (*set)(void))
+{
+    int ready[2];
+    char byte = 0;
+    pid_t pid;
+
+    assert_int_equal(pipe(ready), 0);
+    pid = fork();
+    if (!pid) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (set)
+            set();
+        if (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid) || write(ready[1], "y", 1) != 1)
+            _exit(1);
+        pause();
+        _exit(0);
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    return pid;
+}
+
+static void end(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static struct opener_user for_process(pid_t pid)
+{
+    return (struct opener_user){ .kind = OPENER_FOR_PROCESS, .pid = (uint32_t)pid };
+}
+
+static const char *root_of(pid_t pid)
+{
+    static char root[40];
+
+    snprintf(root, sizeof root, "/proc/%d/root", (int)pid);
+    return root;
+}
+
+/* ---- whose rights ---- */
+
+static void of_a_setuid_program_the_rights_are_of_who_started_it(void **state)
+{
+    static const struct {
+        const char *status;
+        uint32_t uid, gid, n_groups;
+    } rows[] = {
+        { "Name:\tx\nUid:\t1000\t0\t0\t0\nGid:\t1000\t1000\t1000\t1000\nGroups:\t4 27 \n", 1000, 1000, 2 },
+        { "Name:\tx\nUid:\t0\t33\t0\t33\nGid:\t0\t34\t0\t34\nGroups:\t \nNStgid:\t1\n", 33, 34, 0 },
+        { "Name:\tx\nUid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nGroups:\t0 \n", 0, 0, 1 },
+        { "Name:\tx\nUid:\t1000\t1000\t1000\t1000\nGid:\t1000\t42\t42\t42\nGroups:\t1000 \n", 1000, 1000, 1 },
+    };
+    struct rights r;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_true(rights_parse_status(rows[i].status, &r));
+        assert_int_equal(r.uid, rows[i].uid);
+        assert_int_equal(r.gid, rows[i].gid);
+        assert_int_equal(r.n_groups, rows[i].n_groups);
+        assert_false(r.own);
+    }
+    assert_false(rights_parse_status("Name:\tx\nUid:\t1\t2\n", &r));
+}
+
+static void more_groups_than_fit_are_fewer_rights(void **state)
+{
+    char status[4096] = "N:\nUid:\t1\t1\t1\t1\nGid:\t1\t1\t1\t1\nGroups:\t";
+    struct rights r;
+
+    (void)state;
+    for (int i = 0; i < 200; i++)
+        snprintf(status + strlen(status), sizeof status - strlen(status), "%d ", i);
+    assert_true(rights_parse_status(status, &r));
+    assert_int_equal(r.n_groups, RIGHTS_GROUPS_MAX);
+    assert_int_equal(r.groups[RIGHTS_GROUPS_MAX - 1], RIGHTS_GROUPS_MAX - 1);
+}
+
+static void a_file_is_opened_with_the_rights_of_the_process(void **state)
+{
+    struct opener_user user;
+    pid_t pid;
+
+    (void)state;
+    need_root();
+    write_file("secret", "secret", 0600);
+    write_file("shared", "shared", 0644);
+    pid = start_somebody(SOMEBODY, NULL);
+    user = for_process(pid);
+    assert_refused(opener_open(&user, root_of(pid), in_dir("secret"), true), EACCES);
+    assert_refused(opener_open(&user, "/", in_dir("secret"), true), EACCES);
+    assert_text(opener_open(&user, root_of(pid), in_dir("shared"), true), "shared");
+    assert_int_equal(chown(in_dir("secret"), SOMEBODY, 0), 0);
+    assert_text(opener_open(&user, root_of(pid), in_dir("secret"), true), "secret");
+    end(pid);
+    /* afterwards the opener has its own rights again */
+    user = (struct opener_user){ .kind = OPENER_FOR_US };
+    assert_int_equal(chown(in_dir("secret"), 0, 0), 0);
+    assert_text(opener_open(&user, "/", in_dir("secret"), true), "secret");
+}
+
+static void a_folder_that_the_process_may_not_enter_hides_its_files(void **state)
+{
+    struct opener_user user;
+    pid_t pid;
+
+    (void)state;
+    need_root();
+    assert_int_equal(mkdir(in_dir("closed"), 0700), 0);
+    write_file("closed/file", "shared", 0644);
+    pid = start_somebody(SOMEBODY, NULL);
+    user = for_process(pid);
+    assert_refused(opener_open(&user, root_of(pid), in_dir("closed/file"), true), EACCES);
+    end(pid);
+}
+
+static void a_program_that_only_runs_is_not_read(void **state)
+{
+    struct module like = { .kind = MODULE_FILE, .live = true };
+    struct stat st;
+    pid_t pid;
+    struct module *m;
+
+    (void)state;
+    need_root();
+    like.path = write_file("prog", "code", 0711);
+    assert_int_equal(stat(like.path, &st), 0);
+    like.ino = st.st_ino;
+    like.maj = major(st.st_dev);
+    like.min = minor(st.st_dev);
+    pid = start_somebody(SOMEBODY, NULL);
+    like.pid = (uint32_t)pid;
+    m = module_new(&like);
+    assert_refused(module_open(m, NULL), EACCES);
+    assert_int_equal(chmod(m->path, 0755), 0);
+    assert_text(module_open(m, NULL), "code");
+    module_put(m);
+    end(pid);
+}
+
+static void a_process_that_has_ended_has_the_rights_of_its_user(void **state)
+{
+    struct opener_user user = for_process(0x7ffffff0);
+
+    (void)state;
+    need_root();
+    write_file("own", "own", 0600);
+    assert_int_equal(chown(in_dir("own"), SOMEBODY, 0), 0);
+    assert_refused(opener_open(&user, "/", in_dir("own"), true), EACCES);
+    user.user = SOMEBODY + 1;
+    assert_text(opener_open(&user, "/", in_dir("own"), true), "own");
+    /* root may have been that of a container */
+    write_file("secret", "secret", 0600);
+    user.user = 1;
+    assert_refused(opener_open(&user, "/", in_dir("secret"), true), EACCES);
+}
+
+static void what_a_strangers_file_names_is_opened_with_the_strangers_rights(void **state)
+{
+    struct opener_user user = for_process(getpid());
+
+    (void)state;
+    need_root();
+    write_file("secret", "secret", 0600);
+    assert_text(opener_open(&user, "/", in_dir("secret"), true), "secret");
+    user.named_by = SOMEBODY;
+    assert_refused(opener_open(&user, "/", in_dir("secret"), true), EACCES);
+    user.kind = OPENER_FOR_STARTER;
+    assert_refused(opener_open(&user, "/", in_dir("secret"), true), EACCES);
+}
+
+static void a_recordings_files_are_opened_with_the_rights_of_the_starter(void **state)
+{
+    struct module *m;
+
+    (void)state;
+    need_root();
+    m = module_new(&(struct module){ .kind = MODULE_FILE, .path = write_file("secret", "secret", 0600) });
+    assert_text(module_open(m, NULL), "secret");
+    opener_end(); /* it has its environment from its start */
+    setenv("SUDO_UID", "12345", 1);
+    setenv("SUDO_GID", "12345", 1);
+    assert_refused(module_open(m, NULL), EACCES);
+    opener_end();
+    setenv("SUDO_UID", "all", 1);
+    assert_refused(module_open(m, NULL), EACCES);
+    opener_end();
+    setenv("SUDO_UID", "12345", 1);
+    assert_int_equal(chown(m->path, SOMEBODY, SOMEBODY), 0);
+    assert_text(module_open(m, NULL), "secret");
+    module_put(m);
+}
+
+/* ---- namespaces of the stranger's ---- */
+
+static char secret_path[256];
+
+/* What a stranger does in a user namespace is done here as root before the user changes: not every machine lets users
+ * make one. */
+static void mount_secret_over_map(void)
+{
+    char map[64];
+    int fd;
+
+    snprintf(map, sizeof map, "/tmp/perf-%d.map", (int)getpid());
+    if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+        _exit(1);
+    fd = open(secret_path, O_PATH);
+    if (fd < 0 || mount("none", "/tmp", "tmpfs", 0, NULL))
+        _exit(1);
+    close(open(map, O_WRONLY | O_CREAT, 0644));
+    snprintf(secret_path, sizeof secret_path, "/proc/self/fd/%d", fd);
+    if (mount(secret_path, map, NULL, MS_BIND, NULL))
+        _exit(1);
+}
+
+static void a_mount_over_a_perf_map_shows_nothing_more(void **state)
+{
+    struct error e = { 0 };
+    pid_t pid;
+    int fd;
+
+    (void)state;
+    need_root();
+    strcpy(secret_path, write_file("secret", "root:*:1:", 0600));
+    pid = start_somebody(SOMEBODY, mount_secret_over_map);
+    fd = perfmap_open((uint32_t)pid, &e);
+    assert_int_equal(fd, -1);
+    assert_int_equal(e.class, ERROR_PERMISSION);
+    /* the same, where the file is for all to read: so it was the right one that was refused */
+    assert_int_equal(chmod(in_dir("secret"), 0644), 0);
+    assert_text(perfmap_open((uint32_t)pid, &e), "root:*:1:");
+    end(pid);
+}
+
+static void change_root_alone(void)
+{
+    if (unshare(CLONE_NEWNS))
+        _exit(1);
+}
+
+static void root_of_a_container_is_nobody_among_our_files(void **state)
+{
+    struct opener_user user;
+    pid_t pid;
+
+    (void)state;
+    need_root();
+    write_file("secret", "secret", 0600);
+    pid = start_somebody(0, change_root_alone);
+    user = for_process(pid);
+    assert_refused(opener_open(&user, "/", in_dir("secret"), true), EACCES);
+    assert_text(opener_open(&user, root_of(pid), in_dir("secret"), true), "secret");
+    end(pid);
+}
+
+/* ---- what is no file ---- */
+
+static void the_kernels_own_files_are_not_read(void **state)
+{
+    static const char *const paths[] = { "/proc/version", "/proc/self/environ", "/sys/kernel/notes" };
+    const struct opener_user us = { .kind = OPENER_FOR_US };
+    struct error e = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        assert_refused(opener_open(&us, "/", paths[i], true), EOPNOTSUPP);
+        opener_error(&e, EOPNOTSUPP, paths[i]);
+        assert_non_null(strstr(e.text, paths[i]));
+    }
+    assert_refused(opener_open(&us, "/", "/dev/null", true), ENXIO);
+    assert_refused(opener_copy(&us, "/", "/proc/version", 100, NULL), EOPNOTSUPP);
+}
+
+static void a_recording_that_names_the_kernels_log_does_not_read_it(void **state)
+{
+    struct module *m = module_new(&(struct module){ .kind = MODULE_FILE, .path = "/proc/kmsg" });
+
+    (void)state;
+    assert_refused(module_open(m, NULL), EOPNOTSUPP);
+    module_put(m);
+}
+
+/* ---- what comes back ---- */
+
+static void nothing_that_comes_back_can_be_read(void **state)
+{
+    const struct opener_user us = { .kind = OPENER_FOR_US };
+    struct opened of;
+    struct stat st;
+    char byte;
+    int fd, copy;
+
+    (void)state;
+    write_file("file", "text", 0644);
+    assert_int_equal(stat(in_dir("file"), &st), 0);
+    fd = opener_open(&us, "/", in_dir("file"), true);
+    assert_true(fd >= 0);
+    assert_int_equal(read(fd, &byte, 1), -1);
+    assert_int_equal(errno, EBADF);
+    assert_true(opened_facts(fd, &of));
+    assert_int_equal(of.st.st_ino, st.st_ino);
+    assert_int_equal(of.st.st_size, 4);
+    assert_false(of.elf);
+    copy = opener_dup(fd);
+    assert_true(copy >= 0 && copy != fd);
+    write_file("file", "longer text", 0644);
+    assert_true(opener_look_again(fd, &of));
+    assert_int_equal(of.st.st_size, 11);
+    assert_true(opened_facts(copy, &of));
+    assert_int_equal(of.st.st_size, 4);
+    close(copy);
+    close(fd);
+}
+
+static void facts_of_our_program_are_known(void **state)
+{
+    struct opened of, ours;
+    int fd = opener_program((uint32_t)getpid()), self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+    (void)state;
+    assert_true(fd >= 0 && self >= 0);
+    assert_true(opened_facts(fd, &of) && opened_facts(self, &ours));
+    assert_true(of.elf && of.machine);
+    assert_int_equal(of.id_size, ours.id_size);
+    assert_memory_equal(of.id, ours.id, sizeof of.id);
+    assert_int_equal(of.st.st_ino, ours.st.st_ino);
+    close(fd);
+    close(self);
+}
+
+static void a_copy_has_what_was_asked_for(void **state)
+{
+    const struct opener_user us = { .kind = OPENER_FOR_US };
+    struct opened of;
+    char text[32] = "";
+    int fd;
+
+    (void)state;
+    write_file("file", "0123456789", 0644);
+    fd = opener_copy(&us, "/", in_dir("file"), 4, &of);
+    assert_int_equal(pread(fd, text, sizeof text, 0), 4);
+    assert_memory_equal(text, "0123", 4);
+    assert_int_equal(of.st.st_size, 10);
+    close(fd);
+    fd = opener_memory((uint32_t)getpid(), (uintptr_t)dir, 4);
+    assert_int_equal(pread(fd, text, sizeof text, 0), 4);
+    assert_memory_equal(text, dir, 4);
+    close(fd);
+    assert_refused(opener_memory((uint32_t)getpid(), 16, 4), EFAULT);
+}
+
+static int receive_fd(int socket, char *text, size_t cap)
+{
+    struct iovec iov = { text, cap };
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(2 * sizeof(int))];
+    } control;
+    struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes };
+    int fds[2];
+
+    assert_true(recvmsg(socket, &m, 0) > 0);
+    assert_non_null(CMSG_FIRSTHDR(&m));
+    memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof fds);
+    close(fds[1]);
+    return fds[0];
+}
+
+static void what_is_sent_can_be_read_by_who_gets_it(void **state)
+{
+    const struct opener_user us = { .kind = OPENER_FOR_US };
+    int pair[2], fds[2], got;
+    char text[32] = "";
+
+    (void)state;
+    write_file("file", "text", 0644);
+    fds[0] = opener_open(&us, "/", in_dir("file"), true);
+    fds[1] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+    assert_true(opener_send(pair[0], "head", 4, "body", 4, fds, 2));
+    got = receive_fd(pair[1], text, sizeof text);
+    assert_string_equal(text, "headbody");
+    assert_int_equal(pread(got, text, sizeof text, 0), 4);
+    assert_memory_equal(text, "text", 4);
+    close(got);
+    close(fds[0]);
+    close(fds[1]);
+    close(pair[0]);
+    close(pair[1]);
+}
+
+/* ---- file systems that do not answer ---- */
+
+/* /proc/PID/stat's third field; 0: there is none. */
+static char state_of(pid_t pid)
+{
+    char path[40], text[512] = "", state = 0;
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    f = fopen(path, "r");
+    if (f && fgets(text, sizeof text, f) && strrchr(text, ')'))
+        state = strrchr(text, ')')[2];
+    if (f)
+        fclose(f);
+    return state;
+}
+
+static void a_hung_file_keeps_nobody_waiting(void **state)
+{
+    const struct opener_user us = { .kind = OPENER_FOR_US };
+    struct hung_fuse fuse;
+    uint64_t end_ns;
+    pid_t first;
+
+    (void)state;
+    if (!hung_fuse_start(&fuse)) {
+        print_message("this machine mounts no file systems in user space\n");
+        skip();
+    }
+    write_file("file", "text", 0644);
+    /* one that answers */
+    opener_set_limits(-1, PATIENT_NS);
+    assert_text(opener_open(&us, fuse.dir, "/f0", true), FUSE_TEXT);
+    first = opener_pid();
+    assert_true(first > 0);
+    /* one that does not, and then any other */
+    opener_set_limits(-1, LIMIT_NS);
+    assert_refused(opener_open(&us, fuse.dir, "/f1", true), ETIMEDOUT);
+    assert_int_equal(opener_pid(), 0);
+    opener_set_limits(-1, PATIENT_NS);
+    assert_text(opener_open(&us, "/", in_dir("file"), true), "text");
+    assert_int_not_equal(opener_pid(), first);
+    /* after two of them their folder is not asked any more; others are */
+    opener_set_limits(-1, LIMIT_NS);
+    assert_refused(opener_open(&us, fuse.dir, "/f3", true), ETIMEDOUT);
+    assert_refused(opener_open(&us, fuse.dir, "/f5", true), EBUSY);
+    opener_set_limits(-1, PATIENT_NS);
+    assert_text(opener_open(&us, "/", in_dir("file"), true), "text");
+    /* with the file system ends who waited for it, and is reaped by whoever starts the next */
+    hung_fuse_stop(&fuse);
+    for (end_ns = clock_now_ns() + PATIENT_NS; state_of(first) && clock_now_ns() < end_ns;) {
+        opener_end();
+        assert_text(opener_open(&us, "/", in_dir("file"), true), "text");
+    }
+    assert_int_equal(state_of(first), 0);
+}
+
+static void who_must_stop_does_not_wait_for_a_hung_file(void **state)
+{
+    const struct opener_user us = { .kind = OPENER_FOR_US };
+    struct hung_fuse fuse;
+    int stop[2];
+
+    (void)state;
+    if (!hung_fuse_start(&fuse)) {
+        print_message("this machine mounts no file systems in user space\n");
+        skip();
+    }
+    assert_int_equal(pipe(stop), 0);
+    assert_int_equal(write(stop[1], "x", 1), 1);
+    opener_set_limits(stop[0], UINT64_MAX / 8);
+    assert_refused(opener_open(&us, fuse.dir, "/f1", true), ECANCELED);
+    hung_fuse_stop(&fuse);
+    close(stop[0]);
+    close(stop[1]);
+}
+
+static void an_opener_that_was_killed_is_replaced(void **state)
+{
+    const struct opener_user us = { .kind = OPENER_FOR_US };
+
+    (void)state;
+    write_file("file", "text", 0644);
+    assert_text(opener_open(&us, "/", in_dir("file"), true), "text");
+    kill(opener_pid(), SIGKILL);
+    assert_text(opener_open(&us, "/", in_dir("file"), true), "text");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_a_setuid_program_the_rights_are_of_who_started_it),
+        cmocka_unit_test(more_groups_than_fit_are_fewer_rights),
+        TEST(a_file_is_opened_with_the_rights_of_the_process),
+        TEST(a_folder_that_the_process_may_not_enter_hides_its_files),
+        TEST(a_program_that_only_runs_is_not_read),
+        TEST(a_process_that_has_ended_has_the_rights_of_its_user),
+        TEST(what_a_strangers_file_names_is_opened_with_the_strangers_rights),
+        TEST(a_recordings_files_are_opened_with_the_rights_of_the_starter),
+        TEST(a_mount_over_a_perf_map_shows_nothing_more),
+        TEST(root_of_a_container_is_nobody_among_our_files),
+        TEST(the_kernels_own_files_are_not_read),
+        TEST(a_recording_that_names_the_kernels_log_does_not_read_it),
+        TEST(nothing_that_comes_back_can_be_read),
+        TEST(facts_of_our_program_are_known),
+        TEST(a_copy_has_what_was_asked_for),
+        TEST(what_is_sent_can_be_read_by_who_gets_it),
+        TEST(a_hung_file_keeps_nobody_waiting),
+        TEST(who_must_stop_does_not_wait_for_a_hung_file),
+        TEST(an_opener_that_was_killed_is_replaced),
+    };
+
+    if (argc > 1 && !strcmp(argv[1], OPENER_ARG))
+        opener_main(3);
+    opener_enable();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
