@@ -1,0 +1,234 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What root's flametop opens for a stranger: no file that the stranger may not read, whatever names it; and a file system
+of the stranger's that does not answer keeps nobody waiting."""
+import ctypes
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+import machine as m
+from hungfs import HungFileSystem
+from ptyscreen import PROGRAM, Screen, run
+
+STRANGER = 4321
+IN_OPEN = 0x20
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+BURN = """
+volatile unsigned long n;
+static inline __attribute__((always_inline)) void inner(void) { for (int i = 0; i < 1000; i++) n += (unsigned long)i; }
+__attribute__((noinline)) void outer_function(void) { for (int i = 0; i < 1000; i++) inner(); }
+int main(void) { for (;;) outer_function(); }
+"""
+# x86-64 and arm64: a jump to itself
+JIT = """
+#include <string.h>
+#include <sys/mman.h>
+int main(void)
+{
+#ifdef __x86_64__
+    static const unsigned char code[] = { 0xeb, 0xfe };
+#else
+    static const unsigned char code[] = { 0, 0, 0, 0x14 };
+#endif
+    void *p = mmap((void *)0x7e0000000000, 4096, 7, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memcpy(p, code, sizeof code);
+    __builtin___clear_cache((char *)p, (char *)p + 64);
+    ((void (*)(void))p)();
+}
+"""
+
+
+class Watch:
+    """Counts how often a file is opened to be read."""
+
+    def __init__(self, path):
+        self.fd = LIBC.inotify_init1(os.O_NONBLOCK)
+        assert self.fd >= 0 and LIBC.inotify_add_watch(self.fd, path.encode(), IN_OPEN) >= 0
+
+    def count(self):
+        n = 0
+        while True:
+            try:
+                events = os.read(self.fd, 65536)
+            except BlockingIOError:
+                return n
+            at = 0
+            while at < len(events):
+                at += 16 + struct.unpack_from("iIII", events, at)[3]
+                n += 1
+
+
+def compile_to(name, source, *flags):
+    with open(m.path(name + ".c"), "w") as f:
+        f.write(source)
+    subprocess.run(["cc", "-O1", *flags, "-o", m.path(name), m.path(name + ".c")], check=True)
+    return m.path(name)
+
+
+def become_stranger():
+    os.setgroups([])
+    os.setresgid(STRANGER, STRANGER, STRANGER)
+    os.setresuid(STRANGER, STRANGER, STRANGER)
+
+
+def secret(name, text="secret\n"):
+    """For root alone to read, but in a folder of everybody's."""
+    with open(m.path(name), "w") as f:
+        f.write(text)
+    os.chmod(m.path(name), 0o600)
+    return m.path(name)
+
+
+def opened_while(path, process, *args):
+    """How often flametop opens the path while it profiles the process; and what it writes."""
+    watch = Watch(path)
+    out = m.flametop("--no-cache", "-e", "cpu-clock", "-p", str(process.pid), "--duration", "2", *args)[1]
+    return watch.count(), out
+
+
+def refused_then_read(path, process, *args):
+    """While it is for root alone it is not opened; when it is for all it is: the test would see it."""
+    opened, out = opened_while(path, process, *args)
+    assert opened == 0, "%s was opened %d times" % (path, opened)
+    os.chmod(path, 0o644)
+    opened, _ = opened_while(path, process, *args)
+    assert opened, "%s is never opened: this tests nothing" % path
+    return out
+
+
+def split_debug_file():
+    """the file that a stranger's program names as its .dwo is opened with the stranger's rights"""
+    m.need_events()
+    m.need_root()
+    path = secret("split.secret")
+    with open(m.path("split.c"), "w") as f:
+        f.write(BURN)
+    asm, obj, program = m.path("split.s"), m.path("split.o"), m.path("split")
+    subprocess.run(["cc", "-O1", "-g", "-gsplit-dwarf", "-S", "-o", asm, m.path("split.c")], check=True)
+    with open(asm) as f:
+        text, n = re.subn(r'"[^"\n]*\.dwo"', '"%s"' % path, f.read())
+    if not n:
+        raise m.Skip("this compiler writes no split debug information")
+    with open(asm, "w") as f:
+        f.write(text)
+    subprocess.run(["cc", "-c", "-o", obj, asm], check=True)
+    subprocess.run(["objcopy", "--strip-dwo", obj], check=True)
+    subprocess.run(["cc", "-o", program, obj], check=True)
+    load = m.start(program, preexec_fn=become_stranger)
+    assert "outer_function" in refused_then_read(path, load)
+    m.stop(load)
+
+
+def debug_link():
+    """so is what a debug link leads to"""
+    m.need_events()
+    m.need_root()
+    program = compile_to("linked", BURN)
+    debug = m.path("linked.debug")
+    subprocess.run(["objcopy", "--only-keep-debug", program, debug], check=True)
+    subprocess.run(["objcopy", "--strip-all", "--add-gnu-debuglink=" + debug, program], check=True)
+    os.rename(debug, secret("link.secret"))
+    os.chmod(m.path("link.secret"), 0o600)
+    os.symlink(m.path("link.secret"), debug)
+    load = m.start(program, preexec_fn=become_stranger)
+    refused_then_read(m.path("link.secret"), load)
+    m.stop(load)
+
+
+def source_file():
+    """so is a source file, for which its program has any name that it likes"""
+    m.need_events()
+    m.need_root()
+    path = secret("source.secret", "top secret line\n" * 9)
+    os.utime(path, (0, 0))
+    with open(m.path("named.c"), "w") as f:
+        f.write('#line 1 "%s"\n%s' % (path, BURN))
+    subprocess.run(["cc", "-O0", "-g", "-o", m.path("named"), m.path("named.c")], check=True)
+    load = m.start(m.path("named"), preexec_fn=become_stranger)
+    out = refused_then_read(path, load, "--export", "annotate", "-o", "-")
+    assert "top secret" not in out
+    m.stop(load)
+
+
+def mount_over_perf_map():
+    """a perf map over which a stranger has mounted another file is opened with the stranger's rights"""
+    m.need_events()
+    m.need_root()
+    program = compile_to("jit", JIT)
+    path = secret("map.secret", "7e0000000000 1000 name_in_the_secret\n")
+
+    def hide():
+        if LIBC.unshare(0x20000) or LIBC.mount(b"none", b"/", None, 0x4000 | 0x40000, None):
+            os._exit(1)
+        mine = "/tmp/perf-%d.map" % os.getpid()
+        with open(mine, "w") as f:
+            os.fchown(f.fileno(), STRANGER, STRANGER)
+        if LIBC.mount(path.encode(), mine.encode(), None, 0x1000, None):
+            os._exit(1)
+        become_stranger()
+
+    load = m.start(program, preexec_fn=hide)
+    try:
+        assert "name_in_the_secret" not in refused_then_read(path, load)
+        # its names, when it may be read, are what a map is for
+        assert "name_in_the_secret" in opened_while(path, load)[1]
+    finally:
+        m.stop(load)
+        os.unlink("/tmp/perf-%d.map" % load.pid)
+
+
+def recording():
+    """what a recording names is opened with the rights of whoever started flametop"""
+    m.need_events()
+    m.need_root()
+    program = compile_to("recorded", BURN)
+    load = m.start(program)
+    m.flametop("-e", "cpu-clock", "-p", str(load.pid), "--duration", "1", "-o", m.path("r.data"))
+    m.stop(load)
+    os.rename(program, m.path("recorded.secret"))
+    os.chmod(m.path("recorded.secret"), 0o600)
+    os.symlink(m.path("recorded.secret"), program)
+    read = ("--no-cache", "-i", m.path("r.data"), "--export", "report", "-o", "-")
+    watch = Watch(m.path("recorded.secret"))
+    out = m.flametop(*read, env={"SUDO_UID": str(STRANGER), "SUDO_GID": str(STRANGER)})[1]
+    assert watch.count() == 0 and "outer_function" not in out, out
+    out = m.flametop(*read)[1]
+    assert watch.count() and "outer_function" in out, out
+
+
+def hung_file_system():
+    """a file system that does not answer leaves all other names; q and SIGTERM end flametop at once, and nothing stays"""
+    m.need_events()
+    m.need_root()
+    hung = compile_to("hung", BURN)
+    other = compile_to("other", BURN.replace("outer_function", "names_come_still"))
+    with HungFileSystem(m.path("mnt"), hung) as fs:
+        loads = [m.start(fs.file("hung%d" % i), preexec_fn=become_stranger) for i in range(3)]
+        loads.append(m.start(other))
+        fs.hang()
+        for ending in ("q", signal.SIGTERM):
+            with Screen(["--no-cache", "-e", "cpu-clock"]) as screen:
+                screen.wait("names_come_still")
+                began = time.monotonic()
+                if ending == "q":
+                    screen.send(ending)
+                else:
+                    os.kill(screen.pid, ending)
+                screen.wait_end()
+                took = time.monotonic() - began
+                print("# %s: ended after %.2f s" % (ending, took))
+                assert not os.path.exists("/proc/%d" % screen.pid)
+        out = m.flametop("--no-cache", "-e", "cpu-clock", "--duration", "8", "--export", "doctor", "-o", "-")[1]
+        assert "did not answer" in out, out
+        for load in loads:
+            m.stop(load) if load is loads[-1] else os.killpg(load.pid, signal.SIGKILL)
+
+
+run(split_debug_file, debug_link, source_file, mount_over_perf_map, recording, hung_file_system)
