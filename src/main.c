@@ -20,7 +20,7 @@
  *   unwind/        stacks from registers and stack memory, by tables that the worker compiles
  *   profile/       stacks, history, queries, functions, call tree, flame layout: bare numbers only
  *   perfdata/      perf.data read and written
- *   process/       who runs and what is mapped where
+ *   process/       who runs and what is mapped where; the process that opens files of strangers
  *   perf/          the kernel's side: events, rings, records, counters
  *   base/          memory, strings, maps, files, errors
  */

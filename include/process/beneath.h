@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* An O_PATH descriptor of what is there, whatever kind it is: it waits for no FIFO and acts on no device. links: symbolic
- * links are followed, as if the folder `dir` were the root. -1 with errno. */
+/* An O_PATH descriptor of what is there, whatever kind it is: it waits for no FIFO and acts on no device.
+ * links: symbolic links are followed, as if the folder `dir` were the root. -1 with errno. */
 int beneath_open(int dir, const char *path, bool links);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The build-id of an ELF file by a few small, bounded reads and without libelf, so that the resolver may look for
- * what is known already before it bothers the worker. */
+/* The build-id of an ELF file by a few small, bounded reads and without libelf, so that the resolver may
+ * look for what is known already before it bothers the worker. */
 #ifndef FLAMETOP_PROCESS_ELFID_H
 #define FLAMETOP_PROCESS_ELFID_H
 

@@ -42,10 +42,11 @@ struct opened { /* what is known of an open file */
 /* On behalf of whom a module's file, and what that names, is opened. */
 struct opener_user opener_user_of(const struct module *m);
 
-/* Opens a regular file below the folder `root`, out of which nothing leads; not in procfs and its like. links: symbolic
- * links are followed (within root). -1 with errno; opener_error tells of it. */
+/* Opens a regular file below the folder `root`, out of which nothing leads; not in procfs and its like.
+ * links: symbolic links are followed (within root). -1 with errno; opener_error tells of it. */
 int opener_open(const struct opener_user *u, const char *root, const char *path, bool links);
-/* The same, as a copy of its first `most` bytes in memory that can be read; *of (if given): what is known of the file. */
+/* The same, as a copy of its first `most` bytes in memory that can be read; *of (if given): what is known
+ * of the file. */
 int opener_copy(const struct opener_user *u, const char *root, const char *path, size_t most,
                 struct opened *of);
 /* The program of a process. */
@@ -54,13 +55,15 @@ int opener_program(uint32_t pid);
 int opener_memory(uint32_t pid, uint64_t address, uint64_t size);
 /* module_open (process/module.h) is the fifth of these. */
 
-/* What is known of a descriptor: from when the opener opened the file, or by looking at one that is ours. False: nothing. */
+/* What is known of a descriptor: from when the opener opened the file, or by looking at one that is ours.
+ * False: nothing. */
 bool opened_facts(int fd, struct opened *out);
 /* What is known of it by now: it may have grown. */
 bool opener_look_again(int fd, struct opened *out);
 /* A second descriptor of the same file; -1: none. */
 int opener_dup(int fd);
-/* Sends bytes with descriptors over a socket; files that the opener has found go as readable ones. False with errno. */
+/* Sends bytes with descriptors over a socket; files that the opener has found go as readable ones. False
+ * with errno. */
 #define OPENER_SEND_FDS   5
 #define OPENER_SEND_BYTES (62u << 10)
 bool opener_send(int socket, const void *head, size_t head_n, const void *payload, size_t payload_n,
@@ -69,7 +72,8 @@ bool opener_send(int socket, const void *head, size_t head_n, const void *payloa
 /* Sets e from the errno of one of the above for a file of that name. False. */
 bool opener_error(struct error *e, int errnum, const char *path);
 
-/* For the program whose main calls opener_main; without, files are opened in the process itself, with its own rights. */
+/* For the program whose main calls opener_main; without, files are opened in the process itself, with its
+ * own rights. */
 void opener_enable(void);
 /* The calling thread gives up waiting when stop_fd (-1: none) is readable, or after limit_ns. */
 void opener_set_limits(int stop_fd, uint64_t limit_ns);

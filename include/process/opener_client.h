@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The opener's process as its client sees it, and which files are not asked for any more. Private to src/process. */
+/* The opener's process as its client sees it, and which files are not asked for any more. Private to
+ * src/process. */
 #ifndef FLAMETOP_PROCESS_OPENER_CLIENT_H
 #define FLAMETOP_PROCESS_OPENER_CLIENT_H
 
@@ -26,8 +27,8 @@ struct opener { /* of one thread */
     struct mark marks[OPENER_MARKS];
 };
 
-/* Sends a request and waits for its answer: 0 or errno. *fd: the descriptor of the answer; -1: none. ETIMEDOUT: the opener
- * does not answer, and was left behind. */
+/* Sends a request and waits for its answer: 0 or errno. *fd: the descriptor of the answer; -1: none.
+ * ETIMEDOUT: the opener does not answer, and was left behind. */
 int opener_transact(struct opener *o, enum opener_request_kind kind, const void *body, size_t body_n,
                     const void *more, size_t more_n, const int *fds, unsigned n_fds, struct opened *out,
                     int *fd);

@@ -42,18 +42,19 @@ struct opener_reply {
     struct opened opened;
 };
 
-/* Serves one request: 0 or errno. *fd: a descriptor that goes with the answer, -1: none. confined: the process has one
- * thread, and takes on the rights of others. */
+/* Serves one request: 0 or errno. *fd: a descriptor that goes with the answer, -1: none. confined: the
+ * process has one thread, and takes on the rights of others. */
 int opener_serve(enum opener_request_kind kind, const struct opener_request *q, int given, bool confined,
                  struct opened *out, int *fd);
 int opener_forward(const struct opener_parcel *p, const char *bytes, const int *fds, unsigned n_fds,
                    bool confined);
 
-/* opener_find.c: O_PATH descriptors of a module's file, by the n-th way that there is to it; -1 with errno, ENOENT
- * with *more false: there are no more ways. */
+/* opener_find.c: O_PATH descriptors of a module's file, by the n-th way that there is to it; -1 with
+ * errno, ENOENT with *more false: there are no more ways. */
 struct finding {
     const struct opener_request *q;
-    const struct rights *rights;
+    const struct rights *rights; /* with which it is opened */
+    struct rights here;          /* the same below our own root */
     bool confined, by_map;
 };
 int find_module(struct finding *f, unsigned way, bool *more);

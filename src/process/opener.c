@@ -19,8 +19,8 @@
 static bool enabled; /* before there are threads */
 static _Thread_local struct opener own = { .fd = -1, .stop_fd = -1, .limit_ns = OPENER_QUICK_NS };
 
-/* What is known of O_PATH descriptors, by their numbers: struct opened *. A number that is used anew for such a one gets a
- * new entry; one that is used for anything else is told by its flags. */
+/* What is known of O_PATH descriptors, by their numbers: struct opened *. A number that is used anew for
+ * such a one gets a new entry; one that is used for anything else is told by its flags. */
 static struct {
     pthread_mutex_t lock;
     struct map by_fd;
@@ -316,7 +316,7 @@ bool opener_error(struct error *e, int errnum, const char *path)
     case EBUSY:
         return error_set(
             e, ERROR_SYSTEM,
-            "%.300s is not opened for now: other files of the same user or device did not answer", path);
+            "%.300s is not opened: other files of the same user or device did not answer", path);
     case EOPNOTSUPP:
         return error_set(e, ERROR_PERMISSION,
                          "%.300s shows the kernel (as /proc and /sys do): it is not read", path);

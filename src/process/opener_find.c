@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds files as O_PATH descriptors, which opens nothing: not a FIFO that would block, not a device that would act.
- * The kernel's own links (map_files, exe, fd) are followed with all of our rights, for they lead to what the process has
- * open; paths are followed with the user's rights. */
+/* Finds files as O_PATH descriptors, which opens nothing: not a FIFO that would block, not a device that
+ * would act. The kernel's own links (map_files, exe, fd) are followed with all of our rights, for they
+ * lead to what the process has open; paths are followed with the user's rights. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -34,8 +34,8 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* What the kernel says of a mapping's file: its path, with " (deleted)" behind it as soon as another file or none is
- * in its place. */
+/* What the kernel says of a mapping's file: its path, with " (deleted)" behind it as soon as another file
+ * or none is in its place. */
 static bool read_map_link(const struct opener_request *q, char link[96], char target[4096 + 16])
 {
     ssize_t n;
@@ -54,9 +54,10 @@ static bool is_still_in_place(const struct opener_request *q)
     return read_map_link(q, link, target) && !strcmp(base_name(target), base_name(q->path));
 }
 
-/* The kernel tells a mapping's device and inode. stat() gives btrfs subvolumes and overlays a device of their own,
- * without a major number: there the inode decides. An overlay may show another inode, too, than that of the file
- * below, which was mapped: then it is only believed while the mapping itself says that nothing was replaced. */
+/* The kernel tells a mapping's device and inode. stat() gives btrfs subvolumes and overlays a device of
+ * their own, without a major number: there the inode decides. An overlay may show another inode, too, than
+ * that of the file below, which was mapped: then it is only believed while the mapping itself says that
+ * nothing was replaced. */
 int find_check(const struct finding *f, int path_fd, const struct stat *st)
 {
     const struct opener_request *q = f->q;
@@ -73,8 +74,8 @@ int find_check(const struct finding *f, int path_fd, const struct stat *st)
     return same ? 0 : ESTALE;
 }
 
-/* The number of a file that is gone may have been given to a new one: the generation tells them apart, where the
- * record told it and the file system does. */
+/* The number of a file that is gone may have been given to a new one: the generation tells them apart,
+ * where the record told it and the file system does. */
 int find_check_generation(const struct finding *f, int fd)
 {
     int generation;
@@ -185,6 +186,7 @@ int find_module(struct finding *f, unsigned way, bool *more)
         snprintf(root, sizeof root, "/proc/%u/root", q->user.pid);
         return find_path(f, root, q->path, true);
     default:
+        f->rights = &f->here;
         return find_path(f, q->root, q->path, true);
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which files are not asked for any more for a while, because others like them did not answer: those of the same device
- * or folder after two, those of the same user after six, those of root after twenty-four. Each that hangs costs the wait
- * for it, and a process; a user may have as many of them as there are paths. */
+/* Which files are not asked for any more for a while, because others like them did not answer: those of
+ * the same device or folder after two, those of the same user after four, those of root after sixteen.
+ * Each that hangs costs the wait for it, and a process; a user may have as many of them as there are
+ * paths. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +13,8 @@
 #include "process/opener_client.h"
 
 #define LIKE_MAX  2
-#define USER_MAX  6
-#define ROOT_MAX  24
+#define USER_MAX  4
+#define ROOT_MAX  16
 #define SHIFT_MAX 6
 
 struct likeness {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Starts the opener's process, talks to it, and ends it. One that hangs in a file system cannot be ended: it is killed and
- * left behind, so that neither a request nor the end of the program waits for it. */
+/* Starts the opener's process, talks to it, and ends it. One that hangs in a file system cannot be ended:
+ * it is killed and left behind, so that neither a request nor the end of the program waits for it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -75,8 +75,8 @@ static void set_signals(posix_spawnattr_t *attr)
     posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 }
 
-/* Nothing of ours stays open there: a terminal or a pipe would not close while it hangs. Descriptors go by way of high
- * ones, for the socket itself may be 0, 1 or 2 where those were closed. */
+/* Nothing of ours stays open there: a terminal or a pipe would not close while it hangs. Descriptors go by
+ * way of high ones, for the socket itself may be 0, 1 or 2 where those were closed. */
 static int spawn(int socket, pid_t *pid)
 {
     char *argv[] = { "flametop", OPENER_ARG, NULL };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the opener does for a request. A file is found as an O_PATH descriptor, looked at, and opened for reading with the
- * user's rights, which is what decides whether the user may read it. The descriptor for reading stays here. */
+/* What the opener does for a request. A file is found as an O_PATH descriptor, looked at, and opened for
+ * reading with the user's rights, which is what decides whether the user may read it. The descriptor for
+ * reading stays here. */
 #include "process/opener_serve.h"
 
 #include <elf.h>
@@ -22,7 +23,8 @@
 
 #define MEMORY_MAX (64u << 20)
 
-/* File systems that show the kernel, not what somebody has stored: reading there has effects, or is for root alone. */
+/* File systems that show the kernel, not what somebody has stored: reading there has effects, or is for
+ * root alone. */
 static bool is_kernels(long type)
 {
     static const uint32_t types[] = {
@@ -160,8 +162,8 @@ static bool shares_our_root(int proc_dir)
            same_link(proc_dir, "root", "/proc/self/root");
 }
 
-/* Of a process that has ended, only its user may be known. Root may have been root of a container: it has root's rights for
- * the very file that it had mapped, and for others those of nobody. */
+/* Of a process that has ended, only its user may be known. Root may have been root of a container: it has
+ * root's rights for the very file that it had mapped, and for others those of nobody. */
 static int rights_of_ended(const struct opener_request *q, struct rights *out)
 {
     uint32_t uid = q->user.user ? q->user.user - 1 : RIGHTS_NOBODY;
@@ -170,8 +172,8 @@ static int rights_of_ended(const struct opener_request *q, struct rights *out)
     return 0;
 }
 
-/* Root in a container is not root of our files: there it has the rights of nobody. */
-static int rights_of_live(const struct opener_request *q, struct rights *out)
+/* *outsider: it is root, but among other files than ours. */
+static int rights_of_live(const struct opener_request *q, struct rights *out, bool *outsider)
 {
     char path[24];
     int dir, err = 0;
@@ -182,16 +184,17 @@ static int rights_of_live(const struct opener_request *q, struct rights *out)
         return rights_of_ended(q, out);
     if (!rights_of_process(dir, out))
         err = errno;
-    else if (!out->uid && q->path[0] && strncmp(q->root, "/proc/", 6) && !shares_our_root(dir))
-        *out = rights_of_user(RIGHTS_NOBODY, RIGHTS_NOBODY);
+    else
+        *outsider = !out->uid && !shares_our_root(dir);
     close(dir);
     return err == ESRCH || err == ENOENT ? rights_of_ended(q, out) : err;
 }
 
-static int find_rights(const struct opener_request *q, struct rights *out)
+static int find_rights(const struct opener_request *q, struct rights *out, bool *outsider)
 {
     int err = 0;
 
+    *outsider = false;
     switch (q->user.kind) {
     case OPENER_FOR_US:
         *out = (struct rights){ .own = true };
@@ -200,19 +203,21 @@ static int find_rights(const struct opener_request *q, struct rights *out)
         rights_of_starter(out);
         break;
     default:
-        err = rights_of_live(q, out);
+        err = rights_of_live(q, out, outsider);
     }
     rights_weaken(out, q->user.named_by);
     return err;
 }
 
-/* The process may have become another user's since its rights were read: nothing that was found counts then. */
+/* The process may have become another user's since its rights were read: nothing that was found counts
+ * then. */
 static bool are_rights_the_same(const struct opener_request *q, const struct rights *before)
 {
     struct rights now;
+    bool outsider;
 
     return q->user.kind != OPENER_FOR_PROCESS ||
-           (!find_rights(q, &now) && now.uid == before->uid && now.gid == before->gid);
+           (!find_rights(q, &now, &outsider) && now.uid == before->uid && now.gid == before->gid);
 }
 
 /* ---- the requests ---- */
@@ -275,6 +280,7 @@ int opener_serve(enum opener_request_kind kind, const struct opener_request *q, 
 {
     struct rights rights = { .own = true };
     struct finding f = { .q = q, .rights = &rights, .confined = confined };
+    bool outsider;
     int err = 0;
 
     *fd = -1;
@@ -283,7 +289,11 @@ int opener_serve(enum opener_request_kind kind, const struct opener_request *q, 
         return given < 0 ? EBADF : fstat(given, &out->st) ? errno : 0;
     if (kind == OPENER_MEMORY)
         return copy_memory(q, fd);
-    err = find_rights(q, &rights);
+    err = find_rights(q, &rights, &outsider);
+    /* Root in a container is not root of our files: there it has the rights of nobody. */
+    f.here = outsider ? rights_of_user(RIGHTS_NOBODY, RIGHTS_NOBODY) : rights;
+    if (kind == OPENER_PATH && strncmp(q->root, "/proc/", 6))
+        f.rights = &f.here;
     if (!err)
         err = kind == OPENER_PATH     ? open_path(&f, out, fd)
               : kind == OPENER_MODULE ? open_module(&f, out, fd)

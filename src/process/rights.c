@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Files are opened with the file system user, which other processes cannot signal or trace us by, as they could by the
- * effective one. */
+/* Files are opened with the file system user, which other processes cannot signal or trace us by, as they
+ * could by the effective one. */
 #include "process/rights.h"
 
 #include <errno.h>
@@ -184,7 +184,8 @@ static bool change_user(const struct rights *r)
     return (uint32_t)setfsgid((gid_t)-1) == r->gid && (uint32_t)setfsuid((uid_t)-1) == r->uid;
 }
 
-/* Without root's user there is none to change to: what our own user may is all there is, without capabilities. */
+/* Without root's user there is none to change to: what our own user may is all there is, without
+ * capabilities. */
 static bool may_change_user(const struct capabilities *c)
 {
     return (effective(c) & SWITCH_CAPABILITIES) == SWITCH_CAPABILITIES;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A file system that answers, until it is told to hang: it holds regular files f0, f1, …, each with the same text. */
+/* A file system that answers, until it is told to hang: it holds regular files f0, f1, …, each with the
+ * same text. */
 #ifndef FLAMETOP_TESTS_HUNG_FUSE_H
 #define FLAMETOP_TESTS_HUNG_FUSE_H
 

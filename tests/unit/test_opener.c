@@ -295,8 +295,8 @@ static void a_recordings_files_are_opened_with_the_rights_of_the_starter(void **
 
 static char secret_path[256];
 
-/* What a stranger does in a user namespace is done here as root before the user changes: not every machine lets users
- * make one. */
+/* What a stranger does in a user namespace is done here as root before the user changes: not every machine
+ * lets users make one. */
 static void mount_secret_over_map(void)
 {
     char map[64];
