@@ -342,15 +342,20 @@ static void change_root_alone(void)
 static void root_of_a_container_is_nobody_among_our_files(void **state)
 {
     struct opener_user user;
+    struct module *m;
+    const char *path;
     pid_t pid;
 
     (void)state;
     need_root();
-    write_file("secret", "secret", 0600);
+    path = write_file("secret", "secret", 0600);
     pid = start_somebody(0, change_root_alone);
     user = for_process(pid);
     assert_refused(opener_open(&user, "/", in_dir("secret"), true), EACCES);
     assert_text(opener_open(&user, root_of(pid), in_dir("secret"), true), "secret");
+    m = module_new(&(struct module){ .kind = MODULE_FILE, .path = path, .live = true, .pid = (uint32_t)pid });
+    assert_text(module_open(m, NULL), "secret");
+    module_put(m);
     end(pid);
 }
 
