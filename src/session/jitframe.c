@@ -3,10 +3,11 @@
  * once, when a sample first meets it: aside from the lock, since the memory of another process may be long in coming;
  * stacks that need it wait meanwhile. */
 #include <string.h>
-#include <sys/uio.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "process/opener.h"
 #include "session/state.h"
 
 #define CODES_MAX     32768
@@ -175,8 +176,11 @@ enum jit_place jitframe_place(struct session *s, const struct frame_owner *owner
 static void read_code(struct jit_code *code, uint8_t *room)
 {
     size_t want = code->size < CODE_MAX ? (size_t)code->size : CODE_MAX;
-    struct iovec to = { room, want }, from = { (void *)(uintptr_t)code->start, want };
-    ssize_t n = process_vm_readv((pid_t)code->pid, &to, 1, &from, 1, 0);
+    /* Its pages may be those of a file that does not answer: the opener waits for them, not this thread. */
+    int fd = opener_memory(code->pid, code->start, want);
+    ssize_t n = fd >= 0 ? pread(fd, room, want, 0) : -1;
+    if (fd >= 0)
+        close(fd);
     if (n > 0 && unwind_hotspot_read(&code->frame, room, (size_t)n))
         code->kind = JIT_CODE_METHOD;
 }
