@@ -42,8 +42,10 @@ void report_header(struct session *s, const struct view *v, struct buf *out)
         buf_printf(out, "  cpu usr %.1f%% sys %.1f%% idle %.1f%%  self %.1f%%", st.user_percent, st.system_percent,
                    st.idle_percent, st.self_percent);
     buf_putc(out, '\n');
-    for (uint32_t i = 0; i < st.n_notes; i++)
-        buf_printf(out, "DEGRADED %s (%s)\n", st.notes[i].what, st.notes[i].mend);
+    for (uint32_t i = 0; i < st.n_notes; i++) {
+        const char *fix = st.notes[i].mend;
+        buf_printf(out, "DEGRADED %s%s%s%s\n", st.notes[i].what, *fix ? " (" : "", fix, *fix ? ")" : "");
+    }
     if (*st.fatal)
         buf_printf(out, "%s\n", st.fatal);
 }
