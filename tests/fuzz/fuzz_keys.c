@@ -13,6 +13,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct term_click last = { 0 };
+    struct term_mouse reported = { 0 };
+    char text[64];
+    size_t n = size < sizeof text ? size : sizeof text - 1;
+    memcpy(text, data, n);
+    text[n] = '\0';
+    if (term_parse_mouse(text, &reported) && (reported.x < 0 || reported.y < 0))
+        abort();
     for (size_t i = 0; i < size;) {
         uint32_t c, again;
         char name[16];
