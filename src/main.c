@@ -39,6 +39,7 @@
 #include "export/export.h"
 #include "options.h"
 #include "process/opener.h"
+#include "symbols/jvm.h"
 #include "waiting.h"
 
 #define EXIT_USAGE 2
@@ -296,6 +297,8 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
         symbol_worker_main(3);
+    if (argc == 3 && !strcmp(argv[1], JVM_ASK_ARG))
+        jvm_ask_main(argv[2]);
     if (argc == 3 && !strcmp(argv[1], SYMBOL_FETCH_ARG))
         symbol_fetch_main(argv[2]);
     if (argc > 1 && !strcmp(argv[1], OPENER_ARG))

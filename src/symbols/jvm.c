@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A VM is only touched after it has shown to be one: SIGQUIT ends a program that does not expect it. Its files are
- * opened below its own root, from which no link leads out. */
+/* Asks a Java VM in a process of its own (jvm_main.c), which has the rights of the VM's owner only and can be left behind. */
 #include "symbols/jvm.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "symbols/safeopen.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "symbols/sandbox.h"
 #include "symbols/target.h"
+#include "symbols/worker.h"
 
-#define LISTEN_WAIT_NS (5 * NS_PER_SEC)
-#define ANSWER_WAIT_MS 10000
-#define STEP_NS        (20 * NS_PER_MS)
+#define LATE_NS  (JVM_ALL_NS + 2 * NS_PER_SEC) /* the child keeps its own limit; one that does not hangs */
+#define END_NS   (500 * NS_PER_MS)             /* for a process that was killed to be gone */
+#define LEFT_MAX 8                             /* processes that hang, at the same time */
 
 static bool maps_libjvm(uint32_t pid)
 {
@@ -52,122 +53,100 @@ bool jvm_can_ask(uint32_t pid, struct error *e)
     return true;
 }
 
-/* The VM's socket, connected; -1 with errno: ENOENT when it does not listen yet. */
-static int connect_socket(uint32_t pid, const struct target *t)
-{
-    struct sockaddr_un address = { .sun_family = AF_UNIX };
-    char root[40], path[64];
-    struct stat st;
-    int handle, fd = -1, saved;
+/* Children that hang in a file system that does not answer. Only the one thread that asks uses it. */
+static struct {
+    pid_t pids[LEFT_MAX];
+    unsigned n;
+} left_behind;
 
-    snprintf(root, sizeof root, "/proc/%u/root", pid);
-    snprintf(path, sizeof path, "/tmp/.java_pid%u", t->inner_pid);
-    handle = safeopen_handle(root, path, &st);
-    if (handle < 0)
-        return -1;
-    errno = EPERM;
-    if (S_ISSOCK(st.st_mode) && (st.st_uid == t->uid || st.st_uid == 0)) {
-        snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", handle);
-        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address)) {
-            saved = errno;
-            close(fd);
-            errno = saved;
-            fd = -1;
+static bool may_start(void)
+{
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < left_behind.n; i++)
+        if (!waitpid(left_behind.pids[i], NULL, WNOHANG))
+            left_behind.pids[kept++] = left_behind.pids[i];
+    left_behind.n = kept;
+    return kept < LEFT_MAX;
+}
+
+/* Descriptor 3 by way of a high one: the pipe itself may be 0, 1 or 2 where those were closed. */
+static int spawn(uint32_t pid, int pipe_fd, pid_t *child)
+{
+    char number[16], *argv[] = { "flametop", JVM_ASK_ARG, number, NULL }, **env;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    int high = fcntl(pipe_fd, F_DUPFD_CLOEXEC, 10), failed;
+
+    if (high < 0)
+        return errno;
+    snprintf(number, sizeof number, "%u", pid);
+    env = sandbox_environment();
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attr);
+    worker_reset_signals(&attr);
+    posix_spawn_file_actions_adddup2(&actions, high, JVM_REPORT_FD);
+    for (int fd = 0; fd < 3; fd++)
+        posix_spawn_file_actions_adddup2(&actions, high, fd);
+    failed = posix_spawn(child, "/proc/self/exe", &actions, &attr, argv, env);
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&actions);
+    mem_free(env);
+    close(high);
+    return failed;
+}
+
+static void end(pid_t child)
+{
+    const struct timespec pause = { .tv_nsec = 2 * NS_PER_MS };
+    uint64_t end_ns = clock_now_ns() + END_NS;
+
+    kill(child, SIGKILL);
+    while (!waitpid(child, NULL, WNOHANG)) {
+        if (clock_now_ns() >= end_ns) {
+            left_behind.pids[left_behind.n++] = child;
+            return;
         }
+        nanosleep(&pause, NULL);
     }
-    saved = errno;
-    close(handle);
-    errno = saved;
-    return fd;
 }
 
-/* Creates or removes the file by which a VM knows that SIGQUIT is meant for its attach listener. */
-static bool set_trigger(uint32_t pid, const struct target *t, bool there)
-{
-    char root[48], name[64];
-    int dir, fd = -1;
-    bool ok;
-
-    snprintf(root, sizeof root, "/proc/%u/root", pid);
-    snprintf(name, sizeof name, ".attach_pid%u", t->inner_pid);
-    dir = safeopen_folder(root, "/tmp");
-    if (dir < 0)
-        return false;
-    if (there)
-        fd = openat(dir, name, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0600);
-    ok = there ? fd >= 0 || errno == EEXIST : !unlinkat(dir, name, 0);
-    if (fd >= 0) {
-        if (fchown(fd, t->uid, (gid_t)-1))
-            ok = t->uid == geteuid();
-        close(fd);
-    }
-    close(dir);
-    return ok;
-}
-
-static int wake_and_connect(uint32_t pid, const struct target *t, struct error *e)
-{
-    uint64_t end = clock_now_ns() + LISTEN_WAIT_NS;
-    int fd = -1;
-
-    if (!set_trigger(pid, t, true)) {
-        error_sys(e, errno, "cannot write into the /tmp of the Java VM %u", pid);
-        return -1;
-    }
-    if (kill((pid_t)pid, SIGQUIT))
-        error_sys(e, errno, "cannot signal the Java VM %u", pid);
-    else
-        while ((fd = connect_socket(pid, t)) < 0 && clock_now_ns() < end)
-            nanosleep(&(struct timespec){ .tv_nsec = STEP_NS }, NULL);
-    set_trigger(pid, t, false);
-    if (fd < 0 && e->class == ERROR_NONE)
-        error_set(e, ERROR_SYSTEM, "the Java VM %u did not begin to listen within %d seconds", pid,
-                  (int)(LISTEN_WAIT_NS / NS_PER_SEC));
-    return fd;
-}
-
-/* The answer is a number, 0 when all is well, and text. */
-static bool read_answer(int fd, uint32_t pid, struct error *e)
+/* What is written in one piece is read in one piece: it is shorter than PIPE_BUF. */
+static bool take_report(int fd, uint32_t pid, struct error *e)
 {
     struct pollfd p = { .fd = fd, .events = POLLIN };
-    char text[512];
-    size_t n = 0;
+    struct jvm_report r;
+    char text[sizeof r.text];
 
-    while (n + 1 < sizeof text && poll(&p, 1, ANSWER_WAIT_MS) > 0) {
-        ssize_t got = read(fd, text + n, sizeof text - 1 - n);
-        if (got <= 0)
-            break;
-        n += (size_t)got;
-    }
-    text[n] = '\0';
-    if (n >= 2 && text[0] == '0' && text[1] == '\n')
+    if (poll(&p, 1, (int)(LATE_NS / NS_PER_MS)) <= 0)
+        return error_set(e, ERROR_SYSTEM, "the Java VM %u did not answer within %d seconds: its /tmp hangs", pid,
+                         (int)(LATE_NS / NS_PER_SEC));
+    if (read(fd, &r, sizeof r) != (ssize_t)sizeof r || r.magic != JVM_MAGIC || r.class > ERROR_UNSUPPORTED)
+        return error_set(e, ERROR_SYSTEM, "the process that was to ask the Java VM %u ended", pid);
+    if (r.class == ERROR_NONE)
         return true;
-    text[strcspn(text, "\r")] = '\0';
-    return error_set(e, ERROR_UNSUPPORTED, "the Java VM %u did not write its map (JDK 17 or later can): %.200s", pid,
-                     n ? text : "no answer");
+    text_clean(text, sizeof text, r.text, strnlen(r.text, sizeof r.text));
+    return error_set(e, (enum error_class)r.class, "%s", text);
 }
 
 bool jvm_ask_map(uint32_t pid, struct error *e)
 {
-    static const char request[] = "1\0jcmd\0Compiler.perfmap\0\0"; /* protocol, command, three arguments */
-    struct target t;
+    int ends[2], failed;
+    pid_t child;
     bool ok;
-    int fd;
 
-    if (!jvm_can_ask(pid, e) || !target_read(pid, &t, e))
+    if (!jvm_can_ask(pid, e))
         return false;
-    fd = connect_socket(pid, &t);
-    if (fd < 0 && errno != ENOENT && errno != ECONNREFUSED)
-        return error_sys(e, errno, "cannot talk to the Java VM %u", pid);
-    if (fd < 0)
-        fd = wake_and_connect(pid, &t, e);
-    if (fd < 0)
-        return false;
-    ok = send(fd, request, sizeof request, MSG_NOSIGNAL) == (ssize_t)sizeof request;
-    if (!ok)
-        error_sys(e, errno, "cannot ask the Java VM %u", pid);
-    ok = ok && read_answer(fd, pid, e);
-    close(fd);
+    if (!may_start())
+        return error_set(e, ERROR_LIMIT, "%d Java VMs were asked and hang: no more are asked", LEFT_MAX);
+    if (pipe2(ends, O_CLOEXEC))
+        return error_sys(e, errno, "cannot ask the Java VM %u", pid);
+    failed = spawn(pid, ends[1], &child);
+    close(ends[1]);
+    ok = failed ? error_sys(e, failed, "cannot start the process that asks the Java VM %u", pid)
+                : take_report(ends[0], pid, e);
+    if (!failed)
+        end(child);
+    close(ends[0]);
     return ok;
 }

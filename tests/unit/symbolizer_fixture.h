@@ -24,6 +24,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "elf_maker.h"
+#include "symbols/jvm.h"
 #include "symbols/symbolizer.h"
 #include "symbols/worker.h"
 
@@ -223,6 +224,8 @@ static inline pid_t worker_pid(void)
     do {                                                                                                     \
         if ((argc) > 1 && !strcmp((argv)[1], SYMBOL_WORKER_ARG))                                             \
             symbol_worker_main(3);                                                                           \
+        if ((argc) == 3 && !strcmp((argv)[1], JVM_ASK_ARG))                                                  \
+            jvm_ask_main((argv)[2]);                                                                         \
         if ((argc) == 3 && !strcmp((argv)[1], SYMBOL_FETCH_ARG))                                             \
             symbol_fetch_main((argv)[2]);                                                                    \
         return cmocka_run_group_tests(tests, NULL, NULL);                                                    \

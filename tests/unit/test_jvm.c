@@ -2,8 +2,13 @@
 /* Asking a Java VM for the names of its code: a real one, if there is one, and programs that are none. */
 #include "symbolizer_fixture.h"
 
+#include <dirent.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include "opened.h"
@@ -235,6 +240,132 @@ static void what_only_has_the_library_gets_no_signal(void **state)
     assert_no_signal_came(pid);
 }
 
+#define STRANGER 61001
+
+static void quit_is_caught(int sig)
+{
+    (void)sig;
+}
+
+/* A program of another user that looks like a VM. It has `tmp` as its /tmp, as an unprivileged user can have it in namespaces
+ * of its own. */
+static pid_t start_false_vm(const struct setup *s, const char *tmp)
+{
+    char library[128], byte;
+    int ready[2];
+    pid_t pid;
+
+    snprintf(library, sizeof library, "%s/libjvm.so", s->dir);
+    int fd = open(library, O_RDWR | O_CREAT | O_CLOEXEC, 0755);
+    assert_int_equal(ftruncate(fd, 4096), 0);
+    assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+    pid = fork();
+    if (!pid) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        signal(SIGQUIT, quit_is_caught);
+        if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED || unshare(CLONE_NEWNS) ||
+            mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) || mount(tmp, "/tmp", NULL, MS_BIND, NULL))
+            _exit(77);
+        if (setresgid(STRANGER, STRANGER, STRANGER) || setresuid(STRANGER, STRANGER, STRANGER))
+            _exit(78);
+        prctl(PR_SET_DUMPABLE, 1);
+        if (write(ready[1], "x", 1) != 1)
+            _exit(79);
+        for (;;)
+            pause();
+    }
+    assert_true(pid > 0);
+    children[n_children++] = pid;
+    close(ready[1]);
+    close(fd);
+    bool started = read(ready[0], &byte, 1) == 1;
+    close(ready[0]);
+    if (started)
+        return pid;
+    print_message("SKIPPED: no mount namespaces here\n");
+    skip();
+    return 0;
+}
+
+static void need_root(void)
+{
+    if (!geteuid())
+        return;
+    print_message("SKIPPED: needs root\n");
+    skip();
+}
+
+static unsigned count_entries(const char *folder)
+{
+    DIR *d = opendir(folder);
+    unsigned n = 0;
+
+    while (d && readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+/* The folder is root's, and the VM's user has mounted it over its /tmp: nothing is left in it. */
+static void nothing_is_created_in_a_folder_of_roots(void **state)
+{
+    struct setup *s = *state;
+    struct error e = { 0 };
+    char folder[128];
+
+    need_root();
+    snprintf(folder, sizeof folder, "%s/private", s->dir);
+    assert_int_equal(mkdir(folder, 0755), 0);
+    pid_t pid = start_false_vm(s, folder);
+    assert_true(jvm_can_ask((uint32_t)pid, &e));
+    assert_false(jvm_ask_map((uint32_t)pid, &e));
+    assert_non_null(strstr(e.text, "as its user 61001"));
+    assert_int_equal(count_entries(folder), 2);
+}
+
+static int listen_at(const char *folder, pid_t pid, mode_t mode, uid_t owner)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/.java_pid%d", folder, (int)pid);
+    unlink(address.sun_path);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(chmod(address.sun_path, mode), 0);
+    assert_int_equal(chown(address.sun_path, owner, owner), 0);
+    assert_int_equal(listen(fd, 4), 0);
+    return fd;
+}
+
+/* A socket of root's that only root may connect to, and one of the VM's user behind which another process listens. */
+static void only_the_vm_itself_is_talked_to(void **state)
+{
+    struct setup *s = *state;
+    char folder[64] = "/tmp/jvm_XXXXXX", said[16];
+
+    need_root();
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chmod(folder, 0777), 0);
+    pid_t pid = start_false_vm(s, folder);
+    for (int i = 0; i < 2; i++) {
+        struct error e = { 0 };
+        int fd = listen_at(folder, pid, 0600, i ? STRANGER : 0);
+        assert_false(jvm_ask_map((uint32_t)pid, &e));
+        assert_non_null(strstr(e.text, "cannot talk to"));
+        int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+        if (i == 0)
+            assert_int_equal(accepted, -1); /* not even connected */
+        else
+            assert_int_equal(read(accepted, said, sizeof said), 0); /* and nothing was said */
+        if (accepted >= 0)
+            close(accepted);
+        close(fd);
+    }
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
 static void a_process_that_is_gone_is_no_vm(void **state)
 {
     struct error e = { 0 };
@@ -251,6 +382,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(a_vm_that_does_not_listen_is_left_alone, set_up, end),
         cmocka_unit_test_setup_teardown(what_is_no_vm_gets_no_signal, set_up, end),
         cmocka_unit_test_setup_teardown(what_only_has_the_library_gets_no_signal, set_up, end),
+        cmocka_unit_test_setup_teardown(nothing_is_created_in_a_folder_of_roots, set_up, end),
+        cmocka_unit_test_setup_teardown(only_the_vm_itself_is_talked_to, set_up, end),
         cmocka_unit_test_setup_teardown(a_process_that_is_gone_is_no_vm, set_up, end),
     };
 
