@@ -55,4 +55,9 @@ struct fetch_process {
 /* Runs the child for one build-id, in hexadecimal, until it answers or is ended. *last: its last report, checked. */
 enum fetch_end fetch_run(const struct fetch_process *p, const char *id, struct fetch_report *last);
 
+/* fetch_keep.c, for root: the path of a build-id's debug file in the cache; false: it is not there. */
+bool fetch_kept(const char *id, char *path, size_t cap);
+/* Copies an open file there. */
+bool fetch_keep(const char *id, int fd, char *path, size_t cap, struct error *e);
+
 #endif

@@ -42,6 +42,8 @@ void sandbox_limit(const struct sandbox_limits *limits);
 /* True without a filter: in a build without libseccomp, or with a sanitizer, which makes calls of its own. */
 bool sandbox_filter(const struct sandbox_rule *rules, size_t n, struct error *e);
 bool sandbox_has_filter(void); /* this build has */
+/* The reverse: only these calls fail, with EPERM. For a child whose libraries make calls that nobody can list. */
+bool sandbox_refuse(const char *const *calls, size_t n, struct error *e);
 
 /* The confinement of the symbol worker, which has its socket as descriptor SANDBOX_WORKER_SOCKET. */
 #define SANDBOX_WORKER_SOCKET 3

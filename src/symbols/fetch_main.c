@@ -2,12 +2,14 @@
 /* The child that fetches one debug file: the only door to libdebuginfod. That library brings some thirty others for the
  * network, so it is loaded here and by name: nobody else pays for it. */
 #include <errno.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #ifdef HAVE_DEBUGINFOD
@@ -24,20 +26,55 @@
 #define FILE_SIZE_MAX (UINT64_C(8) << 30)
 #define CPU_SECONDS   300
 
-static void report(const struct fetch_report *r)
+/* Of a user that is nobody else; the file that is fetched lies in it until it is passed on. "": there is none. */
+static char folder[64];
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
-    /* Nobody listens any more: then there is nothing to do either. */
-    if (write(REPORT_FD, r, sizeof *r) != (ssize_t)sizeof *r)
-        _exit(1);
+    (void)st;
+    (void)kind;
+    (void)at;
+    remove(path);
+    return 0;
 }
 
-static void __attribute__((noreturn)) answer(enum fetch_kind kind, const char *text)
+static void __attribute__((noreturn)) leave_with(int status)
+{
+    if (*folder)
+        nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    _exit(status);
+}
+
+/* fd: goes with it; -1: none. */
+static void report(const struct fetch_report *r, int fd)
+{
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = { 0 };
+    struct iovec iov = { (void *)(uintptr_t)r, sizeof *r };
+    struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+    if (fd >= 0) {
+        m.msg_control = control.bytes;
+        m.msg_controllen = sizeof control.bytes;
+        control.align.cmsg_level = SOL_SOCKET;
+        control.align.cmsg_type = SCM_RIGHTS;
+        control.align.cmsg_len = CMSG_LEN(sizeof fd);
+        memcpy(CMSG_DATA(&control.align), &fd, sizeof fd);
+    }
+    /* If the parent is gone, there is nothing to do either. */
+    if (sendmsg(REPORT_FD, &m, MSG_NOSIGNAL) != (ssize_t)sizeof *r)
+        leave_with(1);
+}
+
+static void __attribute__((noreturn)) answer(enum fetch_kind kind, const char *text, int fd)
 {
     struct fetch_report r = { .magic = FETCH_MAGIC, .kind = kind };
 
     snprintf(r.text, sizeof r.text, "%s", text);
-    report(&r);
-    _exit(0);
+    report(&r, fd);
+    leave_with(0);
 }
 
 #ifdef HAVE_DEBUGINFOD
@@ -69,7 +106,7 @@ static int progress(debuginfod_client *client, long a, long b)
         last_ns = now;
         r.got = a > 0 ? (uint64_t)a : 0;
         r.total = b > 0 ? (uint64_t)b : 0;
-        report(&r);
+        report(&r, -1);
     }
     return told_to_leave;
 }
@@ -83,6 +120,38 @@ static void limit(int what, uint64_t most)
     setrlimit(what, &want);
 }
 
+/* What a program that talks to a web server never does. What it does do depends on thirty libraries and is not listed. */
+static const char *const refused[] = {
+    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "pidfd_getfd", "perf_event_open", "bpf",
+    "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register", "execve", "execveat", "mount", "umount2",
+    "pivot_root", "chroot", "fsopen", "fsmount", "move_mount", "open_tree", "mount_setattr", "setns", "unshare",
+    "init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot", "swapon", "swapoff",
+    "add_key", "request_key", "keyctl", "open_by_handle_at", "name_to_handle_at", "fanotify_init", "acct", "quotactl",
+    "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "sethostname", "setdomainname", "syslog", "mknod",
+    "mknodat", "chown", "fchown", "lchown", "fchownat", "setuid", "setgid", "setreuid", "setregid", "setresuid",
+    "setresgid", "setgroups", "setfsuid", "setfsgid", "capset", "personality", "iopl", "ioperm", "vhangup",
+};
+
+/* Root's child becomes a user of its own, which has a folder of its own. */
+static bool become_nobody(struct error *e)
+{
+    bool root = geteuid() == 0;
+
+    if (!sandbox_no_new_privileges(e) || !(root ? sandbox_drop_user(e) : sandbox_drop_capabilities(e)))
+        return false;
+    if (root) {
+        snprintf(folder, sizeof folder, "/tmp/flametop-debuginfod-XXXXXX");
+        if (!mkdtemp(folder)) {
+            *folder = '\0';
+            return error_sys(e, errno, "cannot make a folder in /tmp for what is fetched");
+        }
+        setenv("DEBUGINFOD_CACHE_PATH", folder, 1);
+        setenv("HOME", folder, 1);
+        unsetenv("XDG_CACHE_HOME");
+    }
+    return sandbox_refuse(refused, sizeof refused / sizeof *refused, e);
+}
+
 /* Its parent may end in any way. */
 static void confine(void)
 {
@@ -90,8 +159,8 @@ static void confine(void)
     struct error e = { 0 };
 
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    if (!sandbox_no_new_privileges(&e) || !sandbox_drop_capabilities(&e))
-        answer(FETCH_FAILED, e.text);
+    if (!become_nobody(&e))
+        answer(FETCH_FAILED, e.text, -1);
     sigaction(SIGTERM, &sa, NULL);
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
@@ -110,7 +179,7 @@ static void load_library(void)
     struct error e = { 0 };
 
     if (!library_load(DEBUGINFOD_SONAME, "libdebuginfod1", symbols, sizeof symbols / sizeof *symbols, &e))
-        answer(FETCH_FAILED, e.text);
+        answer(FETCH_FAILED, e.text, -1);
 }
 
 void symbol_fetch_main(const char *id)
@@ -123,13 +192,13 @@ void symbol_fetch_main(const char *id)
     load_library();
     client = library.debuginfod_begin();
     if (!client)
-        answer(FETCH_FAILED, "libdebuginfod cannot be started");
+        answer(FETCH_FAILED, "libdebuginfod cannot be started", -1);
     library.debuginfod_set_progressfn(client, progress);
     fd = library.debuginfod_find_debuginfo(client, (const unsigned char *)id, 0, &path);
     library.debuginfod_end(client);
     if (fd >= 0)
-        answer(FETCH_DONE, path ? path : "");
-    answer(fd == -ENOENT ? FETCH_MISSING : FETCH_FAILED, strerror(-fd));
+        answer(FETCH_DONE, path ? path : "", fd);
+    answer(fd == -ENOENT ? FETCH_MISSING : FETCH_FAILED, strerror(-fd), -1);
 }
 
 bool symbolizer_can_fetch(void)
@@ -142,7 +211,7 @@ bool symbolizer_can_fetch(void)
 void symbol_fetch_main(const char *id)
 {
     (void)id;
-    answer(FETCH_FAILED, "built without debuginfod");
+    answer(FETCH_FAILED, "built without debuginfod", -1);
 }
 
 bool symbolizer_can_fetch(void)

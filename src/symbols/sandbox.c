@@ -249,10 +249,39 @@ bool sandbox_filter(const struct sandbox_rule *rules, size_t n, struct error *e)
     seccomp_release(ctx);
     return !failed || error_sys(e, -failed, "cannot confine the child process: its system-call filter is refused");
 }
+
+bool sandbox_refuse(const char *const *calls, size_t n, struct error *e)
+{
+    scmp_filter_ctx ctx;
+    int failed = 0;
+
+    if (SANITIZED)
+        return true;
+    ctx = seccomp_init(SCMP_ACT_ALLOW);
+    if (!ctx)
+        return error_set(e, ERROR_SYSTEM, "cannot confine the child process: no system-call filter can be made");
+    for (size_t i = 0; i < n && !failed; i++) {
+        int nr = seccomp_syscall_resolve_name(calls[i]);
+        if (nr != __NR_SCMP_ERROR)
+            failed = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EPERM), nr, 0);
+    }
+    if (!failed)
+        failed = seccomp_load(ctx);
+    seccomp_release(ctx);
+    return !failed || error_sys(e, -failed, "cannot confine the child process: its system-call filter is refused");
+}
 #else
 bool sandbox_has_filter(void)
 {
     return false;
+}
+
+bool sandbox_refuse(const char *const *calls, size_t n, struct error *e)
+{
+    (void)calls;
+    (void)n;
+    (void)e;
+    return true;
 }
 
 bool sandbox_filter(const struct sandbox_rule *rules, size_t n, struct error *e)

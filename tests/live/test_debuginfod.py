@@ -135,6 +135,49 @@ def hanging_server_holds_nobody_up():
         m.stop(load)
 
 
+def fetchers():
+    """{pid: the text of /proc/PID/status} of the processes that fetch"""
+    found = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/cmdline" % pid, "rb") as line, open("/proc/%s/status" % pid, encoding="utf-8") as status:
+                if b"--debuginfod-fetch" in line.read():
+                    found[int(pid)] = status.read()
+        except OSError:
+            pass
+    return found
+
+
+def the_fetching_process_has_no_rights():
+    """root's child that talks to the network is a user of its own, under a system-call filter, and leaves no folder behind"""
+    m.need_events()
+    m.need_root()
+    program = stripped()
+    Handler.hold = threading.Event()
+    before = set(os.listdir("/tmp"))
+    load = m.start(program, str(10 * LIMIT))
+    try:
+        with Screen(["--debuginfod=" + server(), "-p", str(load.pid)], env=environment("e", "")) as screen:
+            screen.wait(r"debuginfod: asking for ")
+            status = m.until(fetchers, "no process fetches")
+            for text in status.values():
+                uid = [int(n) for n in re.search(r"^Uid:\s+(.*)$", text, re.M).group(1).split()]
+                assert 0 not in uid and int(re.search(r"^CapEff:\s+(\w+)", text, re.M).group(1), 16) == 0, text
+                if not os.environ.get("SANITIZER_FLAGS") and "+libseccomp" in m.flametop("--version")[1]:
+                    assert re.search(r"^Seccomp:\s+2$", text, re.M), text
+            Handler.hold.set()
+            screen.wait(r"main")
+            screen.send("q")
+            assert screen.wait_end() == 0
+    finally:
+        Handler.hold.set()
+        m.stop(load)
+    left = [name for name in set(os.listdir("/tmp")) - before if name.startswith("flametop-debuginfod-")]
+    assert not left, left
+    cached = [os.path.join(at, name) for at, _, names in os.walk(m.path("cache-e")) for name in names]
+    assert [os.path.basename(path) for path in cached] == ["debuginfo"], cached
+
+
 def refused_server_is_a_line_of_trouble():
     """where nobody answers, the report is what it is without"""
     m.need_events()
@@ -144,4 +187,5 @@ def refused_server_is_a_line_of_trouble():
     assert m.rows(text) and "main" not in m.rows(text), text
 
 
-run(names_come_from_the_server, shared_debug_file_comes_from_the_server, hanging_server_holds_nobody_up, refused_server_is_a_line_of_trouble)
+run(names_come_from_the_server, shared_debug_file_comes_from_the_server, hanging_server_holds_nobody_up,
+    the_fetching_process_has_no_rights, refused_server_is_a_line_of_trouble)

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The cache of debug files. Where flametop runs as root, the child that fetches is another user and may not write it: it passes
+ * the open file, and it is copied here. The places are libdebuginfod's own (debuginfod_find_debuginfo(3)). */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "symbols/fetch.h"
+
+#define PIECE_BYTES (256u << 10)
+
+static bool cache_folder(char *dst, size_t cap)
+{
+    const char *path = getenv("DEBUGINFOD_CACHE_PATH"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int n = -1;
+
+    if (path && *path)
+        n = snprintf(dst, cap, "%s", path);
+    else if (xdg && *xdg)
+        n = snprintf(dst, cap, "%s/debuginfod_client", xdg);
+    else if (home && *home)
+        n = snprintf(dst, cap, "%s/.cache/debuginfod_client", home);
+    return n > 0 && (size_t)n < cap;
+}
+
+bool fetch_kept(const char *id, char *path, size_t cap)
+{
+    char folder[4096];
+    struct stat st;
+    int n = cache_folder(folder, sizeof folder) ? snprintf(path, cap, "%s/%s/debuginfo", folder, id) : -1;
+
+    return n > 0 && (size_t)n < cap && !lstat(path, &st) && S_ISREG(st.st_mode) && st.st_size > 0;
+}
+
+static bool make_folders(char *path)
+{
+    for (char *p = path + 1; *p; p++)
+        if (*p == '/') {
+            *p = '\0';
+            bool made = !mkdir(path, 0700) || errno == EEXIST;
+            *p = '/';
+            if (!made)
+                return false;
+        }
+    return true;
+}
+
+static bool copy(int from, struct outfile *to, struct error *e)
+{
+    char *piece = mem_alloc(PIECE_BYTES);
+    off_t at = 0;
+    ssize_t got;
+
+    while ((got = pread(from, piece, PIECE_BYTES, at)) > 0 || (got < 0 && errno == EINTR)) {
+        if (got < 0)
+            continue;
+        outfile_write(to, piece, (size_t)got);
+        at += got;
+    }
+    mem_free(piece);
+    return !got || error_sys(e, errno, "cannot read the debug file");
+}
+
+bool fetch_keep(const char *id, int fd, char *path, size_t cap, struct error *e)
+{
+    struct outfile out;
+    struct stat st;
+
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+        return error_set(e, ERROR_FORMAT, "what came is no file");
+    if (!fetch_kept(id, path, cap) && !strchr(path, '/'))
+        return error_set(e, ERROR_MISSING, "neither DEBUGINFOD_CACHE_PATH nor HOME says where to keep it");
+    if (!make_folders(path))
+        return error_sys(e, errno, "cannot make the folder of %s", path);
+    if (!outfile_open(&out, path, e))
+        return false;
+    if (!copy(fd, &out, e)) {
+        outfile_abort(&out);
+        return false;
+    }
+    return outfile_commit(&out, e);
+}
