@@ -3,6 +3,7 @@
  * network, so it is loaded here and by name: nobody else pays for it. */
 #include <errno.h>
 #include <ftw.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,8 +80,6 @@ static void __attribute__((noreturn)) answer(enum fetch_kind kind, const char *t
 
 #ifdef HAVE_DEBUGINFOD
 
-static volatile sig_atomic_t told_to_leave;
-
 static struct {
     __typeof__(debuginfod_begin) *debuginfod_begin;
     __typeof__(debuginfod_set_progressfn) *debuginfod_set_progressfn;
@@ -89,10 +88,29 @@ static struct {
     __typeof__(debuginfod_end) *debuginfod_end;
 } library;
 
-static void leave(int sig)
+/* The library may wait for a server for long, and asks nobody meanwhile whether to go on. */
+static void *leave_when_told(void *unused)
 {
-    (void)sig;
-    told_to_leave = 1;
+    sigset_t told;
+    int sig;
+
+    (void)unused;
+    sigemptyset(&told);
+    sigaddset(&told, SIGTERM);
+    sigwait(&told, &sig);
+    leave_with(1);
+}
+
+static void await_end(void)
+{
+    pthread_t thread;
+    sigset_t told;
+
+    sigemptyset(&told);
+    sigaddset(&told, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &told, NULL);
+    if (pthread_create(&thread, NULL, leave_when_told, NULL))
+        pthread_sigmask(SIG_UNBLOCK, &told, NULL);
 }
 
 /* b is 0, or there is no url, as long as no server has answered; below 0: it does not say how much there will be. */
@@ -108,7 +126,7 @@ static int progress(debuginfod_client *client, long a, long b)
         r.total = b > 0 ? (uint64_t)b : 0;
         report(&r, -1);
     }
-    return told_to_leave;
+    return 0;
 }
 
 static void limit(int what, uint64_t most)
@@ -155,13 +173,12 @@ static bool become_nobody(struct error *e)
 /* Its parent may end in any way. */
 static void confine(void)
 {
-    struct sigaction sa = { .sa_handler = leave };
     struct error e = { 0 };
 
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (!become_nobody(&e))
         answer(FETCH_FAILED, e.text, -1);
-    sigaction(SIGTERM, &sa, NULL);
+    await_end();
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
     limit(RLIMIT_CORE, 0);
