@@ -20,7 +20,7 @@ struct mark { /* files that did not answer, by what they have in common */
     unsigned n, limit;
 };
 struct opener { /* of one thread */
-    bool running, limits_set;
+    bool running, known; /* known: to the end of the thread */
     int fd, stop_fd;
     pid_t pid;
     uint64_t serial, limit_ns;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -26,11 +27,6 @@ static struct {
     struct map by_fd;
 } known = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-void opener_enable(void)
-{
-    enabled = true;
-}
-
 void opener_set_limits(int stop_fd, uint64_t limit_ns)
 {
     own.stop_fd = stop_fd;
@@ -40,6 +36,28 @@ void opener_set_limits(int stop_fd, uint64_t limit_ns)
 void opener_end(void)
 {
     opener_stop(&own);
+}
+
+static pthread_key_t at_thread_end;
+
+static void end_with_thread(void *opener)
+{
+    opener_stop(opener);
+}
+
+void opener_enable(void)
+{
+    if (pthread_key_create(&at_thread_end, end_with_thread))
+        abort(); /* the first thing that the program does */
+    enabled = true;
+}
+
+/* The calling thread's, which ends with the thread. */
+static struct opener *own_opener(void)
+{
+    if (!own.known)
+        own.known = !pthread_setspecific(at_thread_end, &own);
+    return &own;
 }
 
 pid_t opener_pid(void)
@@ -117,7 +135,7 @@ static int ask(enum opener_request_kind kind, const struct opener_request *q, in
         return opener_serve(kind, q, given, false, out, fd);
     if (marks_refuse(&own, q))
         return EBUSY;
-    err = opener_transact(&own, kind, q, sizeof *q, NULL, 0, &given, given >= 0, out, fd);
+    err = opener_transact(own_opener(), kind, q, sizeof *q, NULL, 0, &given, given >= 0, out, fd);
     if (err == ETIMEDOUT)
         marks_late(&own, q);
     return err;

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -583,6 +584,30 @@ static void an_opener_that_was_killed_is_replaced(void **state)
     assert_text(opener_open(&us, "/", in_dir("file"), true), "text");
 }
 
+static void *open_one(void *pid)
+{
+    const struct opener_user us = { .kind = OPENER_FOR_US };
+
+    opener_set_limits(-1, PATIENT_NS);
+    assert_text(opener_open(&us, "/", in_dir("file"), true), "text");
+    *(pid_t *)pid = opener_pid();
+    return NULL;
+}
+
+static void an_opener_ends_with_its_thread(void **state)
+{
+    pthread_t thread;
+    pid_t pid = 0;
+
+    (void)state;
+    write_file("file", "text", 0644);
+    assert_int_equal(pthread_create(&thread, NULL, open_one, &pid), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(pid > 0);
+    assert_int_not_equal(pid, opener_pid());
+    assert_int_equal(waitpid(pid, NULL, WNOHANG), -1);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(int argc, char **argv)
@@ -607,6 +632,7 @@ int main(int argc, char **argv)
         TEST(a_hung_file_keeps_nobody_waiting),
         TEST(who_must_stop_does_not_wait_for_a_hung_file),
         TEST(an_opener_that_was_killed_is_replaced),
+        TEST(an_opener_ends_with_its_thread),
     };
 
     if (argc > 1 && !strcmp(argv[1], OPENER_ARG))
