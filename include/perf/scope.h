@@ -39,7 +39,7 @@ void scope_init(struct scope *s);
 bool scope_copy(struct scope *dst, const struct scope *src); /* deep; dst must be init or done before */
 void scope_done(struct scope *s);
 void scope_set_all(struct scope *s); /* every task; CPUs and modes stay */
-/* "12,34" → ids (checked to be alive: the message says which is not). */
+/* "12,34" → ids (checked to be alive: the message says which is not); of processes also names, "nginx,1234". */
 bool scope_set_pids(struct scope *s, const char *list, bool threads, struct error *e);
 /* Processes are known by the id of their main thread: that of another one is taken for its process. */
 uint32_t scope_process_of(uint32_t tid);

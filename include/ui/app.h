@@ -40,6 +40,7 @@ struct app {
 
     struct view_query query;      /* what is asked, for all views */
     struct view answer;           /* what came back; names are valid until the next one */
+    struct view whole;            /* of the same question without zooms and filter, where there are any */
     struct session_status status; /* of the last tick */
     struct difference *difference; /* what the answer is compared with; NULL: nothing */
     double delay_s;

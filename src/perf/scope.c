@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "perf/cpuspec.h"
+#include "perf/scope_names.h"
 
 #define IDS_MAX   4096
 #define PID_LIMIT (1 << 22)
@@ -98,28 +99,49 @@ static bool has_id(const uint32_t *ids, uint32_t n, uint32_t id)
     return false;
 }
 
+struct id_list {
+    uint32_t *ids, n;
+    size_t cap;
+};
+
+static bool add_id(void *ctx, uint32_t id, struct error *e)
+{
+    struct id_list *list = ctx;
+    if (has_id(list->ids, list->n, id))
+        return true;
+    if (list->n == IDS_MAX)
+        return error_set(e, ERROR_LIMIT, "more than %d ids: use -u, -G or all CPUs instead", IDS_MAX);
+    MEM_GROW(list->ids, list->cap, list->n + 1);
+    list->ids[list->n++] = id;
+    return true;
+}
+
+static void trim_end(char *word)
+{
+    size_t n = strlen(word);
+    while (n && word[n - 1] == ' ')
+        word[--n] = '\0';
+}
+
 bool scope_set_pids(struct scope *s, const char *list, bool threads, struct error *e)
 {
     char *words = mem_strdup(list), *rest = words, *word;
-    uint32_t *ids = NULL, n = 0, id = 0;
-    size_t cap = 0;
+    struct id_list found = { 0 };
+    uint32_t id = 0;
     bool ok = true;
     while (ok && (word = strsep(&rest, ","))) {
         word += strspn(word, " ");
-        word[strcspn(word, " ")] = '\0';
-        ok = parse_live_id(word, threads, &id, e);
-        if (!ok || has_id(ids, n, id))
-            continue;
-        if (n == IDS_MAX)
-            ok = error_set(e, ERROR_LIMIT, "more than %d ids: use -u, -G or all CPUs instead", IDS_MAX);
-        MEM_GROW(ids, cap, n + 1);
-        ids[n++] = id;
+        trim_end(word);
+        if (!threads && scope_is_name(word))
+            ok = scope_find_processes(word, add_id, &found, e);
+        else
+            ok = parse_live_id(word, threads, &id, e) && add_id(&found, id, e);
     }
     mem_free(words);
     if (ok)
-        set_ids(s, threads ? SCOPE_TIDS : SCOPE_PIDS, ids, n);
+        set_ids(s, threads ? SCOPE_TIDS : SCOPE_PIDS, found.ids, found.n);
     else
-        mem_free(ids);
+        mem_free(found.ids);
     return ok;
 }
 

@@ -58,6 +58,23 @@ static void take_range(struct app *a)
     session_set_range(a->session, a->cfg->from_s, a->cfg->to_s, &a->query);
 }
 
+/* What the zooms and the filter were taken from: its weight only. */
+static void ask_whole(struct app *a, const struct view_query *q)
+{
+    struct view_query whole = *q;
+    if (!q->n_zooms && !q->filter[0]) {
+        view_done(&a->whole);
+        memset(&a->whole, 0, sizeof a->whole);
+        return;
+    }
+    whole.n_zooms = 0;
+    memset(whole.zooms, 0, sizeof whole.zooms);
+    memset(whole.filter, 0, sizeof whole.filter);
+    whole.group = VIEW_GROUP_SYMBOL;
+    whole.beside = false;
+    session_query(a->session, &whole, &a->whole);
+}
+
 static void ask_session(struct app *a)
 {
     const struct view_ops *ops = current_view(a);
@@ -70,6 +87,7 @@ static void ask_session(struct app *a)
             q.group = VIEW_GROUP_COMM_SYMBOL;
         window_align(&q, &a->status);
         session_query(a->session, &q, &a->answer);
+        ask_whole(a, &q);
         if (a->difference && ops->compares)
             difference_ask(a->difference, a->session, &q);
     }
@@ -371,6 +389,7 @@ static void app_done(struct app *a)
     session_times_free(a->times);
     strip_done(&a->strip);
     view_done(&a->answer);
+    view_done(&a->whole);
     difference_free(a->difference);
     keymap_free(a->keymap);
     mem_free(a);

@@ -96,8 +96,8 @@ NUMBERED_VIEW(1)
 NUMBERED_VIEW(2)
 NUMBERED_VIEW(3)
 NUMBERED_VIEW(4)
-NUMBERED_VIEW(8)
-NUMBERED_VIEW(9)
+NUMBERED_VIEW(6)
+NUMBERED_VIEW(7)
 
 static void selection(struct app *a, struct ui_selection *sel)
 {
@@ -115,7 +115,7 @@ unsigned app_annotate(struct app *a)
     if (!sel.func_key || annotate_has_code(&a->answer, sel.func_key))
         return app_show_view_named(a, view_annotate_ops.name, true);
     return app_message(a, "%s is no code that could be shown, here is who called it: %s says why, and what to do", sel.function,
-                       keymap_first(a->keymap, ACTION_VIEW_8, key)) |
+                       keymap_first(a->keymap, ACTION_VIEW_6, key)) |
            app_show_view_named(a, view_callgraph_ops.name, true);
 }
 
@@ -331,10 +331,10 @@ static unsigned (*const handlers[ACTION_COUNT])(struct app *a) = {
     [ACTION_VIEW_2] = view_2,
     [ACTION_VIEW_3] = view_3,
     [ACTION_VIEW_4] = view_4,
-    [ACTION_VIEW_7] = app_annotate,
+    [ACTION_VIEW_5] = app_annotate,
     [ACTION_CALLERS] = callers,
-    [ACTION_VIEW_8] = view_8,
-    [ACTION_VIEW_9] = view_9,
+    [ACTION_VIEW_6] = view_6,
+    [ACTION_VIEW_7] = view_7,
     [ACTION_RANGE] = strip_open,
     [ACTION_RANGE_BACK] = range_back,
     [ACTION_RANGE_NEXT] = range_next,

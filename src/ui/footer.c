@@ -72,6 +72,10 @@ static int draw_question(const struct app *a, struct area area, int col)
     }
     if (q->filter[0])
         col += draw_chip(area, col, STYLE_TAGGED, "filter:", q->filter);
+    if (a->whole.result.weight) {
+        (void)snprintf(text, sizeof text, "%.1f%% of all", 100.0 * (double)a->answer.result.weight / (double)a->whole.result.weight);
+        col += draw_chip(area, col, STYLE_LABEL, "= ", text);
+    }
     if (q->mode != VIEW_MODE_ALL)
         col += draw_chip(area, col, STYLE_TAGGED, "only:", q->mode == VIEW_MODE_KERNEL ? "kernel" : "user");
     if (q->show_idle)

@@ -22,6 +22,8 @@ struct help {
     struct line *lines;
     size_t n, cap;
     int top, page;
+    char needle[64];
+    int found; /* the line that matches; -1: none */
 };
 
 static void add(struct help *h, enum style style, const char *keys, const char *text)
@@ -150,6 +152,47 @@ static void scroll(struct help *h, int by)
     h->top = h->top < 0 ? 0 : h->top;
 }
 
+static bool line_matches(const struct line *line, const char *needle)
+{
+    return text_find_nocase(line->text, needle) || text_find_nocase(line->keys, needle);
+}
+
+/* From the line that was found last, or from the first one on the screen. */
+static unsigned find(struct help *h, struct app *a, int step)
+{
+    int n = (int)h->n, from = h->found >= 0 ? h->found : h->top;
+    char key[16];
+    if (!h->needle[0])
+        return app_message(a, "nothing to search for yet: %s asks", keymap_first(a->keymap, ACTION_SEARCH, key));
+    for (int i = step ? 1 : 0; i <= n; i++) {
+        int at = (from + (step < 0 ? n * 2 - i : i)) % n;
+        if (!line_matches(&h->lines[at], h->needle))
+            continue;
+        h->found = at;
+        h->top = at - h->page / 3;
+        scroll(h, 0);
+        return APP_REDRAW;
+    }
+    h->found = -1;
+    return app_message(a, "nothing matches \"%s\"", h->needle);
+}
+
+static unsigned needle_changed(void *ctx, struct app *a, const char *text)
+{
+    struct help *h = ctx;
+    text_clean(h->needle, sizeof h->needle, text, strlen(text));
+    h->found = -1;
+    return APP_REDRAW | (h->needle[0] ? find(h, a, 0) : 0);
+}
+
+static unsigned needle_done(void *ctx, struct app *a, const char *text)
+{
+    (void)a;
+    if (!text)
+        ((struct help *)ctx)->needle[0] = '\0';
+    return APP_REDRAW;
+}
+
 static unsigned help_key(struct dialog *d, struct app *a, uint32_t key)
 {
     struct help *h = (struct help *)d;
@@ -172,6 +215,13 @@ static unsigned help_key(struct dialog *d, struct app *a, uint32_t key)
     case ACTION_END:
         scroll(h, (int)h->n);
         break;
+    case ACTION_SEARCH:
+        return dialog_ask(a, &(struct dialog_prompt){
+                                 .label = "search: ", .changed = needle_changed, .done = needle_done, .ctx = h });
+    case ACTION_SEARCH_NEXT:
+        return find(h, a, 1);
+    case ACTION_SEARCH_PREVIOUS:
+        return find(h, a, -1);
     case ACTION_HELP:
     case ACTION_BACK:
     case ACTION_QUIT:
@@ -201,17 +251,19 @@ static void help_draw(struct dialog *d, struct app *a, struct area area)
             int width = text_width(line->keys) + 3;
             col = width > KEYS_COLS ? width : KEYS_COLS;
         }
-        draw_text(in, row, col, line->style, line->text);
+        (void)draw_match(in, row, col, in.cols - col, line->style, line->text, h->needle);
+        if (h->top + row == h->found)
+            draw_restyle(in, row, STYLE_CURSOR);
     }
 }
 
 static void help_draw_bar(struct dialog *d, struct app *a, struct area bar)
 {
     const struct help *h = (const struct help *)d;
-    char key[16];
+    char key[16], search[16];
     draw_fill(bar, 0, 0, -1, STYLE_KEY_LABEL);
-    draw_printf(bar, 0, 0, STYLE_KEY_LABEL, "%s closes   arrows and pages scroll   line %d of %zu",
-                keymap_first(a->keymap, ACTION_BACK, key), h->top + 1, h->n);
+    draw_printf(bar, 0, 0, STYLE_KEY_LABEL, "%s closes   arrows and pages scroll   %s searches   line %d of %zu",
+                keymap_first(a->keymap, ACTION_BACK, key), keymap_first(a->keymap, ACTION_SEARCH, search), h->top + 1, h->n);
 }
 
 static void help_destroy(struct dialog *d)
@@ -231,6 +283,7 @@ unsigned dialog_help(struct app *a)
         .key = help_key, .draw = help_draw, .draw_bar = help_draw_bar, .destroy = help_destroy
     };
     struct help *h = mem_zalloc(sizeof *h);
+    h->found = -1;
     h->dialog.ops = &ops;
     build(h, a);
     dialog_push(a, &h->dialog);

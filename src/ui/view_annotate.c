@@ -355,7 +355,7 @@ const struct view_ops view_annotate_ops = {
              "counter's or timer's interrupt got through, which is behind the instruction that was to blame: look one or "
              "a few above, at what is slow (a division, a load that misses). Code that holds interrupts off shows where "
              "it lets them in again. Whether the event has skid stands in the second line.",
-    .number = 7,
+    .number = 5,
     .scope = SCOPE_KEYS_ANNOTATE,
     .without = { ACTION_SORT, ACTION_GROUP_MENU },
     .create = create,

@@ -19,6 +19,7 @@ struct doctor_view {
     struct doctor doctor;
     struct list list;
     uint32_t question; /* of the app, that the rows answer */
+    const char *needle;
 };
 
 static void *doctor_create(struct app *a)
@@ -57,7 +58,7 @@ static const char *const subject_words[] = {
     [DOCTOR_LINES] = "lines",
 };
 
-static void draw_row(const struct doctor_row *row, const struct area area, int y)
+static void draw_row(const struct doctor_row *row, const struct area area, int y, const char *search)
 {
     char number[32];
     int col = FIXED_COLS, wide = area.cols >= 110 ? MODULE_COLS + 6 : MODULE_COLS;
@@ -75,7 +76,7 @@ static void draw_row(const struct doctor_row *row, const struct area area, int y
             col += wide;
         }
     }
-    draw_elided(area, y, col, area.cols - col, STYLE_NORMAL, row->cause, false);
+    (void)draw_match(area, y, col, area.cols - col, STYLE_NORMAL, row->cause, search);
 }
 
 static void draw_summary(const struct doctor *d, struct area area)
@@ -115,7 +116,6 @@ static void doctor_draw(void *v, struct app *a, struct area area)
 {
     struct doctor_view *d = v;
     int detail = area.rows >= 12 ? DETAIL_ROWS : 0, rows = area.rows - 2 - detail;
-    (void)a;
     draw_summary(&d->doctor, area);
     draw_fill(area, 1, 0, -1, STYLE_TABLE_HEAD);
     draw_text(area, 1, 0, STYLE_TABLE_HEAD, "SHARE%  SAMPLES WHAT    WHERE, AND WHY");
@@ -128,7 +128,7 @@ static void doctor_draw(void *v, struct app *a, struct area area)
     list_fit(&d->list, rows);
     for (int y = 0; y < rows && d->list.top + (uint32_t)y < d->doctor.n_rows; y++) {
         uint32_t row = d->list.top + (uint32_t)y;
-        draw_row(&d->doctor.rows[row], area, 2 + y);
+        draw_row(&d->doctor.rows[row], area, 2 + y, a->search);
         if (row == d->list.cursor)
             draw_restyle(area, 2 + y, STYLE_CURSOR);
     }
@@ -205,6 +205,26 @@ static unsigned doctor_click(void *v, struct app *a, int row, int col, bool twic
     return APP_REDRAW;
 }
 
+static bool row_matches(const void *ctx, uint32_t i)
+{
+    const struct doctor_view *d = ctx;
+    const struct doctor_row *row = &d->doctor.rows[i];
+    return text_find_nocase(row->module, d->needle) || text_find_nocase(row->process, d->needle) ||
+           text_find_nocase(row->cause, d->needle) || text_find_nocase(row->mend, d->needle);
+}
+
+static enum search_found doctor_search(void *v, struct app *a, int step)
+{
+    struct doctor_view *d = v;
+    d->needle = a->search;
+    int64_t row = list_search(&d->list, step, row_matches, d);
+    bool round = list_went_round(&d->list, step, row);
+    if (row < 0)
+        return SEARCH_NONE;
+    list_go(&d->list, (uint32_t)row, row_key, d);
+    return round ? SEARCH_WENT_ROUND : SEARCH_FOUND;
+}
+
 static void doctor_describe(void *v, struct app *a, char *dst, size_t cap)
 {
     const struct doctor_view *d = v;
@@ -218,9 +238,9 @@ const struct view_ops view_doctor_ops = {
     .intro = "What the other views cannot show: stacks that were cut before their root, frames without a name, and debug "
              "information that cannot be read, by module and reason, with the process most concerned and what would mend it. Shares are of the samples "
              "that are shown. Where flametop can mend it itself, a key does.",
-    .number = 8,
+    .number = 6,
     .scope = SCOPE_KEYS_DOCTOR,
-    .without = { ACTION_SEARCH, ACTION_SORT, ACTION_GROUP_MENU, ACTION_CALLERS },
+    .without = { ACTION_SORT, ACTION_GROUP_MENU, ACTION_CALLERS },
     .create = doctor_create,
     .destroy = doctor_destroy,
     .update = doctor_update,
@@ -230,5 +250,6 @@ const struct view_ops view_doctor_ops = {
     .selection = doctor_selection,
     .save = doctor_save,
     .restore = doctor_restore,
+    .search = doctor_search,
     .describe = doctor_describe,
 };

@@ -156,7 +156,7 @@ const struct view_ops view_time_ops = {
              "from one cell to another. Threads, and CPUs, over the range that is shown: a row each, the busiest first. "
              "The flame chart: what the chosen thread (or CPU) did, time across, the stack downwards; a column shows "
              "the stack that most of its time went to.",
-    .number = 9,
+    .number = 7,
     .scope = SCOPE_KEYS_TIME,
     .without = { ACTION_SEARCH, ACTION_SORT, ACTION_GROUP_MENU, ACTION_CALLERS },
     .over_time = true,

@@ -12,6 +12,7 @@
 #define LEFT_COLS  7 /* for the times of the cells */
 #define WIDTH_MAX  8
 #define LINES_MORE 2 /* the axis and what is at the cursor */
+#define HOT_PART   75 /* percent of the hottest cell */
 
 static const uint64_t lengths[] = { 10 * NS_PER_MS,  100 * NS_PER_MS,  NS_PER_SEC,       10 * NS_PER_SEC,
                                     60 * NS_PER_SEC, 600 * NS_PER_SEC, 3600 * NS_PER_SEC };
@@ -210,6 +211,26 @@ static unsigned heat_zoom(struct time_heat *h, struct app *a, int step)
     return app_message(a, "columns are as %s as they get", step > 0 ? "long" : "short");
 }
 
+/* In order of time, and around the end: after the last one comes the first. */
+static unsigned heat_hot(struct time_heat *h, struct app *a)
+{
+    const struct timeline_row *all = h->counts.timeline.n_rows ? &h->counts.timeline.rows[0] : NULL;
+    uint32_t n = (uint32_t)(h->columns * h->rows), max = 0;
+    uint32_t *parts = mem_array((size_t)n + 1, sizeof *parts);
+    uint64_t found = h->cursor;
+    if (all)
+        max = timeline_parts(all, 0, 1, parts, n);
+    for (uint64_t i = 1; max && i <= n && found == h->cursor; i++) {
+        uint64_t cell = (h->cursor + i) % n;
+        if (parts[cell] >= (uint64_t)max * HOT_PART / 100)
+            found = cell;
+    }
+    mem_free(parts);
+    if (found == h->cursor)
+        return app_message(a, "no other cell is nearly as hot as the hottest");
+    return heat_move(h, (int64_t)found - (int64_t)h->cursor);
+}
+
 static unsigned heat_act(struct time_view *v, struct app *a, enum action action)
 {
     struct time_heat *h = &v->heat;
@@ -232,6 +253,8 @@ static unsigned heat_act(struct time_view *v, struct app *a, enum action action)
         return heat_move(h, (int64_t)(h->columns * h->rows));
     case ACTION_TIME_MARK:
         return heat_mark(h, a);
+    case ACTION_TIME_HOT:
+        return heat_hot(h, a);
     case ACTION_DRILL:
         return take_cells(h, a, h->marking ? h->mark : h->cursor, h->cursor);
     case ACTION_TIME_IN:

@@ -155,7 +155,7 @@ def toggles():
     """bytes, shares of all, source lines: a key each"""
     need_capstone()
     with started() as s:
-        s.send("7")
+        s.send("5")
         s.wait(r"^divide \(divide\) +[\d,]+ samples: ")
         s.wait(r"divide\.c:\d+ |\d+ +for \(uint64_t i")
         s.wait(r"\d+ +sum \+= 0xfffffffffffffff / ")
@@ -317,7 +317,7 @@ def nowhere():
         for key in ("enter", "a"):
             s.send(key)
             s.wait(r"CALLERS of \[unknown\] 0x7000")
-            s.wait(r"\[unknown\] 0x7000 is no code that could be shown, here is who called it: 8 says why, and what to do")
+            s.wait(r"\[unknown\] 0x7000 is no code that could be shown, here is who called it: 6 says why, and what to do")
             s.send("esc")
             s.wait(r"CALLERS of \[unknown\] 0x7000")
             s.send("esc")

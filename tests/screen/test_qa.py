@@ -266,6 +266,19 @@ def help_is_true():
         assert not wanted, "no page has %s" % wanted
 
 
+def help_search():
+    """/ in the help finds a line, n the next one, and the help stays open"""
+    with started() as s:
+        s.send("f1", "/", *"redraw the", "enter")
+        s.wait(r"redraw the screen")
+        s.send("n", "/", *"no such line anywhere", "enter")
+        s.wait(r'nothing matches "no such line anywhere"')
+        s.send("esc")
+        s.wait(r"line \d+ of \d+")
+        s.send("esc")
+        s.wait(r"SELF%.*FUNCTION")
+
+
 def narrow_bar():
     """Quit is in the bottom bar of a narrow screen, too"""
     with started(size=(60, 20)) as s:
@@ -330,5 +343,5 @@ def cheap():
 
 
 run(header_keeps_what_matters, ended_is_held, nothing_sampled, prompts, writing, exports, bundle, dead_keys, foreign_sequences,
-    counters_frozen, ways_out, flame, pickers, help_is_true, narrow_bar, nothing_to_act_on, events_of_one_list,
+    counters_frozen, ways_out, flame, pickers, help_is_true, help_search, narrow_bar, nothing_to_act_on, events_of_one_list,
     bar_offers_what_works, cheap)

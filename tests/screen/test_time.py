@@ -125,6 +125,22 @@ def undone():
         s.wait(r"range 0\.00s–1\.00s of")
 
 
+def hot_cells():
+    """H goes to the next hot cell of the heat map, and around the end"""
+    with opened() as s:
+        s.send("9")
+        s.wait(r"^cell ")
+        s.send("g")
+        seen = set()
+        for _ in range(6):
+            before = s.wait(r"^cell (\S+)").group(1)
+            seen.add(before)
+            s.send("H")
+            s.until(lambda: s.wait(r"^cell (\S+)").group(1) != before, "the cursor stays")
+            assert int(s.wait(r"^cell \S+ +(\d+) samples?").group(1)) > 0, s.text()
+        assert len(seen) == 6, seen
+
+
 def marks():
     """Space marks, arrows stretch the range at once, Esc takes it back"""
     with opened() as s:
@@ -345,5 +361,5 @@ def sizes():
         s.wait(r"heat map: 1s by")
 
 
-run(ranges, steps, undone, marks, strip_zooms, written, dragged, heat_map, heat_columns, heat_mouse, threads, flame_chart,
+run(hot_cells, ranges, steps, undone, marks, strip_zooms, written, dragged, heat_map, heat_columns, heat_mouse, threads, flame_chart,
     live, plain, sizes)
