@@ -5,11 +5,10 @@ of the stranger's that does not answer keeps nobody waiting."""
 import ctypes
 import os
 import re
-import shutil
+import select
 import signal
 import struct
 import subprocess
-import sys
 import time
 
 import machine as m
@@ -17,7 +16,8 @@ from hungfs import HungFileSystem
 from ptyscreen import PROGRAM, Screen, run
 
 STRANGER = 4321
-IN_OPEN = 0x20
+FAN_CLOEXEC, FAN_NONBLOCK, FAN_CLASS_CONTENT = 1, 2, 4
+FAN_OPEN_PERM, FAN_MARK_ADD, FAN_ALLOW, AT_FDCWD = 0x10000, 1, 1, -100
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 BURN = """
@@ -46,23 +46,53 @@ int main(void)
 
 
 class Watch:
-    """Counts how often a file is opened to be read."""
+    """Counts how often a file is opened by a process or its children, and by no other on this machine. Who opens it waits
+    until its parent has been looked up."""
 
-    def __init__(self, path):
-        self.fd = LIBC.inotify_init1(os.O_NONBLOCK)
-        assert self.fd >= 0 and LIBC.inotify_add_watch(self.fd, path.encode(), IN_OPEN) >= 0
+    def __init__(self, path, pid):
+        self.pid, self.opened = pid, 0
+        self.fd = LIBC.fanotify_init(FAN_CLASS_CONTENT | FAN_CLOEXEC | FAN_NONBLOCK, os.O_RDONLY | os.O_CLOEXEC)
+        if self.fd < 0 or LIBC.fanotify_mark(self.fd, FAN_MARK_ADD, ctypes.c_uint64(FAN_OPEN_PERM), AT_FDCWD, path.encode()):
+            raise m.Skip("the kernel does not ask before a file is opened: %s" % os.strerror(ctypes.get_errno()))
 
-    def count(self):
-        n = 0
-        while True:
-            try:
-                events = os.read(self.fd, 65536)
-            except BlockingIOError:
-                return n
-            at = 0
-            while at < len(events):
-                at += 16 + struct.unpack_from("iIII", events, at)[3]
-                n += 1
+    def look(self, seconds):
+        if not select.select([self.fd], [], [], seconds)[0]:
+            return
+        events = os.read(self.fd, 65536)
+        for at in range(0, len(events), 24):
+            fd, pid = struct.unpack_from("ii", events, at + 16)
+            self.opened += self.pid in (pid, parent(pid))
+            os.write(self.fd, struct.pack("iI", fd, FAN_ALLOW))
+            os.close(fd)
+
+    def close(self):
+        os.close(self.fd)
+
+
+def parent(pid):
+    try:
+        with open("/proc/%d/stat" % pid) as f:
+            return int(f.read().rsplit(")", 1)[1].split()[1])
+    except OSError:
+        return 0
+
+
+def opened_by(path, *args, env=None):
+    """How often flametop opens the path; and what it writes. It is stopped until it is watched."""
+    with open(m.path("said"), "w+") as said, open(m.path("wrong"), "w+") as wrong:
+        process = m.adopt(subprocess.Popen(["sh", "-c", 'kill -STOP $$; exec "$@"', "sh", PROGRAM, *args], stdin=subprocess.DEVNULL,
+                                           stdout=said, stderr=wrong, start_new_session=True, env=dict(os.environ, **(env or {}))))
+        os.waitpid(process.pid, os.WUNTRACED)
+        watch = Watch(path, process.pid)
+        os.kill(process.pid, signal.SIGCONT)
+        while process.poll() is None:
+            watch.look(0.02)
+        watch.close()
+        for f in said, wrong:
+            f.seek(0)
+        out, err = said.read(), wrong.read()
+    assert process.returncode == 0, err
+    return watch.opened, out
 
 
 def compile_to(name, source, *flags):
@@ -88,9 +118,7 @@ def secret(name, text="secret\n"):
 
 def opened_while(path, process, *args):
     """How often flametop opens the path while it profiles the process; and what it writes."""
-    watch = Watch(path)
-    out = m.flametop("--no-cache", "-e", "cpu-clock", "-p", str(process.pid), "--duration", "2", *args)[1]
-    return watch.count(), out
+    return opened_by(path, "--no-cache", "-e", "cpu-clock", "-p", str(process.pid), "--duration", "2", *args)
 
 
 def refused_then_read(path, process, *args):
@@ -196,11 +224,11 @@ def recording():
     os.chmod(m.path("recorded.secret"), 0o600)
     os.symlink(m.path("recorded.secret"), program)
     read = ("--no-cache", "-i", m.path("r.data"), "--export", "report", "-o", "-")
-    watch = Watch(m.path("recorded.secret"))
-    out = m.flametop(*read, env={"SUDO_UID": str(STRANGER), "SUDO_GID": str(STRANGER)})[1]
-    assert watch.count() == 0 and "outer_function" not in out, out
-    out = m.flametop(*read)[1]
-    assert watch.count() and "outer_function" in out, out
+    path = m.path("recorded.secret")
+    opened, out = opened_by(path, *read, env={"SUDO_UID": str(STRANGER), "SUDO_GID": str(STRANGER)})
+    assert opened == 0 and "outer_function" not in out, out
+    opened, out = opened_by(path, *read)
+    assert opened and "outer_function" in out, out
 
 
 def hung_file_system():

@@ -480,7 +480,8 @@ static void root_of_a_namespace_without_others_has_no_capabilities(void **state)
     end_child(pid);
 }
 
-/* As in a container that takes CAP_SETUID away from its root. */
+/* As in a container that takes CAP_SETUID away from its root. Capabilities belong to a thread: glibc aborts a program of
+ * which one thread may change its user and another may not, and ThreadSanitizer adds a thread. */
 static bool lose_setuid(void)
 {
     struct {
@@ -490,7 +491,10 @@ static bool lose_setuid(void)
     struct {
         uint32_t effective, permitted, inheritable;
     } data[2] = { { 0 } };
+    struct stat tasks;
 
+    if (stat("/proc/self/task", &tasks) || tasks.st_nlink > 3)
+        return false;
     return !syscall(SYS_capset, &head, data);
 }
 
@@ -506,6 +510,11 @@ static void root_that_cannot_become_another_user_is_refused(void **state)
     }
     pid = confined_child(why, sizeof why, lose_setuid);
     print_message("%s\n", why);
+    if (!strcmp(why, "unable")) {
+        end_child(pid);
+        print_message("a thread that is not ours would keep its capabilities\n");
+        skip();
+    }
     assert_non_null(strstr(why, "cannot confine the child process: root"));
     end_child(pid);
 }
