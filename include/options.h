@@ -30,8 +30,11 @@ struct options {
     struct ui_config ui;
     struct export_options exports;
     struct event_list events; /* of -e, or of the config */
+    const char **chosen;      /* of -e with -i; owned, the strings are not */
+    size_t n_chosen, chosen_cap;
+    bool in_config;           /* while the config is read */
     bool stat_csv;
-    bool window_named;
+    bool window_named, view_named; /* on the command line; the window in the config, too */
     enum option_id target; /* -p, -t, -u or -G, as soon as one was given; 0: none */
     struct preset_list presets; /* read when one is asked for */
     uint64_t iterations; /* 0: without end */

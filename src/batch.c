@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/mem.h"
 #include "export/export.h"
 #include "options.h"
 
@@ -77,22 +78,42 @@ static bool over(struct session *s)
     return st.targets_gone || st.file || *st.fatal || session_command_status(s) >= 0;
 }
 
-static bool wants_doctor(const struct options *o)
+/* The text of a view; NULL: that of the functions. */
+static const struct exporter *view_text(const struct options *o)
 {
-    return o->ui.view && !strcmp(o->ui.view, export_doctor.name);
+    static const struct exporter *const texts[] = { &export_doctor, &export_callgraph, &export_annotate };
+    for (size_t i = 0; o->ui.view && i < sizeof texts / sizeof *texts; i++)
+        if (!strcmp(o->ui.view, texts[i]->name))
+            return texts[i];
+    return NULL;
+}
+
+static bool print_text(struct session *s, const struct options *o, const struct view_query *q, struct view *v, struct buf *out,
+                       struct error *e)
+{
+    const struct exporter *x = view_text(o);
+    if (x)
+        return export_text(x, s, q, &o->exports, out, e);
+    export_query(s, q, v); /* nobody watches names come: wait for them */
+    report_print(s, q, v, BATCH_ROWS, out);
+    return true;
 }
 
 static bool print_frame(struct session *s, const struct options *o, struct view *v, struct error *e)
 {
     struct view_query q = query_of(o);
     struct buf out = { 0 };
-    export_query(s, &q, v); /* nobody watches names come: wait for them */
-    if (wants_doctor(o))
-        export_doctor.text(s, &q, v, &o->exports, &out);
-    else
-        report_print(s, &q, v, BATCH_ROWS, &out);
-    buf_putc(&out, '\n');
-    bool ok = file_write_all(STDOUT_FILENO, buf_str(&out), out.len, e);
+    struct session_chosen *list;
+    uint32_t n = session_chosen(s, &list), printed = 0;
+    bool ok = true;
+    for (uint32_t i = 0; i < n && ok; i++)
+        if (list[i].samples || (i + 1 == n && !printed)) {
+            ok = (!list[i].samples || session_show_event(s, i, e)) && print_text(s, o, &q, v, &out, e);
+            buf_putc(&out, '\n');
+            printed++;
+        }
+    mem_free(list);
+    ok = ok && file_write_all(STDOUT_FILENO, buf_str(&out), out.len, e);
     buf_done(&out);
     return ok;
 }
@@ -170,15 +191,33 @@ static bool check_ranges(struct session *s, const struct options *o, struct erro
            check_range(s, own, o->from_s, o->to_s, e);
 }
 
+/* Formats that are of one event say which, if there were others. */
+static void tell_of_events(struct session *s, const struct exporter *x)
+{
+    struct session_chosen *list;
+    uint32_t n = session_chosen(s, &list), with_samples = 0;
+    const char *shown = "";
+    for (uint32_t i = 0; i < n; i++) {
+        with_samples += list[i].samples > 0;
+        if (list[i].shown)
+            shown = list[i].name;
+    }
+    if (with_samples > 1 && !x->all_events && !x->sections)
+        fprintf(stderr, "flametop: %u events have samples; %s is of %s: -e chooses another\n", with_samples, x->name, shown);
+    mem_free(list);
+}
+
 /* Nobody chose a view: what is for other tools has everything that was sampled, as from perf record. */
 static bool write_output(struct session *s, const struct options *o, struct error *e)
 {
     const char *path = o->output ? o->output : "-";
-    const struct exporter *text = wants_doctor(o) ? &export_doctor : &export_report;
+    const struct exporter *text = view_text(o) ? view_text(o) : &export_report;
     const struct exporter *x = o->output ? export_find(o->export_format, path, e) : text;
     struct view_query q = query_of(o);
+    struct export_options exports = o->exports;
     if (!x)
         return false;
+    exports.each_event = true;
     be_patient(s);
     if (!check_ranges(s, o, e))
         return false;
@@ -188,9 +227,10 @@ static bool write_output(struct session *s, const struct options *o, struct erro
         q.window_ns = 0;
     q.show_idle |= x->whole;
     q.all_events = x->all_events;
+    tell_of_events(s, x);
     if (x != &export_perfdata && o->session.debuginfod)
         fetch_names(s, &q);
-    if (!(x->plan ? export_planned(x, s, &q, o, path, e) : export_run(x, s, &q, &o->exports, path, e)))
+    if (!(x->plan ? export_planned(x, s, &q, o, path, e) : export_run(x, s, &q, &exports, path, e)))
         return false;
     if (strcmp(path, "-")) {
         struct session_status st;

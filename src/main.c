@@ -180,6 +180,7 @@ static bool open_before(struct options *o, struct error *e)
     *cfg = o->session;
     cfg->input = o->diff;
     cfg->command = NULL;
+    cfg->n_chosen = 0; /* that file may have others: the event that is compared is found by its name */
     scope_init(&cfg->scope);
     o->exports.before.name = slash ? slash + 1 : o->diff;
     o->exports.before.session = session_open(cfg, e);

@@ -88,6 +88,7 @@ static bool is_first(enum option_id id)
 {
     switch (id) {
     case OPTION_CONFIG:
+    case OPTION_INPUT:
     case OPTION_LIST_EVENTS:
     case OPTION_LIST_EXPORTS:
     case OPTION_LIST_PRESETS:
@@ -172,6 +173,10 @@ static bool check_combinations(struct options *o, struct error *e)
     if (o->mode == RUN_SCREEN && o->output) /* as perf record -o: until the command ends or ^C */
         o->mode = RUN_RECORD;
     o->session.command_to_log = o->session.leaves_in_time = o->mode == RUN_SCREEN;
+    if ((o->mode == RUN_BATCH || (o->mode == RUN_REPORT && !o->output)) && o->view_named &&
+        (!strcmp(o->ui.view, "flame") || !strcmp(o->ui.view, "time")))
+        return refuse(e, "--view flame and --view time are pictures, which need the screen: -o FILE.svg draws one, --view callgraph "
+                         "lists the callers");
     if (o->iterations && o->mode != RUN_BATCH)
         return refuse(e, "-n goes with -b: frames as text");
     return true;
@@ -205,8 +210,10 @@ bool options_parse(struct options *o, int argc, char **argv, struct error *e)
         return false;
     if (o->mode != RUN_SCREEN)
         return true; /* --help helps though the config is broken */
+    o->in_config = true;
     if (!config_read(o, e))
         return false;
+    o->in_config = false;
     /* -e replaces what the config names, and -c a frequency of it */
     struct session_config *s = &o->session;
     bool config_events = s->event_named, config_freq = s->freq_named;
@@ -221,6 +228,8 @@ bool options_parse(struct options *o, int argc, char **argv, struct error *e)
     s->freq_named |= config_freq && !s->period;
     o->ui.keys = o->keys;
     o->ui.n_keys = o->n_keys;
+    s->chosen = o->chosen;
+    s->n_chosen = o->n_chosen;
     if (o->session.input && !o->window_named)
         o->ui.window_ns = 0; /* a file is looked at whole */
     return ok && check_combinations(o, e) && check_comparison(o, &config_exports, e) && options_take_events(o, e);
@@ -236,6 +245,7 @@ void options_done(struct options *o)
     preset_list_done(&o->presets);
     scope_done(&o->session.scope);
     event_list_done(&o->events);
+    mem_free(o->chosen);
 }
 
 /* From column 29 on, broken behind what stands between words where they would go beyond column 100. */

@@ -2,8 +2,22 @@
 /* -e and --filter. */
 #include "options.h"
 
+#include "base/mem.h"
+
+/* Of a file: the names are looked up when it is open. What the config names is for what is measured. */
+static bool choose_of_file(struct options *o, const char *names)
+{
+    if (o->in_config)
+        return true;
+    MEM_GROW(o->chosen, o->chosen_cap, o->n_chosen + 1);
+    o->chosen[o->n_chosen++] = names;
+    return true;
+}
+
 bool options_set_event(struct options *o, const char *value, struct error *e)
 {
+    if (o->session.input)
+        return choose_of_file(o, value);
     if (!o->session.event_named)
         event_list_done(&o->events); /* what the config names gives way to the command line */
     o->session.event_named = true;
@@ -12,6 +26,9 @@ bool options_set_event(struct options *o, const char *value, struct error *e)
 
 bool options_set_filter(struct options *o, const char *value, struct error *e)
 {
+    if (o->session.input)
+        return o->in_config || error_set(e, ERROR_ARGUMENT, "--filter is for what is measured: a file has its samples (leave out "
+                                                            "--filter or -i)");
     return event_list_filter(&o->events, o->session.event_named ? o->events.last : o->events.n, value, e);
 }
 

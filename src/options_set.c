@@ -37,6 +37,9 @@ static bool set_preset(struct options *o, const char *value, struct error *e)
 {
     struct session_config *s = &o->session;
     struct error why = { 0 };
+    if (s->input)
+        return o->in_config || error_set(e, ERROR_ARGUMENT, "--preset is for what is measured: leave out --preset or -i; -e "
+                                                            "chooses an event of the file");
     preset_list_done(&o->presets);
     const struct preset *p = preset_read(&o->presets, e) ? preset_find(&o->presets, value, e) : NULL;
     uint32_t n = s->event_named ? (uint32_t)o->events.n : 0;
@@ -236,6 +239,7 @@ bool options_set(struct options *o, enum option_id id, const char *value, struct
         return true;
     case OPTION_VIEW:
         o->ui.view = value;
+        o->view_named |= !o->in_config;
         return true;
     case OPTION_DETAIL:
     case OPTION_SPLIT:

@@ -19,6 +19,7 @@ struct export_options {
     bool pid, tid;                     /* folded: "comm-pid;…", "comm-pid/tid;…", as stackcollapse-perf.pl */
     bool annotate_kernel, annotate_jit; /* folded: "_[k]" and "_[j]" behind names */
     bool fold_period, fold_raw;         /* folded: counts of periods; names as the screens have them */
+    bool each_event;                   /* formats with sections: one for each event that has samples */
     bool as_perf;                      /* folded, script: of a session by perf's rules (session_config) */
     const char *fields;                /* script: as perf script -F; NULL: its default */
     const char *title, *count_name;    /* pictures; NULL: the format's own */
@@ -61,6 +62,7 @@ struct exporter {
     bool by_comm;       /* whatever the screen groups by, it is asked by comm and symbol; by thread with pid or tid */
     bool whole;         /* without a screen: with the idle loop, as perf's own tools */
     bool all_events;    /* without a screen: of all events */
+    bool sections;      /* several texts behind each other are one: see export_options.each_event */
     bool as_recorded;   /* over a file, without a screen: of whole callchains (session_config) */
     bool binary;        /* no terminal takes it */
     /* At least one of the three; write goes before stream, and that before text. text: the whole file, for any path and

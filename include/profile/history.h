@@ -15,6 +15,7 @@ enum sample_flags {
     SAMPLE_BROKEN = 8, /* its callchain ends in garbage */
     SAMPLE_GUEST = 16,
     SAMPLE_PARTLY = 32, /* its counters have shared the PMU with others since the sample before */
+    SAMPLE_FLAGS = 63,
 };
 
 struct sample { /* 32 bytes */
@@ -23,10 +24,12 @@ struct sample { /* 32 bytes */
     uint32_t stack;
     uint32_t thread;
     uint32_t raw; /* 0: none; else handle for history_raw: append sets it */
-    uint16_t cpu;
-    uint8_t event;
-    uint8_t flags;
+    uint32_t cpu : 13; /* Linux knows 8,192 at most */
+    uint32_t event : 13;
+    uint32_t flags : 6; /* sample_flags */
 };
+#define SAMPLE_CPUS   8192 /* greater numbers are taken modulo this */
+#define SAMPLE_EVENTS 8192
 
 struct history; /* not thread-safe */
 struct history *history_new(void);
@@ -35,6 +38,8 @@ void history_free(struct history *h);
 uint64_t history_append(struct history *h, const struct sample *s, const void *raw, uint32_t raw_size);
 /* The sample of that number; NULL: it has left. Valid until the next append, shrink or clear. */
 const struct sample *history_sample(const struct history *h, uint64_t number);
+/* Samples get the event that `event` returns for theirs. */
+void history_change_events(struct history *h, uint32_t (*event)(void *ctx, uint32_t of), void *ctx);
 uint64_t history_next(const struct history *h); /* the number of the next one */
 /* A stack that became known later. Nothing happens if the sample has left. Of such changes the last HISTORY_CHANGES are kept,
  * for those who have summed up what was there before. */

@@ -13,12 +13,12 @@
 #include "profile/stacks.h"
 
 #define QUERY_TREND     8 /* buckets of the time range in each entry */
-#define QUERY_ANY_EVENT 0xff
+#define QUERY_ANY_EVENT UINT32_MAX
 #define QUERY_BESIDE    7 /* other events that are summed up beside the one that is asked for */
 
 struct query {
     uint64_t from_ns, to_ns;      /* inclusive; 0: open */
-    uint8_t event;                /* index, or QUERY_ANY_EVENT */
+    uint32_t event;               /* index, or QUERY_ANY_EVENT */
     uint8_t need_flags;           /* samples must have one of these (0: any): SAMPLE_KERNEL, SAMPLE_USER */
     bool by_cpu;                  /* group is the CPU's number plus one */
     const uint32_t *thread_group; /* group of a thread by its id (NULL: all 0); ignored with by_cpu */
@@ -27,7 +27,8 @@ struct query {
     const bool *cpu_pass;         /* NULL: all; indexed below n_cpu_pass, CPUs beyond are left out */
     uint32_t n_cpu_pass;
     uint32_t only_cpu;            /* a CPU's number plus one: those of all others are left out; 0: see cpu_pass */
-    uint8_t n_beside, beside[QUERY_BESIDE]; /* events; the rest is 0 */
+    uint32_t n_beside;
+    uint16_t beside[QUERY_BESIDE]; /* events; the rest is 0 */
 };
 /* Whether a sample is one of those that the query is about, by all but its event and the range of time. */
 static inline bool query_passes_event_aside(const struct query *q, const struct sample *s)

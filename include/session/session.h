@@ -38,6 +38,8 @@ struct session_config {
     bool command_to_log;  /* its output would tear a screen: it goes to the log, and its input is empty */
     const char *input;    /* perf.data to open instead of sampling ("-": standard input), or NULL */
     const struct spool_wait *wait; /* told while it comes through a pipe or is unpacked (perfdata/spool.h), or NULL */
+    const char *const *chosen; /* of a file: names and globs of the events that are read, with commas between them … */
+    size_t n_chosen;           /* … 0: all are */
     const char *symfs, *kallsyms, *vmlinux;
     bool whole_chains;    /* of a file: callchains as they were recorded, also beyond where they ran into no code */
     bool as_perf;         /* of a file, and with whole_chains: by perf's rules, see --as-perf */
@@ -59,7 +61,8 @@ struct session_status {
     char input[256];            /* file name, cleaned */
     uint32_t cpus;
     char event[128];
-    uint32_t event_index, n_events;
+    uint32_t event_index, n_events; /* of all that were chosen, or that a file has */
+    uint32_t beside_index, n_beside; /* the same of those that are sampled at the same time; of a file, that have samples */
     uint64_t freq_hz, period;
     char scope[96];
     bool no_kernel, no_user;
@@ -71,6 +74,7 @@ struct session_status {
     uint64_t elapsed_ns;        /* since start or clear; frozen: until the freeze */
     uint64_t now_ns;            /* end of the time that is shown */
     uint64_t samples;           /* since start or clear */
+    uint64_t event_samples;     /* of these, of the event that is shown */
     uint64_t lost, throttled;   /* since start */
     uint64_t history_samples, history_dropped, history_used_bytes, history_bytes;
     uint32_t spark[SESSION_SPARK]; /* samples per second, oldest first, the last one is the running second */
@@ -107,6 +111,20 @@ void session_sampling_of(const struct session *s, const struct event *ev, const 
 bool session_chooses_period(const struct session *s, const struct event *ev, const struct session_sampling *how);
 uint64_t session_default_freq(const struct session *s); /* of -F, or the default */
 bool session_select_event(struct session *s, int step, struct error *e);      /* next or previous chosen event */
+
+/* The events that were chosen, or that a file has. */
+struct session_chosen {
+    char name[128];     /* cleaned */
+    uint64_t samples;   /* in the history */
+    bool shown, sampled; /* sampled: it runs now; over a file never */
+    bool left_out;      /* it did not open, or -e named others of the file */
+    bool removed;
+};
+uint32_t session_chosen(struct session *s, struct session_chosen **out); /* owned */
+bool session_show_event(struct session *s, uint32_t event, struct error *e); /* by its number; starts it if need be */
+/* Live: it is sampled and offered no more, nor what is in one group with it; of what was sampled before, nor those that were
+ * sampled at the same time. The last one that is sampled stays. */
+bool session_remove_event(struct session *s, uint32_t event, struct error *e);
 bool session_set_scope(struct session *s, const struct scope *scope, struct error *e);
 bool session_set_freq(struct session *s, uint64_t freq_hz, struct error *e);
 /* stack_bytes: for CALLCHAIN_DWARF; 0: what was asked for last, or the default. */

@@ -39,7 +39,7 @@ struct snapshot {
     struct map image_index, modules, cgroups; /* module id → struct module *, cgroup id → char * */
     struct namespaces *namespaces;  /* that a thread has; by thread of samples, n_threads of them */
     uint64_t lost;
-    struct session_event events[SESSION_EVENTS_MAX];
+    struct session_event *events;
     uint32_t n_events;
 
     /* while writing */

@@ -142,7 +142,10 @@ struct session_event {
     struct event event;
     struct event asked;          /* the one in whose place it may run */
     bool named;                  /* asked, by the user */
-    bool left_out;               /* of what is sampled with it: it did not open */
+    bool left_out;               /* of what is sampled with it: it did not open; of a file: -e named others */
+    bool removed;                /* from those that are offered; its samples are not shown again */
+    uint32_t instead;            /* while it is taken out of those that are sampled with it; 0: none */
+    uint64_t samples;            /* that it had since the start, or since all was forgotten */
     uint32_t leader;             /* of its group; one that is alone leads itself. Others of a group stand behind it */
     uint32_t first;              /* of those that are sampled at the same time, which stand behind each other */
     struct session_sampling how; /* as asked for with it */
@@ -185,8 +188,9 @@ struct session {
     struct user_stacks user;
     struct jit_names jit;
     struct jit_frames jit_frames;
-    struct session_event events[SESSION_EVENTS_MAX];
+    struct session_event *events;
     uint32_t n_events;
+    size_t events_cap;
     uint32_t current_event;      /* that is shown … */
     uint32_t live_event;         /* … and the one that is sampled, or leads the group that is: that one's group */
     struct {
@@ -264,6 +268,9 @@ struct session {
     atomic_int command_status;   /* -1: runs or none */
 };
 
+/* chosen.c: of a file, which events -e names; false: there is none of that name. */
+bool chosen_events(struct session *s, struct error *e);
+uint64_t *chosen_counts(struct session *s); /* under lock: the history's samples by event; owned, SAMPLE_EVENTS of them */
 /* collector.c */
 void *collector_main(void *session);
 /* Under lock. False, over a file only: the sample's stack waits for the unwind table of module s->user.awaits, and
@@ -277,6 +284,11 @@ void collector_wake(struct session *s);                           /* it drains a
 static inline uint32_t session_event_of(const struct session *s, const struct record *r)
 {
     return s->file ? r->source : s->live_event + r->source;
+}
+/* Over a file: its samples are in the history. */
+static inline bool session_reads_event(const struct session *s, uint32_t event)
+{
+    return event < s->n_events && !s->events[event].left_out;
 }
 struct stack_answer {
     uint32_t stack;

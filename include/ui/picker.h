@@ -57,12 +57,15 @@ const char *picker_text(const struct picker *p, uint64_t key);
 /* Keys of the rows on the screen, the one under the cursor first; headings are left out. Returns how many. */
 uint32_t picker_shown(const struct picker *p, uint64_t *keys, uint32_t cap);
 
+uint64_t picker_cursor(const struct picker *p); /* the key of the row under the cursor; 0: there is none, or a heading */
+
 /* A short menu of fixed choices; the number of the chosen row goes to take. Strings are copied. */
 unsigned picker_menu(struct app *a, const char *title, const char *const *choices, uint32_t n,
                      uint32_t current, unsigned (*take)(struct app *a, uint32_t choice));
 
 /* The pickers of the field: each its own file. */
 unsigned pick_event(struct app *a);
+unsigned pick_recorded(struct app *a); /* of a file */
 unsigned pick_process(struct app *a);
 unsigned pick_cgroup(struct app *a);
 unsigned pick_scope(struct app *a); /* a menu of these and more */

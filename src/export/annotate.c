@@ -131,6 +131,7 @@ static bool stream(struct session *s, const struct view_query *q, const struct e
 const struct exporter export_annotate = {
     .name = "annotate",
     .suffix = ".annotate.txt",
+    .sections = true,
     .help = "the hottest functions by instruction, as perf annotate --stdio",
     .stream = stream,
 };

@@ -100,6 +100,7 @@ static void callers_text(struct session *s, const struct view_query *q, const st
 const struct exporter export_callgraph = {
     .name = "callgraph",
     .suffix = ".callgraph.txt",
+    .sections = true,
     .help = "the call graph as text, from the roots of the threads down",
     .text = callgraph_text,
 };
@@ -107,6 +108,7 @@ const struct exporter export_callgraph = {
 const struct exporter export_callers = {
     .name = "callers",
     .suffix = ".callers.txt",
+    .sections = true,
     .help = "the hottest functions as text, each with who called it",
     .text = callers_text,
 };

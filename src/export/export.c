@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "process/module.h"
 
@@ -156,6 +157,29 @@ static bool run_text(const struct exporter *x, struct session *s, const struct v
     return true;
 }
 
+static bool run_one(const struct exporter *x, struct session *s, const struct view_query *q, const struct export_options *o,
+                    struct export_sink *to, struct error *e)
+{
+    return x->stream ? x->stream(s, q, o, to, e) : run_text(x, s, q, o, to);
+}
+
+/* One behind the other, for each event that has samples; without any, of what is shown. */
+static bool run_sections(const struct exporter *x, struct session *s, const struct view_query *q,
+                         const struct export_options *o, struct export_sink *to, struct error *e)
+{
+    struct session_chosen *list;
+    uint32_t n = session_chosen(s, &list), written = 0;
+    bool ok = true;
+    for (uint32_t i = 0; i < n && ok; i++)
+        if (list[i].samples) {
+            if (written++)
+                buf_putc(&to->text, '\n');
+            ok = session_show_event(s, i, e) && run_one(x, s, q, o, to, e);
+        }
+    mem_free(list);
+    return ok && (written || run_one(x, s, q, o, to, e));
+}
+
 /* Nothing is left of a file that could not be made whole. */
 static bool finish(struct export_sink *to, bool ok, struct error *e)
 {
@@ -181,7 +205,7 @@ bool export_text(const struct exporter *x, struct session *s, const struct view_
     struct export_sink to = { .memory = out };
     struct view_query asked = *q;
     choose_group(x, o, &asked);
-    bool ok = x->stream ? x->stream(s, &asked, o, &to, e) : run_text(x, s, &asked, o, &to);
+    bool ok = run_one(x, s, &asked, o, &to, e);
     write_out(&to);
     buf_done(&to.text);
     return ok;
@@ -239,7 +263,7 @@ bool export_run(const struct exporter *x, struct session *s, const struct view_q
     } else if (x->binary && !export_may_write(x->name, path, e)) {
         return false;
     }
-    bool ok = x->stream ? x->stream(s, &asked, o, &to, e) : run_text(x, s, &asked, o, &to);
+    bool ok = x->sections && o->each_event ? run_sections(x, s, &asked, o, &to, e) : run_one(x, s, &asked, o, &to, e);
     write_out(&to);
     ok = finish(&to, ok, e);
     buf_done(&to.text);

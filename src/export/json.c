@@ -44,7 +44,9 @@ struct counting {
     struct tally comms, pids, threads, cpus, modules;
     struct map path_of; /* module id → its path in `strings` */
     struct arena strings;
-    uint64_t event_samples[SESSION_EVENTS_MAX], event_period[SESSION_EVENTS_MAX];
+    struct event_sum {
+        uint64_t samples, period;
+    } *events; /* by number */
     uint64_t first_ns, last_ns;
 };
 
@@ -96,8 +98,8 @@ static void count_sample(struct counting *c, const struct sample *sample)
     thread->pid = t->pid;
     thread->label = t->comm;
     if (sample->event < c->facts.n_events) {
-        c->event_samples[sample->event]++;
-        c->event_period[sample->event] += sample->weight;
+        c->events[sample->event].samples++;
+        c->events[sample->event].period += sample->weight;
         if (c->facts.events[sample->event].has_cpu)
             count(&c->cpus, sample->cpu, sample);
         if (c->facts.events[sample->event].has_time) {
@@ -137,6 +139,7 @@ static void counting_done(struct counting *c)
     arena_done(&c->strings);
     session_samples_done(&c->samples);
     session_facts_done(&c->facts);
+    mem_free(c->events);
 }
 
 /* ---- writing ---- */
@@ -216,10 +219,12 @@ static void put_events(const struct counting *c, struct buf *out)
     json_key(out, "events");
     json_open(out, '[');
     for (uint32_t i = 0; i < c->facts.n_events; i++) {
+        if (c->facts.events[i].left_out)
+            continue;
         json_open(out, '{');
         json_text(out, "name", c->facts.events[i].name);
-        json_number(out, "samples", c->event_samples[i]);
-        json_number(out, "period", c->event_period[i]);
+        json_number(out, "samples", c->events[i].samples);
+        json_number(out, "period", c->events[i].period);
         json_number(out, "lost", c->facts.events[i].lost);
         buf_putc(out, '}');
     }
@@ -333,6 +338,7 @@ static bool json_write(struct session *s, const struct view_query *q, const stru
     bool ok = export_samples(s, &by_symbol, &v, &c.samples, e);
     if (ok) {
         session_get_facts(s, &c.facts);
+        c.events = mem_array(c.facts.n_events + 1, sizeof *c.events);
         count_all(&c);
         put_all(&c, &to->text);
     }

@@ -156,6 +156,7 @@ const struct exporter export_report = {
     .name = "report",
     .suffix = ".txt",
     .compares = true,
+    .sections = true,
     .help = "the functions table as text",
     .text = report_text,
 };

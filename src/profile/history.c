@@ -270,6 +270,25 @@ void history_change_stacks(struct history *h, uint64_t from_ns, uint64_t to_ns,
         h->epoch = serial_next();
 }
 
+struct change_events {
+    uint32_t (*event)(void *ctx, uint32_t of);
+    void *ctx;
+};
+
+static void change_events(void *ctx, struct sample *samples, size_t n)
+{
+    const struct change_events *c = ctx;
+    for (size_t i = 0; i < n; i++)
+        samples[i].event = c->event(c->ctx, samples[i].event) % SAMPLE_EVENTS;
+}
+
+void history_change_events(struct history *h, uint32_t (*event)(void *ctx, uint32_t of), void *ctx)
+{
+    struct change_events c = { event, ctx };
+    history_scan(h, 0, 0, change_events, &c);
+    h->epoch = serial_next();
+}
+
 uint64_t history_next(const struct history *h)
 {
     return h->next;

@@ -139,16 +139,18 @@ static bool collect_sample(struct session *s, const struct record *r)
         .weight = r->sample.period ? r->sample.period : 1,
         .thread = thread,
         .stack = a.stack,
-        .cpu = (uint16_t)r->id.cpu,
-        .event = (uint8_t)session_event_of(s, r),
+        .cpu = r->id.cpu % SAMPLE_CPUS,
+        .event = session_event_of(s, r) % SAMPLE_EVENTS,
     };
-    sample.flags = sample_flags_of(r, r->id.pid) | (a.broken ? SAMPLE_BROKEN : 0) | (r->partly ? SAMPLE_PARTLY : 0);
+    unsigned flags = sample_flags_of(r, r->id.pid) | (a.broken ? SAMPLE_BROKEN : 0u) | (r->partly ? SAMPLE_PARTLY : 0u);
+    sample.flags = flags & SAMPLE_FLAGS;
     uint64_t number = history_append(s->history, &sample, r->sample.raw, r->sample.raw_size);
     s->sampled.sample = sample;
     s->sampled.number = number;
     if (a.awaits)
         userstack_put_aside(s, r, thread, number);
     s->samples++;
+    s->events[sample.event].samples++;
     s->forgotten += !s->file && time_ns < s->clear_ns; /* was on its way when all was forgotten */
     if (reach_second(s, time_ns))
         s->spark[time_ns / NS_PER_SEC % SESSION_SPARK]++;

@@ -11,11 +11,13 @@
 static void copy_events(struct session *s, struct session_facts *out)
 {
     out->n_events = s->n_events;
+    out->events = mem_array(s->n_events + 1, sizeof *out->events);
     for (uint32_t i = 0; i < s->n_events; i++) {
         const struct session_event *from = &s->events[i];
         struct session_event_facts *to = &out->events[i];
         text_clean(to->name, sizeof to->name, from->event.name, strlen(from->event.name));
         to->lost = from->lost;
+        to->left_out = s->file && from->left_out;
         to->attr = from->attr;
         to->has_cpu = from->attr.sample_type & PERF_SAMPLE_CPU;
         to->has_time = from->attr.sample_type & PERF_SAMPLE_TIME;
@@ -69,6 +71,7 @@ void session_get_facts(struct session *s, struct session_facts *out)
 
 void session_facts_done(struct session_facts *f)
 {
+    mem_free(f->events);
     mem_free(f->records);
     mem_free(f->features);
     *f = (struct session_facts){ 0 };

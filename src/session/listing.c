@@ -15,7 +15,7 @@
 /* Samples per thread in the window, then summed by the caller's key. */
 struct shares {
     uint64_t from_ns, all;
-    uint8_t event;
+    uint32_t event;
     uint32_t *by_thread;
     uint32_t n;
 };
@@ -36,7 +36,7 @@ static void take_shares(struct session *s, struct shares *sh)
 {
     uint64_t last = history_last_ns(s->history);
     sh->from_ns = last > SHARE_WINDOW_NS ? last - SHARE_WINDOW_NS : 0;
-    sh->event = (uint8_t)s->current_event;
+    sh->event = s->current_event;
     sh->n = world_thread_count(s->world);
     sh->by_thread = mem_array(sh->n + 1, sizeof *sh->by_thread);
     history_scan(s->history, sh->from_ns, 0, share_run, sh);

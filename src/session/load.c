@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "perfdata/spool.h"
 #include "session/state.h"
 
@@ -47,10 +48,11 @@ bool load_open(struct session *s, struct error *e)
         return false;
     world_set_limit(s->world, WORLD_BYTES + WORLD_TIMES * perfdata_bytes(s->file));
     uint32_t n = perfdata_events(s->file, &events);
-    for (uint32_t i = 0; i < n && i < SESSION_EVENTS_MAX; i++) {
+    MEM_GROW(s->events, s->events_cap, n < SAMPLE_EVENTS ? n : SAMPLE_EVENTS);
+    for (uint32_t i = 0; i < n && i < SAMPLE_EVENTS; i++) {
         struct session_event *ev = &s->events[s->n_events++];
+        *ev = (struct session_event){ .first = i };
         ev->leader = events[i].leader < i ? events[i].leader : i;
-        ev->first = i;
         snprintf(ev->event.name, sizeof ev->event.name, "%s", events[i].name);
         ev->event.attr = ev->attr = events[i].attr;
         ev->freq_hz = events[i].attr.freq ? events[i].attr.sample_freq : 0;
@@ -64,7 +66,7 @@ bool load_open(struct session *s, struct error *e)
     s->file_cuts = !strncmp(perfdata_info(s->file)->version, "flametop ", 9);
     s->user.arch = unwind_arch_named(perfdata_info(s->file)->arch);
     s->cfg.events[0] = s->events[0].event;
-    return true;
+    return chosen_events(s, e);
 }
 
 bool load_is_of_this_machine(const struct session *s)
@@ -117,8 +119,8 @@ static bool on_record(void *ctx, const struct record *r)
     struct load *l = ctx;
     struct session *s = l->s;
     jit_advance(s, r->id.time_ns);
-    if (r->type == PERF_RECORD_SAMPLE && r->source >= s->n_events)
-        s->file_left_out++;
+    if (r->type == PERF_RECORD_SAMPLE && !session_reads_event(s, r->source))
+        s->file_left_out += r->source >= s->n_events;
     else
         while (!collector_record(s, r))
             await_table(s);
@@ -166,20 +168,13 @@ static bool read_records(struct load *l, struct error *e)
 }
 
 /* The event with the most samples is what a person wants to see first. */
-static void count_run(void *ctx, struct sample *samples, size_t n)
-{
-    uint64_t *counts = ctx;
-    for (size_t i = 0; i < n; i++)
-        counts[samples[i].event]++;
-}
-
 static void select_fullest_event(struct session *s)
 {
-    uint64_t counts[256] = { 0 };
-    history_scan(s->history, 0, 0, count_run, counts);
+    uint64_t *counts = chosen_counts(s);
     for (uint32_t i = 0; i < s->n_events; i++)
-        if (counts[i] > counts[s->current_event])
+        if (counts[i] > counts[s->current_event] || s->events[s->current_event].left_out)
             s->current_event = i;
+    mem_free(counts);
 }
 
 void *load_main(void *session)

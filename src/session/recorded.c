@@ -21,7 +21,7 @@ static bool see_record(void *ctx, const struct record *r)
         world_apply(at->world, r);
         return true;
     }
-    uint64_t number = r->source < at->s->n_events ? at->next++ : UINT64_MAX; /* of others there are none in the history */
+    uint64_t number = session_reads_event(at->s, r->source) ? at->next++ : UINT64_MAX; /* of others there are none in the history */
     uint32_t index = number < at->n ? at->sample_of[number] : 0;
     return !index || at->fn(at->ctx, &at->samples->list[index - 1], r, at);
 }

@@ -14,10 +14,10 @@ struct taking {
     const struct query *scan;
 };
 
-static bool is_wanted(const struct query *q, const struct sample *sample)
+static bool is_wanted(const struct session *s, const struct query *q, const struct sample *sample)
 {
     return sample->time_ns >= q->from_ns && (!q->to_ns || sample->time_ns <= q->to_ns) &&
-           sample->thread < q->n_threads && query_passes(q, sample);
+           sample->thread < q->n_threads && query_passes(q, sample) && !s->events[sample->event].removed;
 }
 
 static void take_raw(const struct taking *t, const struct sample *from, struct sample *to)
@@ -60,7 +60,7 @@ static void take_numbered(const struct taking *t)
     uint64_t first = history_dropped(h), end = first + history_count(h);
     for (uint64_t number = first; number < end && !t->to->no_memory; number++) {
         const struct sample *sample = history_sample(h, number);
-        if (!sample || !is_wanted(t->scan, sample))
+        if (!sample || !is_wanted(t->s, t->scan, sample))
             continue;
         take_sample(t, sample);
         if (t->to->n)
@@ -72,7 +72,7 @@ static void take_run(void *ctx, struct sample *samples, size_t n)
 {
     const struct taking *t = ctx;
     for (size_t i = 0; i < n && !t->to->no_memory; i++)
-        if (is_wanted(t->scan, &samples[i]))
+        if (is_wanted(t->s, t->scan, &samples[i]))
             take_sample(t, &samples[i]);
 }
 

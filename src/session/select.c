@@ -117,7 +117,7 @@ static void choose_cpus(struct session *s, const struct view_query *q, struct qu
 struct query select_samples(struct session *s, const struct view_query *q, uint8_t *pass)
 {
     struct query out = {
-        .event = q->all_events ? QUERY_ANY_EVENT : (uint8_t)s->current_event,
+        .event = q->all_events ? QUERY_ANY_EVENT : s->current_event,
         .need_flags = q->mode == VIEW_MODE_KERNEL ? SAMPLE_KERNEL : q->mode == VIEW_MODE_USER ? SAMPLE_USER : 0,
         .thread_pass = pass,
         .n_threads = world_thread_count(s->world),

@@ -218,6 +218,7 @@ void session_close(struct session *s)
     box_done(&s->box);
     mem_free(s->places);
     mem_free(s->callers);
+    mem_free(s->events);
     mem_free(s->thread_scope);
     scope_done(&s->cfg.scope);
     scope_done(&s->running_scope);
@@ -241,6 +242,8 @@ void session_clear(struct session *s)
         bounds_forget_all(s);
         memset(s->spark, 0, sizeof s->spark);
         s->forgotten = s->samples;
+        for (uint32_t i = 0; i < s->n_events; i++)
+            s->events[i].samples = 0;
         s->clear_ns = clock_now_ns();
         s->frozen_ns = 0;
         history_pin(s->history, 0, 0);

@@ -95,8 +95,9 @@ static void snapshot_copy(struct snapshot *sn)
     for (uint32_t i = 1; i < sn->n_frames; i++)
         hold_module(sn, sn->frame_module[i]);
     sn->lost = s->lost_before + s->stats.lost;
-    memcpy(sn->events, s->events, sizeof sn->events);
     sn->n_events = s->n_events;
+    sn->events = mem_array(s->n_events + 1, sizeof *sn->events);
+    memcpy(sn->events, s->events, s->n_events * sizeof *sn->events);
     pthread_mutex_unlock(&s->lock);
     mem_free(pass);
 }
@@ -175,7 +176,7 @@ static void snapshot_done(struct snapshot *sn)
     session_samples_done(&sn->samples);
     snapshot_jit_done(sn);
     void *owned[] = { sn->parent, sn->frame, sn->frame_module, sn->frame_offset, sn->images, sn->thread_told, sn->namespaces,
-                      sn->addresses };
+                      sn->addresses, sn->events };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
 }

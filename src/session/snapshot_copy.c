@@ -30,7 +30,7 @@ struct copying {
 static bool is_whole(const struct snapshot *sn)
 {
     return sn->s->loaded && sn->s->load_progress >= 1 && sn->samples.n == sn->n_held &&
-           !history_dropped(sn->s->history);
+           !history_dropped(sn->s->history) && !sn->s->cfg.n_chosen;
 }
 
 static void select_samples_of(struct copying *c)
@@ -73,8 +73,8 @@ static void add_ancestors(struct copying *c)
 
 static bool is_selected(struct copying *c, const struct record *r)
 {
-    if (r->source >= c->sn->s->n_events)
-        return c->whole; /* the history does not tell so many events apart */
+    if (!session_reads_event(c->sn->s, r->source))
+        return c->whole; /* more than the history tells apart */
     uint64_t n = c->next++;
     return n < c->n_samples && c->selected[n / 8] >> n % 8 & 1;
 }

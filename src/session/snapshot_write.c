@@ -283,7 +283,7 @@ static uint32_t leader_of(const struct snapshot *sn, uint32_t event)
 /* Those that were sampled, with the others of the same time; of a file all, as what it says of itself counts them. */
 static uint32_t choose_events(const struct snapshot *sn, struct perfdata_write_event *events, uint32_t *numbers)
 {
-    bool sampled[SESSION_EVENTS_MAX] = { false }; /* by the first of the same time */
+    bool *sampled = mem_array(sn->n_events + 1, sizeof *sampled); /* by the first of the same time */
     uint32_t n = 0;
     for (size_t i = 0; i < sn->samples.n; i++)
         sampled[sn->events[sn->samples.list[i].event].first] = true;
@@ -294,6 +294,7 @@ static uint32_t choose_events(const struct snapshot *sn, struct perfdata_write_e
         numbers[i] = n;
         events[n++] = (struct perfdata_write_event){ ev->event.name, &ev->attr, numbers[leader_of(sn, i)] + 1 };
     }
+    mem_free(sampled);
     return n;
 }
 
@@ -315,7 +316,7 @@ static bool is_same_reading(const struct snapshot *sn, const struct sample *a, c
 /* The samples of a group that were one become one again. Returns how many they were. */
 static size_t write_reading(struct snapshot *sn, const struct sample *first, size_t n, const uint32_t *event_numbers)
 {
-    uint64_t periods[SESSION_EVENTS_MAX] = { 0 };
+    uint64_t *periods = mem_array(sn->n_events + 1, sizeof *periods);
     uint32_t leader = event_numbers[sn->events[first->event].leader];
     size_t same = 1;
     while (same < n && is_same_reading(sn, first, &first[same]) && !periods[event_numbers[first[same].event] - leader]) {
@@ -324,6 +325,7 @@ static size_t write_reading(struct snapshot *sn, const struct sample *first, siz
     }
     periods[event_numbers[first->event] - leader] = first->weight;
     write_sample(sn, first, leader, periods);
+    mem_free(periods);
     return same;
 }
 
@@ -353,12 +355,14 @@ static void write_records(struct snapshot *sn, const uint32_t *event_numbers)
 
 bool snapshot_write(struct snapshot *sn, const char *path, int *fd, uint64_t *bytes, struct error *e)
 {
-    struct perfdata_write_event events[SESSION_EVENTS_MAX];
-    uint32_t numbers[SESSION_EVENTS_MAX], n = choose_events(sn, events, numbers);
-    bool cgroups = sn->cgroups.n > 0;
-    sn->w = perfdata_writer_open(path, events, n, true, cgroups, e);
-    if (!sn->w)
+    struct perfdata_write_event *events = mem_array(sn->n_events + 1, sizeof *events);
+    uint32_t *numbers = mem_array(sn->n_events + 1, sizeof *numbers), n = choose_events(sn, events, numbers);
+    sn->w = perfdata_writer_open(path, events, n, true, sn->cgroups.n > 0, e);
+    mem_free(events);
+    if (!sn->w) {
+        mem_free(numbers);
         return false;
+    }
     if (sn->s->cfg.compress && !fd) /* a bundle is packed as a whole */
         perfdata_write_packed(sn->w);
     if (sn->s->file)
@@ -366,6 +370,7 @@ bool snapshot_write(struct snapshot *sn, const char *path, int *fd, uint64_t *by
     samples_sort(&sn->samples);
     snapshot_jit_begin(sn);
     write_records(sn, numbers);
+    mem_free(numbers);
     snapshot_jit_write(sn);
     write_build_ids(sn);
     return fd ? perfdata_writer_take(sn->w, fd, bytes, e) : perfdata_writer_commit(sn->w, bytes, e);

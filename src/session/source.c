@@ -96,7 +96,7 @@ static bool is_same_event(const struct event *a, const struct event *b)
 
 static bool is_slot_of(const struct session *s, uint32_t slot, const struct event *events, uint32_t n)
 {
-    if (s->events[slot].first != slot || count_together(s, slot) != n)
+    if (s->events[slot].first != slot || s->events[slot].removed || count_together(s, slot) != n)
         return false;
     for (uint32_t i = 0; i < n; i++)
         if (!is_same_event(&s->events[slot + i].event, &events[i]))
@@ -104,20 +104,22 @@ static bool is_slot_of(const struct session *s, uint32_t slot, const struct even
     return true;
 }
 
-/* Where the first of events stands that are sampled at the same time; SESSION_EVENTS_MAX: nowhere yet. */
+/* Where the first of events stands that are sampled at the same time; NOWHERE: it does not yet. */
+#define NOWHERE UINT32_MAX
 static uint32_t find_slot(const struct session *s, const struct event *events, uint32_t n)
 {
     for (uint32_t i = 0; i < s->n_events; i++)
         if (is_slot_of(s, i, events, n))
             return i;
-    return SESSION_EVENTS_MAX;
+    return NOWHERE;
 }
 
 static uint32_t event_slot(struct session *s, const struct event *events, uint32_t n)
 {
     uint32_t slot = find_slot(s, events, n), leader = 0, members = 0;
-    if (slot < SESSION_EVENTS_MAX || s->n_events + n > SESSION_EVENTS_MAX)
+    if (slot != NOWHERE || s->n_events + n > SAMPLE_EVENTS)
         return slot;
+    MEM_GROW(s->events, s->events_cap, s->n_events + n);
     slot = s->n_events;
     for (uint32_t i = 0; i < n; i++) {
         if (i >= leader + members) {
@@ -172,7 +174,7 @@ static void adopt_events(struct session *s, const struct live *live, const struc
     for (uint32_t i = 1; i < n; i++)
         events[i] = running->others[i - 1].event;
     uint32_t slot = event_slot(s, events, n);
-    if (slot == SESSION_EVENTS_MAX) /* the caller made sure of room: only a fallback's event can meet this */
+    if (slot == NOWHERE) /* the caller made sure of room: only a fallback's event can meet this */
         slot = s->events[s->current_event].first;
     for (uint32_t i = 0; i < n && slot + i < s->n_events; i++)
         adopt_event(s, slot, i, live, w);
@@ -399,7 +401,7 @@ static bool not_over_a_file(const struct session *s, struct error *e)
 /* Room for more events is needed before they are opened: their samples need numbers. */
 static bool events_fit(struct session *s, const struct wish *w, struct error *e)
 {
-    return find_slot(s, w->events, w->n) < SESSION_EVENTS_MAX || s->n_events + w->n <= SESSION_EVENTS_MAX ||
+    return find_slot(s, w->events, w->n) != NOWHERE || s->n_events + w->n <= SAMPLE_EVENTS ||
            error_set(e, ERROR_LIMIT, "%u events were sampled already: leave and start anew for more", s->n_events);
 }
 
@@ -433,23 +435,119 @@ bool session_set_event_as(struct session *s, const char *text, const struct sess
     return source_switch_event(s, &w, 0, e);
 }
 
-bool session_select_event(struct session *s, int step, struct error *e)
+bool session_show_event(struct session *s, uint32_t event, struct error *e)
 {
     struct wish w;
     pthread_mutex_lock(&s->lock);
-    uint32_t n = s->n_events;
-    uint32_t next = n ? (s->current_event + n + (uint32_t)(step < 0 ? n - 1 : 1)) % n : 0;
-    uint32_t first = s->events[next].first;
-    wish_again(s, &s->cfg, first, &w);
-    bool alone = n < 2, is_sampled = s->file || (first == s->live_event && !s->fatal[0]);
-    if (!alone && is_sampled) {
-        s->current_event = next;
+    bool there = event < s->n_events && (!s->file || !s->events[event].left_out);
+    uint32_t first = there ? s->events[event].first : 0;
+    bool is_sampled = s->file || (first == s->live_event && (!s->fatal[0] || !s->live));
+    if (there && is_sampled) {
+        s->current_event = event;
         s->generation++;
+    } else if (there) {
+        wish_again(s, &s->cfg, first, &w);
     }
     pthread_mutex_unlock(&s->lock);
+    if (!there)
+        return error_set(e, ERROR_MISSING, "there is no such event, or -e left it out");
+    return is_sampled || source_switch_event(s, &w, event - first, e);
+}
+
+/* Over a file: those that have samples. */
+static uint32_t next_event(struct session *s, int step)
+{
+    uint32_t n = s->n_events, at = s->current_event;
+    uint64_t *counts = s->file ? chosen_counts(s) : NULL;
+    do
+        at = (at + (step < 0 ? n - 1 : 1)) % n;
+    while (at != s->current_event && (s->events[at].removed || (counts && !counts[at])));
+    mem_free(counts);
+    return at;
+}
+
+bool session_select_event(struct session *s, int step, struct error *e)
+{
+    pthread_mutex_lock(&s->lock);
+    uint32_t next = s->n_events ? next_event(s, step) : 0;
+    bool alone = s->n_events < 2 || next == s->current_event;
+    pthread_mutex_unlock(&s->lock);
     if (alone)
-        return error_set(e, ERROR_MISSING, "only one event was chosen: press e to pick another");
-    return is_sampled || source_switch_event(s, &w, next - first, e);
+        return error_set(e, ERROR_MISSING, s->file ? "no other event of the file has samples"
+                                                   : "only one event was chosen: press e to pick another");
+    return session_show_event(s, next, e);
+}
+
+/* Another set takes the place of the one that it is taken out of, with the samples of the others. */
+static uint32_t renumbered(void *session, uint32_t event)
+{
+    const struct session *s = session;
+    const struct session_event *ev = &s->events[event];
+    return ev->instead ? ev->instead : event;
+}
+
+static void hand_over(struct session *s, uint32_t old, uint32_t n)
+{
+    uint32_t to = s->live_event;
+    for (uint32_t i = old; i < old + n; i++)
+        if (!s->events[i].removed) {
+            s->events[i].removed = true;
+            s->events[to].samples += s->events[i].samples;
+            s->events[i].instead = to++;
+        }
+    history_change_events(s->history, renumbered, s);
+    for (uint32_t i = old; i < old + n; i++)
+        s->events[i].instead = 0;
+}
+
+/* Of those that wish_again() asks for: the group of the event at `at` is left out. */
+static void take_out(struct wish *w, const struct session_event *first, uint32_t at)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < w->n; i++)
+        if (first[i].leader != first[at].leader) {
+            w->events[n] = w->events[i];
+            w->hows[n] = w->hows[i];
+            w->chosen[n++] = w->chosen[i];
+        }
+    w->n = n;
+}
+
+static bool remove_running(struct session *s, uint32_t event, struct error *e)
+{
+    struct wish w;
+    uint32_t old = s->live_event, n = count_together(s, old);
+    wish_again(s, &s->cfg, old, &w);
+    take_out(&w, &s->events[old], event - old);
+    if (!w.n)
+        return error_set(e, ERROR_ARGUMENT, "%s is what is sampled now: pick another event first", s->events[event].event.name);
+    if (!events_fit(s, &w, e) || !source_replace(s, &w, e))
+        return false;
+    pthread_mutex_lock(&s->lock);
+    for (uint32_t i = old; i < old + n; i++)
+        s->events[i].removed = s->events[i].leader == s->events[event].leader;
+    if (s->live_event != old)
+        hand_over(s, old, n);
+    s->generation++;
+    pthread_mutex_unlock(&s->lock);
+    return true;
+}
+
+bool session_remove_event(struct session *s, uint32_t event, struct error *e)
+{
+    if (!not_over_a_file(s, e))
+        return false;
+    pthread_mutex_lock(&s->source_lock);
+    bool ok = event < s->n_events && !s->events[event].removed;
+    if (!ok)
+        error_set(e, ERROR_MISSING, "that event was removed already");
+    else if (s->events[event].first == s->live_event)
+        ok = remove_running(s, event, e);
+    else
+        for (uint32_t first = s->events[event].first, n = count_together(s, first), i = 0; i < n; i++)
+            s->events[first + i].removed = true;
+    pthread_mutex_unlock(&s->source_lock);
+    return ok;
 }
 
 bool session_set_scope(struct session *s, const struct scope *scope, struct error *e)

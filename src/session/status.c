@@ -111,7 +111,7 @@ static void status_notes(struct session *s, struct session_status *out)
     }
     if (s->file_left_out) {
         snprintf(what, sizeof what, "%llu samples of more than %d events are left out",
-                 (unsigned long long)s->file_left_out, SESSION_EVENTS_MAX);
+                 (unsigned long long)s->file_left_out, SAMPLE_EVENTS);
         add_note(out, what, "record fewer events at a time");
     }
     note_empty(s, out);
@@ -186,6 +186,14 @@ static void describe_scope(struct session *s, char *dst, size_t cap)
     snprintf(dst, cap, "cgroup %s%s", label, cpus);
 }
 
+/* Sampled at the same time as what is shown; over a file, with samples. */
+static bool is_beside(const struct session *s, const struct session_event *ev)
+{
+    if (s->file)
+        return ev->samples || ev == &s->events[s->current_event];
+    return ev->first == s->events[s->current_event].first && !ev->left_out && !ev->removed;
+}
+
 static void status_source(struct session *s, struct session_status *out)
 {
     if (s->n_events) {
@@ -194,6 +202,11 @@ static void status_source(struct session *s, struct session_status *out)
         out->freq_hz = ev->freq_hz;
         out->period = ev->period;
     }
+    for (uint32_t i = 0; i < s->n_events; i++)
+        if (is_beside(s, &s->events[i])) {
+            out->beside_index += i < s->current_event;
+            out->n_beside++;
+        }
     out->event_index = s->current_event;
     out->n_events = s->n_events;
     if (s->file)
@@ -241,6 +254,7 @@ void session_get_status(struct session *s, struct session_status *out)
     status_time(s, out);
     status_notes(s, out);
     out->samples = s->samples - s->forgotten;
+    out->event_samples = s->n_events ? s->events[s->current_event].samples : 0;
     out->lost = s->lost_before + s->stats.lost;
     out->throttled = s->throttled_before + s->stats.throttled;
     out->history_samples = history_count(s->history);

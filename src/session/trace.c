@@ -11,9 +11,12 @@
 #include "session/state.h"
 
 struct session_trace {
-    struct tracepoint_format *own[SESSION_EVENTS_MAX]; /* of this kernel … */
-    struct payload_format *read[SESSION_EVENTS_MAX];   /* … or of the file; NULL: neither */
-    struct session_naming *naming;                     /* of addresses of the kernel */
+    uint32_t n; /* events */
+    struct traced {
+        struct tracepoint_format *own; /* of this kernel … */
+        struct payload_format *read;   /* … or of the file; NULL: neither */
+    } *of; /* each of them */
+    struct session_naming *naming; /* of addresses of the kernel */
 };
 
 static const char *name_of(void *trace, uint64_t address, uint64_t *start)
@@ -45,11 +48,11 @@ static void open_event(struct session_trace *t, struct session *s, uint32_t i)
     const char *text = s->file ? perfdata_tracepoint(s->file, ev->attr.config, &n) : NULL;
     /* libtraceevent is for the kernel's formats: those of files may be anything */
     if (named && !swap && (!s->file || (text && tracepoint_format_is(system, name, text, n))))
-        t->own[i] = tracepoint_format_open(system, name, NULL);
-    if (t->own[i])
-        tracepoint_format_names(t->own[i], name_of, t);
-    if (!t->own[i] && text)
-        t->read[i] = payload_format_new(text, n, swap);
+        t->of[i].own = tracepoint_format_open(system, name, NULL);
+    if (t->of[i].own)
+        tracepoint_format_names(t->of[i].own, name_of, t);
+    if (!t->of[i].own && text)
+        t->of[i].read = payload_format_new(text, n, swap);
 }
 
 struct session_trace *session_trace_new(struct session *s)
@@ -57,7 +60,9 @@ struct session_trace *session_trace_new(struct session *s)
     struct session_trace *t = mem_zalloc(sizeof *t);
     t->naming = session_naming_new(s);
     pthread_mutex_lock(&s->lock);
-    for (uint32_t i = 0; i < s->n_events && i < SESSION_EVENTS_MAX; i++)
+    t->n = s->n_events;
+    t->of = mem_array(t->n + 1, sizeof *t->of);
+    for (uint32_t i = 0; i < t->n; i++)
         open_event(t, s, i);
     pthread_mutex_unlock(&s->lock);
     return t;
@@ -65,23 +70,24 @@ struct session_trace *session_trace_new(struct session *s)
 
 void session_trace_free(struct session_trace *t)
 {
-    for (uint32_t i = 0; t && i < SESSION_EVENTS_MAX; i++) {
-        tracepoint_format_close(t->own[i]);
-        payload_format_free(t->read[i]);
+    for (uint32_t i = 0; t && i < t->n; i++) {
+        tracepoint_format_close(t->of[i].own);
+        payload_format_free(t->of[i].read);
     }
     if (!t)
         return;
     session_naming_free(t->naming);
+    mem_free(t->of);
     mem_free(t);
 }
 
 void session_trace_put(struct session_trace *t, uint32_t event, const void *raw, uint32_t size, uint32_t cpu,
                        struct buf *out)
 {
-    if (event >= SESSION_EVENTS_MAX)
+    if (event >= t->n)
         return;
-    if (t->own[event])
-        tracepoint_print(t->own[event], raw, size, cpu, out);
-    else if (t->read[event])
-        payload_print(t->read[event], raw, size, out);
+    if (t->of[event].own)
+        tracepoint_print(t->of[event].own, raw, size, cpu, out);
+    else if (t->of[event].read)
+        payload_print(t->of[event].read, raw, size, out);
 }

@@ -264,7 +264,7 @@ static bool refuses_file(struct app *a)
 
 static unsigned event(struct app *a)
 {
-    return refuses_file(a) ? (unsigned)APP_REDRAW : pick_event(a);
+    return a->status.file ? pick_recorded(a) : pick_event(a);
 }
 
 static unsigned processes(struct app *a)

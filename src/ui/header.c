@@ -45,8 +45,8 @@ static void frequency_text(const struct session_status *s, char *dst, size_t cap
     else
         (void)snprintf(dst, cap, "%.100s%s", s->event, s->period ? " each" : "");
     size_t used = strlen(dst);
-    if (s->n_events > 1)
-        (void)snprintf(dst + used, cap - used, " [%u/%u]", s->event_index + 1, s->n_events);
+    if (s->n_beside > 1)
+        (void)snprintf(dst + used, cap - used, " [%u/%u]", s->beside_index + 1, s->n_beside);
 }
 
 /* ":u" when only user space is sampled, or shown. */
@@ -233,7 +233,7 @@ static void counts_text(const struct app *a, char *dst, size_t cap)
     const struct session_status *s = &a->status;
     char samples[32], lost[32];
     int n =
-        snprintf(dst, cap, "samples %s", text_thousands(samples, sizeof samples, s->samples));
+        snprintf(dst, cap, "samples %s", text_thousands(samples, sizeof samples, s->event_samples));
     double all = (double)a->answer.all_samples, idle = (double)a->answer.idle_samples;
     if (all > 0 && n > 0 && (size_t)n < cap)
         n += snprintf(dst + n, cap - (size_t)n, "  idle %.0f%%", 100 * idle / all);

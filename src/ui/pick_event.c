@@ -36,6 +36,9 @@ struct choice {
     const char *name, *alias, *help; /* in the arena; alias and help may be NULL */
     const struct preset *preset; /* NULL: an event by itself */
     uint32_t group;
+    uint32_t chosen; /* the number of an event that was sampled before, + 1; 0: another one */
+    uint64_t samples; /* … its */
+    bool sampled;    /* … and it runs now */
     uint8_t support; /* enum trial */
     struct rate rate;
 };
@@ -55,6 +58,7 @@ struct event_picker {
     uint64_t counted[COUNTED_MAX]; /* keys of those whose rates are on their way */
     uint32_t n_counted;
     bool counting, rates_known;
+    bool stale; /* something was removed */
     struct trials *trials; /* NULL: they were taken */
     bool no_tracefs;
     char no_tracefs_why[480];
@@ -99,7 +103,8 @@ static bool add_choice(void *ctx, const struct event_row *r)
 static void add_presets(struct event_picker *p)
 {
     (void)preset_read(&p->presets, &p->presets_wrong);
-    MEM_GROW(p->groups, p->groups_cap, 1);
+    uint32_t group = (uint32_t)p->n_groups;
+    MEM_GROW(p->groups, p->groups_cap, p->n_groups + 1);
     p->groups[p->n_groups++] = (struct choice_group){ .name = "Presets", .n = (uint32_t)p->presets.n };
     for (size_t i = 0; i < p->presets.n; i++) {
         const struct preset *preset = &p->presets.at[i];
@@ -107,8 +112,33 @@ static void add_presets(struct event_picker *p)
         p->choices[p->n++] = (struct choice){ .key = map_hash_bytes(preset->name, strlen(preset->name), 7) | 1,
                                               .name = preset->name,
                                               .help = preset->help,
-                                              .preset = preset };
+                                              .preset = preset,
+                                              .group = group };
     }
+}
+
+/* What was sampled since the start; one event alone needs no list. */
+static void add_sampled(struct event_picker *p, struct app *a)
+{
+    struct session_chosen *list;
+    uint32_t n = session_chosen(a->session, &list), kept = 0;
+    for (uint32_t i = 0; i < n; i++)
+        kept += !list[i].removed;
+    for (uint32_t i = 0; i < n && kept > 1; i++) {
+        if (list[i].removed)
+            continue;
+        MEM_GROW(p->choices, p->cap, p->n + 1);
+        p->choices[p->n++] = (struct choice){ .key = map_hash_bytes(&i, sizeof i, 11) | 1,
+                                              .name = keep(p, list[i].name),
+                                              .chosen = i + 1,
+                                              .samples = list[i].samples,
+                                              .sampled = list[i].sampled };
+    }
+    if (p->n) {
+        MEM_GROW(p->groups, p->groups_cap, 1);
+        p->groups[p->n_groups++] = (struct choice_group){ .name = "Sampled so far", .n = (uint32_t)p->n };
+    }
+    mem_free(list);
 }
 
 /* --- what of it opens --- */
@@ -116,6 +146,8 @@ static void add_presets(struct event_picker *p)
 /* Of tracepoints, the first one of each system stands for all. */
 static bool is_tried(const struct event_picker *p, size_t i)
 {
+    if (p->choices[i].chosen)
+        return false;
     return !p->groups[p->choices[i].group].tracepoints || p->choices[i - 1].group != p->choices[i].group;
 }
 
@@ -145,11 +177,12 @@ static void take_trials(struct event_picker *p)
     p->trials = NULL;
 }
 
-static struct event_picker *look_around(void)
+static struct event_picker *look_around(struct app *a)
 {
     struct event_picker *p = mem_zalloc(sizeof *p);
     struct event ev;
     struct error e = { 0 };
+    add_sampled(p, a);
     add_presets(p);
     event_each(add_choice, p, &p->no_tracefs);
     if (p->no_tracefs && !event_parse("sched:sched_switch", &ev, &e))
@@ -190,6 +223,14 @@ static void add_event(const struct event_picker *p, struct picker *to, const str
                    p->rates_known ? RATE_COLS : 0, rate, p->rates_known ? "  " : "", marks[c->support],
                    c->alias ? "(" : "", c->alias ? c->alias : "", c->alias ? ") " : "", c->help ? c->help : "");
     picker_add(to, &(struct picker_item){ .key = c->key, .text = line, .depth = depth, .dim = dim });
+}
+
+static void add_sampled_line(struct picker *to, const struct choice *c)
+{
+    char line[300], number[32];
+    (void)snprintf(line, sizeof line, "%-*s %*s samples%s", NAME_COLS - 2, c->name, RATE_COLS,
+                   text_thousands(number, sizeof number, c->samples), c->sampled ? "  sampled now" : "");
+    picker_add(to, &(struct picker_item){ .key = c->key, .text = line, .depth = 1 });
 }
 
 static uint32_t count_tracepoints(const struct event_picker *p)
@@ -234,7 +275,10 @@ static void fill(void *ctx, struct app *a, struct picker *to)
         headed |= g->tracepoints;
         if (i == 0 || p->choices[i - 1].group != c->group)
             add_heading(to, g->name, g->n, g->tracepoints);
-        add_event(p, to, c, g->tracepoints ? 2 : 1);
+        if (c->chosen)
+            add_sampled_line(to, c);
+        else
+            add_event(p, to, c, g->tracepoints ? 2 : 1);
     }
     if (p->no_tracefs)
         add_no_tracefs(p, to);
@@ -250,12 +294,39 @@ static struct choice *choice_of(const struct event_picker *p, uint64_t key)
     return NULL;
 }
 
+static unsigned show_chosen(struct app *a, uint32_t event)
+{
+    struct error e = { 0 };
+    if (!session_show_event(a->session, event, &e))
+        return app_error(a, &e);
+    session_get_status(a->session, &a->status);
+    return APP_QUERY | app_message(a, "event %s", a->status.event);
+}
+
+/* The one under the cursor. */
+static unsigned remove_shown(struct event_picker *p, struct app *a, struct picker *shown)
+{
+    struct error e = { 0 };
+    struct choice *c = choice_of(p, picker_cursor(shown));
+    if (!c || !c->chosen)
+        return app_message(a, "only what was sampled so far can be removed");
+    if (!session_remove_event(a->session, c->chosen - 1, &e))
+        return app_error(a, &e);
+    char name[EVENT_NAME_MAX];
+    (void)snprintf(name, sizeof name, "%s", c->name);
+    session_get_status(a->session, &a->status);
+    p->stale = true;
+    return APP_QUERY | app_message(a, "%s is removed", name);
+}
+
 static unsigned take(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
 {
     const struct choice *c = n ? choice_of(ctx, keys[0]) : NULL;
     session_rates_drop(a->session);
     if (!c)
         return APP_HANDLED;
+    if (c->chosen)
+        return show_chosen(a, c->chosen - 1);
     return c->preset ? offer_preset(a, c->preset, &c->rate) : offer_event(a, c->name, NULL, &c->rate);
 }
 
@@ -286,15 +357,16 @@ static unsigned take_typed(void *ctx, struct app *a, const char *text)
     return offer_event(a, text, NULL, NULL);
 }
 
-/* Those that can be counted, by themselves. */
-static unsigned count_shown(void *ctx, struct app *a, struct picker *shown, enum action action)
+/* Those that can be counted are counted by themselves. */
+static unsigned act(void *ctx, struct app *a, struct picker *shown, enum action action)
 {
     struct event_picker *p = ctx;
+    if (action == ACTION_PICK_REMOVE)
+        return remove_shown(p, a, shown);
     uint64_t keys[COUNTED_MAX];
     struct event *events = mem_array(COUNTED_MAX, sizeof *events);
     struct error e = { 0 };
     uint32_t n = picker_shown(shown, keys, COUNTED_MAX);
-    (void)action;
     p->n_counted = 0;
     for (uint32_t i = 0; i < n; i++) {
         const struct choice *c = choice_of(p, keys[i]);
@@ -330,19 +402,41 @@ static bool take_rates(struct event_picker *p, struct app *a)
     return true;
 }
 
+/* Those that were removed go, the others tell what they are now. */
+static void refresh_sampled(struct event_picker *p, struct app *a)
+{
+    struct session_chosen *list;
+    uint32_t n_list = session_chosen(a->session, &list);
+    size_t n = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        struct choice c = p->choices[i];
+        if (c.chosen && (c.chosen > n_list || list[c.chosen - 1].removed))
+            continue;
+        c.sampled = c.chosen && list[c.chosen - 1].sampled;
+        p->choices[n++] = c;
+    }
+    p->groups[0].n -= (uint32_t)(p->n - n);
+    p->n = n;
+    mem_free(list);
+}
+
 static bool take_answer(void *ctx, struct app *a)
 {
     struct event_picker *p = ctx;
     bool tried = p->trials && trials_done(p->trials);
+    bool stale = p->stale;
     if (tried)
         take_trials(p);
-    return take_rates(p, a) || tried;
+    if (stale)
+        refresh_sampled(p, a);
+    p->stale = false;
+    return take_rates(p, a) || tried || stale;
 }
 
 static bool waits(const void *ctx)
 {
     const struct event_picker *p = ctx;
-    return p->counting || p->trials;
+    return p->counting || p->trials || p->stale;
 }
 
 static void why_not(void *ctx, uint64_t key, struct error *e)
@@ -383,10 +477,13 @@ static void destroy(void *ctx)
 
 unsigned pick_event(struct app *a)
 {
-    char key[16], hint[100];
-    struct event_picker *p = look_around();
+    char key[16], hint[160];
+    struct event_picker *p = look_around(a);
     (void)snprintf(hint, sizeof hint, "type to filter or any event, Enter takes, %s counts how often they happen",
                    keymap_first(a->keymap, ACTION_PICK_COUNT, key));
+    if (a->status.n_events > 1)
+        (void)snprintf(hint + strlen(hint), sizeof hint - strlen(hint), ", %s removes what was sampled",
+                       keymap_first(a->keymap, ACTION_PICK_REMOVE, key));
     if (p->presets_wrong.class != ERROR_NONE)
         (void)app_error(a, &p->presets_wrong);
     return picker_open(a, &(struct picker_config){ .title = "Event to sample",
@@ -402,7 +499,7 @@ unsigned pick_event(struct app *a)
                                                    .why_not = why_not,
                                                    .check_typed = check_typed,
                                                    .take_typed = take_typed,
-                                                   .act = count_shown,
+                                                   .act = act,
                                                    .take_answer = take_answer,
                                                    .waits = waits,
                                                    .destroy = destroy,

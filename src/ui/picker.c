@@ -225,6 +225,12 @@ static const struct item *cursor_item(const struct picker *p)
     return row ? &p->items[row->node - 1] : NULL;
 }
 
+uint64_t picker_cursor(const struct picker *p)
+{
+    const struct item *cursor = cursor_item(p);
+    return cursor && !cursor->heading ? cursor->key : 0;
+}
+
 uint32_t picker_shown(const struct picker *p, uint64_t *keys, uint32_t cap)
 {
     const struct list *l = &p->tree.list;
@@ -337,6 +343,7 @@ static unsigned picker_key(struct dialog *d, struct app *a, uint32_t key)
             return edit_filter(p, key);
         break;
     case ACTION_PICK_COUNT:
+    case ACTION_PICK_REMOVE:
         return p->cfg.act ? p->cfg.act(p->cfg.ctx, a, p, action) : (unsigned)APP_HANDLED;
     default:
         break;

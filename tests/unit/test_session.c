@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "session/state.h"
 #include "unwind/arch.h"
 
@@ -493,6 +494,47 @@ static void an_event_that_is_picked_has_its_turn_alone(void **state)
     WAIT_UNTIL(ask() > then);
 }
 
+static void an_event_that_is_removed_leaves_the_others_their_samples(void **state)
+{
+    struct session_chosen *list;
+    uint32_t n, kept = 0;
+
+    (void)state;
+    assert_true(event_parse("task-clock", &cfg.events[1], &error));
+    assert_true(event_parse("page-faults", &cfg.events[2], &error));
+    cfg.n_events = 3;
+    open_on(session_test_spin);
+    WAIT_UNTIL(ask() >= 50);
+    uint64_t then = ask();
+    assert_true(session_remove_event(session, 1, &error));
+    session_get_status(session, &status);
+    assert_string_equal(status.event, "cpu-clock");
+    assert_int_equal(status.n_beside, 2); /* with page-faults */
+    assert_true(ask() >= then);
+    then = ask();
+    WAIT_UNTIL(ask() > then); /* it goes on */
+    n = session_chosen(session, &list);
+    for (uint32_t i = 0; i < n; i++) {
+        kept += !list[i].removed;
+        assert_true(list[i].removed || list[i].sampled);
+        assert_true(list[i].removed || strcmp(list[i].name, "task-clock"));
+    }
+    mem_free(list);
+    assert_int_equal(kept, 2);
+    assert_true(session_set_event(session, "context-switches", &error));
+    session_get_status(session, &status);
+    assert_int_equal(status.n_beside, 1); /* what is sampled now */
+    assert_false(session_remove_event(session, status.event_index, &error));
+    assert_non_null(strstr(error.text, "pick another event first"));
+    assert_true(session_select_event(session, 1, &error));
+    session_get_status(session, &status);
+    assert_string_equal(status.event, "cpu-clock");
+    assert_true(session_select_event(session, -1, &error));
+    assert_true(session_select_event(session, 1, &error));
+    session_get_status(session, &status);
+    assert_string_equal(status.event, "cpu-clock");
+}
+
 static void switches_keep_what_was_sampled(void **state)
 {
     (void)state;
@@ -862,6 +904,7 @@ int main(int argc, char **argv)
         WITH_SETUP(events_that_were_named_together_are_sampled_together),
         WITH_SETUP(of_several_events_the_first_that_opened_is_shown),
         WITH_SETUP(an_event_that_is_picked_has_its_turn_alone),
+        WITH_SETUP(an_event_that_is_removed_leaves_the_others_their_samples),
         WITH_SETUP(switches_keep_what_was_sampled),
         WITH_SETUP(the_header_says_how_stacks_are_taken),
         WITH_SETUP(the_header_says_when_auto_takes_less),

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The events to choose from: those of a file, and those that were sampled since the start. */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "session/state.h"
+
+#define NAMES_SHOWN 8 /* in an error */
+
+/* ---- -e over a file ---- */
+
+/* "cycles:ppu" -> length of "cycles"; the ':' of a tracepoint's name stays. */
+static size_t without_modifiers(const char *name)
+{
+    const char *colon = strrchr(name, ':');
+    size_t n = strlen(name);
+    return colon && colon[1] && colon[1 + strspn(colon + 1, "ukhpPGHSDWIe")] == '\0' ? (size_t)(colon - name) : n;
+}
+
+static bool is_called(const char *name, const char *pattern)
+{
+    char plain[EVENT_NAME_MAX];
+    snprintf(plain, sizeof plain, "%.*s", (int)without_modifiers(name), name);
+    return !strcmp(name, pattern) || !fnmatch(pattern, name, 0) || !fnmatch(pattern, plain, 0);
+}
+
+/* The next name of a list, which ends at a comma outside of "cpu/event=1,umask=2/". */
+static size_t name_length(const char *list)
+{
+    bool inside = false;
+    size_t n = 0;
+    for (; list[n] && (list[n] != ',' || inside); n++)
+        inside ^= list[n] == '/';
+    return n;
+}
+
+static bool no_such_event(const struct session *s, const char *pattern, struct error *e)
+{
+    char text[512];
+    size_t at = 0;
+    for (uint32_t i = 0; i < s->n_events && i < NAMES_SHOWN && at + EVENT_NAME_MAX < sizeof text; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", i ? ", " : "", s->events[i].event.name);
+    if (s->n_events > NAMES_SHOWN)
+        snprintf(text + at, sizeof text - at, ", ... (%u)", s->n_events);
+    return error_set(e, ERROR_ARGUMENT, "-e %s: %s has no such event; its events are %s", pattern, s->cfg.input, text);
+}
+
+static bool choose(struct session *s, const char *pattern, struct error *e)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < s->n_events; i++)
+        if (is_called(s->events[i].event.name, pattern)) {
+            s->events[i].left_out = false;
+            found = true;
+        }
+    return found || no_such_event(s, pattern, e);
+}
+
+static bool choose_list(struct session *s, const char *list, struct error *e)
+{
+    char pattern[EVENT_NAME_MAX];
+    for (uint32_t i = 0; i < s->n_events; i++)
+        if (!strcmp(s->events[i].event.name, list))
+            return choose(s, list, e);
+    for (size_t n; *list; list += n + (list[n] == ',')) {
+        n = name_length(list);
+        snprintf(pattern, sizeof pattern, "%.*s", (int)n, list);
+        if (n && !choose(s, pattern, e))
+            return false;
+    }
+    return true;
+}
+
+bool chosen_events(struct session *s, struct error *e)
+{
+    for (uint32_t i = 0; i < s->n_events; i++)
+        s->events[i].left_out = s->cfg.n_chosen > 0;
+    for (size_t i = 0; i < s->cfg.n_chosen; i++)
+        if (!choose_list(s, s->cfg.chosen[i], e))
+            return false;
+    return true;
+}
+
+/* ---- all of them ---- */
+
+static void count_run(void *ctx, struct sample *samples, size_t n)
+{
+    uint64_t *counts = ctx;
+    for (size_t i = 0; i < n; i++)
+        counts[samples[i].event]++;
+}
+
+uint64_t *chosen_counts(struct session *s)
+{
+    uint64_t *counts = mem_array(SAMPLE_EVENTS, sizeof *counts);
+    history_scan(s->history, 0, 0, count_run, counts);
+    return counts;
+}
+
+uint32_t session_chosen(struct session *s, struct session_chosen **out)
+{
+    pthread_mutex_lock(&s->lock);
+    uint64_t *counts = chosen_counts(s);
+    struct session_chosen *list = mem_array(s->n_events + 1, sizeof *list);
+    uint32_t n = s->n_events;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct session_event *ev = &s->events[i];
+        text_clean(list[i].name, sizeof list[i].name, ev->event.name, strlen(ev->event.name));
+        list[i].samples = counts[i];
+        list[i].shown = i == s->current_event;
+        list[i].sampled = !s->file && ev->first == s->live_event && !ev->left_out && !s->fatal[0];
+        list[i].left_out = ev->left_out;
+        list[i].removed = ev->removed;
+    }
+    pthread_mutex_unlock(&s->lock);
+    mem_free(counts);
+    *out = list;
+    return n;
+}

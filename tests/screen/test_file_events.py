@@ -1,0 +1,123 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""perf.data files with several events, and with very many: all of them are read, chosen by -e, and named."""
+import json
+import re
+
+import machine as m
+import perfdata_maker as p
+from ptyscreen import Screen, run
+
+EVENT_DESC = 12
+TEXT = 0x400000
+
+
+def made(counts, name="many.data"):
+    """a file with events of these names, each with so many samples, in functions of their own"""
+    f = p.Maker()
+    section = f.pack("II", len(counts), f.attr_size)
+    for i, event in enumerate(counts):
+        data = f.attr([100 + i], config=i)
+        section += data + f.pack("II", 1, 64) + event.encode().ljust(64, b"\0") + f.pack("Q", 100 + i)
+    f.features = {EVENT_DESC: section}
+    f.comm(100, 100, "worker", 1000, 100)
+    f.mmap(100, TEXT, 0x100000, "/usr/bin/worker", 1000, 100)
+    time = 2000
+    for i, n in enumerate(counts.values()):
+        for _ in range(n):
+            time += 1000
+            f.sample(100, 100, time, 100 + i, TEXT + 16 * i, cpu=time % 4)
+    with open(m.path(name), "wb") as file:
+        file.write(f.file())
+    return m.path(name)
+
+
+def forty():
+    return made({"app:event_%02d" % i: i for i in range(40)})
+
+
+def samples_of(path, *args):
+    found = json.loads(m.flametop("-i", path, *args, "--export", "json", "-o", "-")[1])
+    return {e["name"]: e["samples"] for e in found["events"]}, found
+
+
+def no_limit():
+    """700 events of which each has samples lose none"""
+    counts = {"syscalls:call_%03d" % i: 1 + i % 3 for i in range(700)}
+    found, whole = samples_of(made(counts))
+    assert found == counts, {n: (found.get(n), counts[n]) for n in counts if found.get(n) != counts[n]}
+    assert whole["samples"] == sum(counts.values()) and not whole["damage"], whole["damage"]
+
+
+def sections():
+    """a report, a call graph, callers and annotate have a section for each event with samples"""
+    path = forty()
+    for format in "report", "callgraph", "callers", "annotate":
+        text = m.flametop("-i", path, "--export", format, "-o", "-")[1]
+        heads = re.findall(r"^flametop - .*?(app:event_\d\d).*\nsamples (\d+)", text, re.M)
+        assert heads == [("app:event_%02d" % i, str(i)) for i in range(1, 40)], (format, heads)
+    frames = m.flametop("-i", path, "-b")[1]
+    assert len(re.findall(r"^flametop - ", frames, re.M)) == 39, frames
+
+
+def chosen():
+    """-e takes names and globs of the file's events, and nothing else is read"""
+    path = forty()
+    text = m.flametop("-i", path, "-e", "app:event_07,app:event_3[89]", "--export", "report", "-o", "-")[1]
+    assert re.findall(r"^flametop - .*?(app:event_\d\d)", text, re.M) == ["app:event_07", "app:event_38", "app:event_39"], text
+    found, whole = samples_of(path, "-e", "app:event_07", "-e", "app:event_09")
+    assert found == {"app:event_07": 7, "app:event_09": 9} and whole["samples"] == 16, whole
+    script = m.flametop("-i", path, "-e", "app:event_03", "--export", "script", "-o", "-")[1]
+    assert script.count("app:event_03") == 3 and "app:event_04" not in script, script
+    m.flametop("-i", path, "-e", "app:event_05", "--export", "perf.data", "-o", m.path("part.data"))
+    assert sum(samples_of(m.path("part.data"))[0].values()) == 5
+    part = made({"cycles:ppu": 2, "cpu/event=1,umask=2/": 3}, "names.data")
+    assert samples_of(part, "-e", "cycles")[0] == {"cycles:ppu": 2}
+    assert samples_of(part, "-e", "cpu/event=1,umask=2/")[0] == {"cpu/event=1,umask=2/": 3}
+
+
+def wrong_choice():
+    """a name that the file does not have is an error that names those that it has"""
+    path = forty()
+    code, _, said = m.flametop("-i", path, "-e", "sched:sched_switch", "--export", "report", "-o", "-", check=False)
+    assert code and "has no such event; its events are app:event_00, app:event_01" in said and "(40)" in said, said
+    code, _, said = m.flametop("-i", path, "--preset", "cpu", "-o", "-", "--export", "report", check=False)
+    assert code == 2 and "--preset is for what is measured" in said, said
+
+
+def pictures():
+    """a format of one event says which one it is of, and that there are others"""
+    path = made({"app:few": 2, "app:most": 5, "app:some": 3})
+    for format in "folded", "svg", "pprof", "speedscope":
+        said = m.flametop("-i", path, "--export", format, "-o", m.path("picture"))[2]
+        assert re.search(r"3 events have samples; %s is of app:most: -e chooses another" % format, said), said
+    assert "app:most" in m.flametop("-i", path, "--export", "svg", "-o", "-")[1]
+    _, out, said = m.flametop("-i", path, "-e", "app:few", "--export", "folded", "-o", "-")
+    assert out.split()[-1] == "2" and "events have samples" not in said, (out, said)
+
+
+def on_the_screen():
+    """the event with most samples is shown first; e lists all, those with samples first; [ and ] go to those only"""
+    path = made(dict({"app:none_%02d" % i: 0 for i in range(60)}, **{"app:few": 2, "app:most": 5}))
+    with Screen(["-i", path], size=(100, 30)) as s:
+        s.wait(r"app:most.*\[2/2\]")
+        s.wait(r"samples 5 ")
+        s.send("e")
+        s.wait(r"Event of the file to show")
+        rows = s.text().split("EVENT")[1].splitlines()[1:4]
+        assert [re.search(r"app:\S+ +\d+", r).group().split() for r in rows] == \
+            [["app:most", "5"], ["app:few", "2"], ["app:none_00", "0"]], rows
+        s.send("down", "enter")
+        s.wait(r"app:few.*\[1/2\]")
+        s.wait(r"samples 2 ")
+        s.send("]")
+        s.wait(r"app:most.*\[2/2\]")
+        s.send("]")
+        s.wait(r"app:few.*\[1/2\]")
+        for key in "enone_07":
+            s.send(key)
+        s.send("enter")
+        s.wait(r"app:none_07 has no samples in this file")
+
+
+run(no_limit, sections, chosen, wrong_choice, pictures, on_the_screen)
