@@ -58,6 +58,8 @@ struct snapshot {
 };
 
 struct module *snapshot_module(const struct snapshot *sn, uint32_t id); /* held; NULL if it had gone */
+/* snapshot_write.c: that a frame had at the time of a sample; 0: it is not known. */
+uint64_t snapshot_address(struct snapshot *sn, const struct sample *sample, uint32_t frame);
 /* Names of code made at run time are kept with the file: its process will be gone, or call it otherwise. */
 void snapshot_jit_begin(struct snapshot *sn);
 void snapshot_jit_sample(struct snapshot *sn, const struct sample *sample); /* in the order of their times */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A snapshot's names of code made at run time, of what was sampled, in the order in which the code had them. */
+/* A snapshot's names of code made at run time, of what was sampled, in the order in which the code had them. Programs and
+ * libraries that were only in memory (memfd) are gone with their processes, too. */
 #include "base/mem.h"
 #include "perfdata/writer.h"
 #include "session/snapshot.h"
@@ -11,11 +12,16 @@ struct jit_kept { /* names that the code of a process had at one time */
     struct buf text;
 };
 
+static bool is_only_in_memory(const struct module *m)
+{
+    return m->kind == MODULE_FILE && module_is_memfd(m->path);
+}
+
 void snapshot_jit_begin(struct snapshot *sn)
 {
     for (uint32_t i = 1; i < sn->n_frames; i++) {
         const struct module *m = snapshot_module(sn, sn->frame_module[i]);
-        if (!m || m->kind != MODULE_JIT)
+        if (!m || !(m->kind == MODULE_JIT || is_only_in_memory(m)))
             continue;
         if (!sn->frame_jit)
             sn->frame_jit = mem_array(sn->n_frames, 1);
@@ -45,16 +51,18 @@ static struct jit_kept *kept_of(struct snapshot *sn, const struct sample *sample
     return k;
 }
 
-static void tell(struct snapshot *sn, struct jit_kept *k, uint32_t frame, struct module *m)
+static void tell(struct snapshot *sn, struct jit_kept *k, const struct sample *sample, uint32_t frame)
 {
+    struct module *m = snapshot_module(sn, sn->frame_module[frame]);
+    uint64_t address = is_only_in_memory(m) ? snapshot_address(sn, sample, frame) : sn->frame_offset[frame];
     struct symbol symbol;
     bool created;
     map_at(&k->told, frame, 0, &created);
     if (!created)
         return;
     symbolizer_lookup(sn->s->symbolizer, m, sn->frame_offset[frame], &symbol);
-    if (symbol.state == SYMBOL_FOUND && symbol.size)
-        jittext_add(&k->text, symbol.start, symbol.size, symbol.name);
+    if (symbol.state == SYMBOL_FOUND && symbol.size && address)
+        jittext_add(&k->text, address - (sn->frame_offset[frame] - symbol.start), symbol.size, symbol.name);
 }
 
 void snapshot_jit_sample(struct snapshot *sn, const struct sample *sample)
@@ -69,7 +77,7 @@ void snapshot_jit_sample(struct snapshot *sn, const struct sample *sample)
         }
     for (node = k ? sample->stack : 0; node; node = sn->parent[node])
         if (sn->frame_jit[sn->frame[node]])
-            tell(sn, k, sn->frame[node], snapshot_module(sn, sn->frame_module[sn->frame[node]]));
+            tell(sn, k, sample, sn->frame[node]);
 }
 
 void snapshot_jit_write(struct snapshot *sn)

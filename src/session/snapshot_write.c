@@ -58,7 +58,7 @@ static void write_map(struct snapshot *sn, uint64_t time_ns, uint32_t pid, struc
 
 /* The address that a frame had at the time of a sample. What is mapped at it, by the records written so far, is the frame's
  * module: only so many replaced mappings are remembered, so a map may have to be written once more. */
-static uint64_t address_of(struct snapshot *sn, const struct sample *sample, uint32_t frame)
+uint64_t snapshot_address(struct snapshot *sn, const struct sample *sample, uint32_t frame)
 {
     const struct world_thread *t = &sn->samples.threads[sample->thread];
     const struct module *m = snapshot_module(sn, sn->frame_module[frame]);
@@ -237,7 +237,7 @@ static uint32_t rebuild_chain(struct snapshot *sn, const struct sample *sample, 
         if (exact)
             chain[n++] = kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
         kernel_before = kernel;
-        uint64_t addr = address_of(sn, sample, frame);
+        uint64_t addr = snapshot_address(sn, sample, frame);
         if (broken)
             chain[n++] = sn->frame_offset[frame]; /* why, where no code is: collector.c knows it again */
         else

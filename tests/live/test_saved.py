@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 
 import machine as m
@@ -291,14 +292,19 @@ def namespaces_left():
     m.stop(load)
 
 
-def plugins_change_places():
-    """two plugins that take each other's place keep their names in what is saved, here and in perf"""
-    need()
+def plugin_host():
+    """a program that goes on loading and leaving two plugins, with its arguments"""
     files = []
     for name, padding in (("alpha", 64), ("beta", 1024)):
         files.append(m.path(name + ".so"))
         os.rename(m.build("swap", "-shared", "-fPIC", "-DPLUGIN=" + name, '-DPADDING="%d"' % padding), files[-1])
-    load = m.start(m.build("swap"), *files)
+    return m.build("swap"), *files
+
+
+def plugins_change_places():
+    """two plugins that take each other's place keep their names in what is saved, here and in perf"""
+    need()
+    load = m.start(*plugin_host())
     m.flametop("-F", "997", "-p", str(load.pid), "--duration", "3", "-o", m.path("swap.data"))
     _, folded, _ = m.flametop("-i", m.path("swap.data"), "--export", "folded", "-o", "-")
     ours = [line.rsplit(" ", 1)[0].split(";") for line in folded.splitlines() for _ in range(int(line.rsplit(" ", 1)[1]))]
@@ -310,6 +316,25 @@ def plugins_change_places():
         assert right > 50 and right == sum(called.values()), (what, called)
 
 
+def program_in_memory():
+    """a program that is in no file (memfd) keeps its names in what is saved"""
+    need()
+    start = ("import os, sys; fd = os.memfd_create('program'); os.write(fd, open(sys.argv[1], 'rb').read()); "
+             "os.execv('/proc/self/fd/%d' % fd, ['program'] + sys.argv[2:])")
+    load = m.start(sys.executable, "-c", start, *plugin_host())
+    while "program" not in os.readlink("/proc/%d/exe" % load.pid):
+        time.sleep(0.01)
+    m.flametop("-F", "997", "-p", str(load.pid), "--duration", "2", "-o", m.path("memory.data"))
+    m.stop(load)
+    _, folded, _ = m.flametop("-i", m.path("memory.data"), "--export", "folded", "-o", "-")
+    stacks = collections.Counter()
+    for line in folded.splitlines():
+        stacks[line.rsplit(" ", 1)[0]] += int(line.rsplit(" ", 1)[1])
+    own = sum(n for stack, n in stacks.items() if ";use_alpha" in stack or ";use_beta" in stack)
+    lost = [stack for stack in stacks if "memfd" in stack or "[program" in stack or "//anon" in stack]
+    assert own > 100 and not lost, (own, lost, stacks.most_common(5))
+
+
 run(perf_reads_it, same_numbers, true_addresses, reads_perf, several_events, round_trip, tracepoint_saved, frozen_is_written,
-    namespaces_saved, namespaces_left, plugins_change_places,
+    namespaces_saved, namespaces_left, plugins_change_places, program_in_memory,
     stalled_terminal)
