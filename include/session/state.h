@@ -188,7 +188,7 @@ struct session {
     struct user_stacks user;
     struct jit_names jit;
     struct jit_frames jit_frames;
-    struct session_event *events;
+    struct session_event *events; /* session_add_event */
     uint32_t n_events;
     size_t events_cap;
     uint32_t current_event;      /* that is shown … */
@@ -268,7 +268,9 @@ struct session {
     atomic_int command_status;   /* -1: runs or none */
 };
 
-/* chosen.c: of a file, which events -e names; false: there is none of that name. */
+/* chosen.c: under lock; one behind the others, all zero. Pointers to others may end. */
+struct session_event *session_add_event(struct session *s);
+/* Of a file, which events -e names; false: there is none of that name. */
 bool chosen_events(struct session *s, struct error *e);
 uint64_t *chosen_counts(struct session *s); /* under lock: the history's samples by event; owned, SAMPLE_EVENTS of them */
 /* collector.c */

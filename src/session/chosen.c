@@ -10,6 +10,13 @@
 
 #define NAMES_SHOWN 8 /* in an error */
 
+struct session_event *session_add_event(struct session *s)
+{
+    MEM_GROW(s->events, s->events_cap, s->n_events + 1);
+    s->events[s->n_events] = (struct session_event){ 0 };
+    return &s->events[s->n_events++];
+}
+
 /* ---- -e over a file ---- */
 
 /* "cycles:ppu" -> length of "cycles"; the ':' of a tracepoint's name stays. */

@@ -48,10 +48,9 @@ bool load_open(struct session *s, struct error *e)
         return false;
     world_set_limit(s->world, WORLD_BYTES + WORLD_TIMES * perfdata_bytes(s->file));
     uint32_t n = perfdata_events(s->file, &events);
-    MEM_GROW(s->events, s->events_cap, n < SAMPLE_EVENTS ? n : SAMPLE_EVENTS);
     for (uint32_t i = 0; i < n && i < SAMPLE_EVENTS; i++) {
-        struct session_event *ev = &s->events[s->n_events++];
-        *ev = (struct session_event){ .first = i };
+        struct session_event *ev = session_add_event(s);
+        ev->first = i;
         ev->leader = events[i].leader < i ? events[i].leader : i;
         snprintf(ev->event.name, sizeof ev->event.name, "%s", events[i].name);
         ev->event.attr = ev->attr = events[i].attr;

@@ -119,14 +119,13 @@ static uint32_t event_slot(struct session *s, const struct event *events, uint32
     uint32_t slot = find_slot(s, events, n), leader = 0, members = 0;
     if (slot != NOWHERE || s->n_events + n > SAMPLE_EVENTS)
         return slot;
-    MEM_GROW(s->events, s->events_cap, s->n_events + n);
     slot = s->n_events;
     for (uint32_t i = 0; i < n; i++) {
         if (i >= leader + members) {
             leader = i;
             members = event_span(&events[i]);
         }
-        s->events[s->n_events++] = (struct session_event){ .event = events[i], .asked = events[i], .attr = events[i].attr,
+        *session_add_event(s) = (struct session_event){ .event = events[i], .asked = events[i], .attr = events[i].attr,
                                                            .leader = slot + leader, .first = slot };
     }
     return slot;

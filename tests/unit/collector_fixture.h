@@ -40,7 +40,7 @@ static inline int set_up(void **state)
     walks_open(&s->user.walks, 0);
     s->budget_bytes = BUDGET;
     s->world_floor_bytes = world_bytes(s->world);
-    s->n_events = 1;
+    session_add_event(s);
     s->scope_number = 1;
     now_ns = 1000;
     return 0;
@@ -54,6 +54,7 @@ static inline int tear_down(void **state)
     history_free(s->history);
     mem_free(s->places);
     mem_free(s->callers);
+    mem_free(s->events);
     walks_done(&s->user.walks);
     mem_free(s->thread_scope);
     pthread_mutex_destroy(&s->lock);

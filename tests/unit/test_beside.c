@@ -47,6 +47,7 @@ static int teardown(void **state)
     functions_done(&w->functions);
     calltree_done(&w->tree);
     fixture_done(&w->f);
+    mem_free(w->session->events);
     mem_free(w->session);
     mem_free(w->sums);
     mem_free(w);
@@ -209,7 +210,7 @@ static void a_node_has_what_was_counted_in_it_and_below(void **state)
 static void event(struct world *w, const char *name, uint32_t type, uint64_t config, uint32_t leader)
 {
     struct session *s = w->session;
-    struct session_event *ev = &s->events[s->n_events++];
+    struct session_event *ev = session_add_event(s);
     snprintf(ev->event.name, sizeof ev->event.name, "%s", name);
     ev->attr.type = type;
     ev->attr.config = config;
