@@ -13,6 +13,8 @@
 #define FORMAT_PIPE_BYTES       16 /* the whole header of a file written to a pipe */
 #define FORMAT_FEATURES         256
 #define FORMAT_NAME_ALIGN       64 /* of strings in feature sections */
+/* In the version of files that flametop writes, before how stacks were taken. */
+#define FORMAT_STACKS " stacks: "
 /* From here on a record's time is not a time: perf record --off-cpu (6.12, tools/perf/util/bpf_off_cpu.c) numbers samples
  * from OFF_CPU_TIMESTAMP, and synthesized records have all bits set. */
 #define FORMAT_TIME_NONE        (~UINT64_C(0) << 32)

@@ -38,6 +38,7 @@ struct perfdata_writer {
     bool part;                   /* not all of them: of its build-ids those of `paths`, hashes of what was mapped */
     struct map paths;
     struct buf record; /* the one being made */
+    char stacks[24]; /* how they were taken; "": nobody says */
     bool packs;        /* records are packed by zstd */
     struct buf plain;  /* those that are not packed yet */
     uint64_t plain_bytes, packed_bytes;

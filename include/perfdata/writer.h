@@ -82,6 +82,8 @@ void perfdata_write_record(struct perfdata_writer *w, const struct record *r);
 bool perfdata_writer_commit(struct perfdata_writer *w, uint64_t *size_bytes, struct error *e);
 /* Before any record: they are packed by zstd, which perf reads since Linux 5.2. */
 void perfdata_write_packed(struct perfdata_writer *w);
+/* How the stacks were taken ("auto 8K"): the version of the writer says it, "flametop 1.0 stacks: auto 8K". */
+void perfdata_write_stacks(struct perfdata_writer *w, const char *stacks);
 /* The same for a file without a name: *fd is the caller's. */
 bool perfdata_writer_take(struct perfdata_writer *w, int *fd, uint64_t *size_bytes, struct error *e);
 void perfdata_writer_abort(struct perfdata_writer *w);

@@ -168,6 +168,7 @@ struct session {
     uint64_t n_sources;          /* that there were, with this one */
     struct perfdata *file;
     struct bundle *bundle;       /* that the file came in; NULL: none */
+    char file_stacks[24];        /* how its stacks were taken, if flametop wrote it; "": it does not tell */
     bool file_cuts;              /* its chains say why they were cut (snapshot_write.c) */
     uint64_t patience_ns;        /* session_set_patience; 0: the default */
     bool (*out_of_patience)(void);
@@ -273,6 +274,8 @@ struct session_event *session_add_event(struct session *s);
 /* Of a file, which events -e names; false: there is none of that name. */
 bool chosen_events(struct session *s, struct error *e);
 uint64_t *chosen_counts(struct session *s); /* under lock: the history's samples by event; owned, SAMPLE_EVENTS of them */
+/* status.c: "auto 8K", "auto->fp": how stacks are taken, and what it was to be. */
+void status_stacks(const struct session *s, char *dst, size_t cap);
 /* collector.c */
 void *collector_main(void *session);
 /* Under lock. False, over a file only: the sample's stack waits for the unwind table of module s->user.awaits, and

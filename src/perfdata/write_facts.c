@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Facts about the machine that recorded: this one or, when a file is written anew, what that file said. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -238,9 +239,11 @@ static void others_fact(const struct perfdata_info *host, enum format_feature fe
 
 void write_host_fact(const struct perfdata_writer *w, enum format_feature feature, struct buf *out)
 {
-    if (feature == FORMAT_VERSION)
-        write_string(out, "flametop " PACKAGE_VERSION);
-    else if (feature == FORMAT_CMDLINE)
+    char version[64 + sizeof w->stacks];
+    if (feature == FORMAT_VERSION) {
+        snprintf(version, sizeof version, "flametop %.50s%s%s", PACKAGE_VERSION, *w->stacks ? FORMAT_STACKS : "", w->stacks);
+        write_string(out, version);
+    } else if (feature == FORMAT_CMDLINE)
         cmdline(w, out);
     else if (w->from && !w->host)
         file_fact(w->from, feature, out);

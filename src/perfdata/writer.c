@@ -216,6 +216,11 @@ void write_flush(struct perfdata_writer *w)
     buf_done(&packed);
 }
 
+void perfdata_write_stacks(struct perfdata_writer *w, const char *stacks)
+{
+    snprintf(w->stacks, sizeof w->stacks, "%s", stacks);
+}
+
 void perfdata_write_packed(struct perfdata_writer *w)
 {
     w->packs = true;

@@ -209,8 +209,12 @@ static void say_dump(struct session *s, struct doctor_row *row)
 {
     const struct session_event *ev = &s->events[s->current_event];
     uint32_t taken = ev->attr.sample_stack_user;
-    snprintf(row->cause, sizeof row->cause, "the stack is deeper than what was taken of it, now %u %s",
-             taken % 1024 ? taken : taken / 1024, taken % 1024 ? "bytes" : "KB");
+    if (s->file && !taken) /* flametop keeps no dumps */
+        snprintf(row->cause, sizeof row->cause, "the stack is deeper than what was taken of it%s%s", *s->file_stacks ? ": " : "",
+                 s->file_stacks);
+    else
+        snprintf(row->cause, sizeof row->cause, "the stack is deeper than what was taken of it, now %u %s",
+                 taken % 1024 ? taken : taken / 1024, taken % 1024 ? "bytes" : "KB");
     if (s->file)
         snprintf(row->mend, sizeof row->mend, "record again with more: --call-graph dwarf,%d", DEEPEST_DUMP);
     else if (taken < DEEPEST_DUMP) {
@@ -228,8 +232,11 @@ static void say_pointers(struct session *s, struct doctor_row *row, uint32_t rea
 {
     snprintf(row->cause, sizeof row->cause, "code without frame pointers: %s",
              reason == BROKEN_GARBAGE ? "what they lead to is no code" : "nothing leads on from its leaf");
-    if (s->file)
-        snprintf(row->mend, sizeof row->mend, "record with --call-graph dwarf");
+    if (s->file && *s->file_stacks && strcmp(s->file_stacks, "fp"))
+        snprintf(row->mend, sizeof row->mend, "registers and stacks could not be taken of these samples: the doctor of a live "
+                                              "flametop says why");
+    else if (s->file)
+        snprintf(row->mend, sizeof row->mend, "record with --call-graph dwarf (perf), or auto (flametop)");
     else if (s->running_callchain == CALLCHAIN_DWARF)
         snprintf(row->mend, sizeof row->mend, "samples from now on are unwound by tables; x forgets the older ones");
     else if (s->cfg.callchain == CALLCHAIN_AUTO || s->cfg.callchain == CALLCHAIN_DWARF)

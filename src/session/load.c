@@ -8,6 +8,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "perfdata/format.h"
 #include "perfdata/spool.h"
 #include "session/state.h"
 
@@ -63,6 +65,9 @@ bool load_open(struct session *s, struct error *e)
     }
     s->file_info = *perfdata_info(s->file);
     s->file_cuts = !strncmp(perfdata_info(s->file)->version, "flametop ", 9);
+    const char *stacks = s->file_cuts ? strstr(perfdata_info(s->file)->version, FORMAT_STACKS) : NULL;
+    if (stacks)
+        text_clean(s->file_stacks, sizeof s->file_stacks, stacks + strlen(FORMAT_STACKS), strlen(stacks + strlen(FORMAT_STACKS)));
     s->user.arch = unwind_arch_named(perfdata_info(s->file)->arch);
     s->cfg.events[0] = s->events[0].event;
     return chosen_events(s, e);

@@ -363,6 +363,11 @@ bool snapshot_write(struct snapshot *sn, const char *path, int *fd, uint64_t *by
         mem_free(numbers);
         return false;
     }
+    char stacks[24];
+    pthread_mutex_lock(&sn->s->lock);
+    status_stacks(sn->s, stacks, sizeof stacks);
+    pthread_mutex_unlock(&sn->s->lock);
+    perfdata_write_stacks(sn->w, stacks);
     if (sn->s->cfg.compress && !fd) /* a bundle is packed as a whole */
         perfdata_write_packed(sn->w);
     if (sn->s->file)

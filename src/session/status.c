@@ -155,14 +155,31 @@ static void status_machine(struct session *s, struct session_status *out)
     }
 }
 
-/* What runs, and what it was to be. Without user space there is nothing to dump, and nothing amiss. */
-static void stacks_text(const struct session *s, char *dst, size_t cap)
+/* What the event that is shown brought, unless the file tells more. */
+static void file_stacks(const struct session *s, char *dst, size_t cap)
+{
+    const struct perf_event_attr *a = &s->events[s->current_event].attr;
+    if (*s->file_stacks)
+        snprintf(dst, cap, "%s", s->file_stacks);
+    else if (a->sample_type & PERF_SAMPLE_STACK_USER)
+        snprintf(dst, cap, a->sample_stack_user % 1024 ? "dwarf %u" : "dwarf %uK",
+                 a->sample_stack_user % 1024 ? a->sample_stack_user : a->sample_stack_user / 1024);
+    else if (a->sample_type & PERF_SAMPLE_BRANCH_STACK && a->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
+        snprintf(dst, cap, "lbr");
+    else
+        snprintf(dst, cap, a->sample_type & PERF_SAMPLE_CALLCHAIN ? "fp" : "none");
+}
+
+/* Without user space there is nothing to dump, and nothing amiss. */
+void status_stacks(const struct session *s, char *dst, size_t cap)
 {
     static const char *const words[] = { "none", "fp", "auto", "dwarf", "lbr" };
-    enum callchain_mode asked = s->cfg.callchain, runs = s->file ? asked : s->running_callchain;
+    enum callchain_mode asked = s->cfg.callchain, runs = s->running_callchain;
     bool user = !s->running_scope.no_user && !(s->n_events && s->events[s->current_event].attr.exclude_user);
     unsigned kib = s->running_stack_bytes / 1024;
-    if (runs == CALLCHAIN_DWARF && !s->file && (asked == CALLCHAIN_DWARF || s->running_stack_bytes != LIVE_STACK_BYTES)) {
+    if (s->file)
+        file_stacks(s, dst, cap);
+    else if (runs == CALLCHAIN_DWARF && (asked == CALLCHAIN_DWARF || s->running_stack_bytes != LIVE_STACK_BYTES)) {
         if (s->running_stack_bytes % 1024)
             snprintf(dst, cap, "%s %u", words[asked], s->running_stack_bytes);
         else
@@ -216,7 +233,7 @@ static void status_source(struct session *s, struct session_status *out)
     out->no_kernel = s->running_scope.no_kernel;
     out->no_user = s->running_scope.no_user;
     out->callchain = s->cfg.callchain;
-    stacks_text(s, out->stacks, sizeof out->stacks);
+    status_stacks(s, out->stacks, sizeof out->stacks);
 }
 
 static uint64_t stacks_waiting(const struct user_stacks *u)

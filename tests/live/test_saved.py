@@ -313,7 +313,8 @@ def plugins_change_places():
         called = collections.Counter((caller, callee) for stack in stacks for caller, callee in zip(stack, stack[1:])
                                      if caller in ("use_alpha", "use_beta") and "dl" not in callee and not callee.startswith("asm_"))
         right = called["use_alpha", "alpha_hot"] + called["use_beta", "beta_hot"]
-        assert right > 50 and right == sum(called.values()), (what, called)
+        # what was mapped between the first sample and the look at /proc/PID/maps, a moment later, nobody knows
+        assert right > 50 and sum(called.values()) - right <= 2, (what, called)
 
 
 def program_in_memory():
@@ -335,6 +336,19 @@ def program_in_memory():
     assert own > 100 and not lost, (own, lost, stacks.most_common(5))
 
 
+def stacks_are_told():
+    """a file says how its stacks were taken, also when it is saved again, and in a bundle"""
+    need()
+    first, again, bundle = m.path("told.data"), m.path("again.data"), m.path("told.tar.gz")
+    for how, shown in (("auto", "auto"), ("fp", "fp"), ("dwarf,8192", "dwarf 8K"), ("none", "none")):
+        m.flametop("--call-graph", how, "--duration", "1", "-o", first, "--", "sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done")
+        m.flametop("-i", first, "-o", again)
+        m.flametop("-i", first, "-o", bundle)
+        for file in first, again, bundle:
+            head = m.flametop("-i", file, "--export", "report", "-o", "-")[1].splitlines()[0]
+            assert "stacks: %s  " % shown in head, (how, file, head)
+
+
 run(perf_reads_it, same_numbers, true_addresses, reads_perf, several_events, round_trip, tracepoint_saved, frozen_is_written,
-    namespaces_saved, namespaces_left, plugins_change_places, program_in_memory,
+    namespaces_saved, namespaces_left, plugins_change_places, program_in_memory, stacks_are_told,
     stalled_terminal)
