@@ -7,7 +7,7 @@
 #include "symbols/code.h"
 #include "symbols/state.h"
 
-#define CODECACHE_SLOTS 8 /* of each module; the views that show something hold it themselves */
+#define CODECACHE_SLOTS 8 /* of each module, and as many as are still to be got; who shows something holds it himself */
 
 struct code_want { /* code, or the file `path` */
     uint64_t start, size;
@@ -20,8 +20,9 @@ struct codecache { /* of a module */
         struct code *code; /* both NULL: to be got */
         struct source *source;
         uint64_t used;
-    } slots[CODECACHE_SLOTS];
+    } *slots;
     unsigned n;
+    size_t cap;
     uint64_t clock;
     struct code_want batch; /* what is under way: the resolver's; its path is its own */
     uint64_t kernel_shift;  /* of then … */

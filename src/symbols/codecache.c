@@ -43,6 +43,7 @@ void codecache_free(struct mod *mod)
     for (i = 0; i < mod->code->n; i++)
         clear(&mod->code->slots[i]);
     mem_free(mod->code->batch.path);
+    mem_free(mod->code->slots);
     mem_free(mod->code);
     mod->code = NULL;
 }
@@ -64,19 +65,23 @@ static struct code_slot *find(struct codecache *c, const struct code_want *want)
     return NULL;
 }
 
-/* A free slot, or that of what was not asked for for longest. */
+/* A new slot, or, when there are many, that of what was not asked for for longest. What is still to be got stays: else two
+ * that ask for more than there are slots would never get anything. */
 static struct code_slot *make_room(struct codecache *c)
 {
-    struct code_slot *oldest = &c->slots[0];
+    struct code_slot *oldest = NULL;
     unsigned i;
 
-    if (c->n < CODECACHE_SLOTS)
-        return &c->slots[c->n++];
-    for (i = 1; i < c->n; i++)
-        if (c->slots[i].used < oldest->used)
+    for (i = 0; i < c->n && c->n >= CODECACHE_SLOTS; i++)
+        if (!is_wanted(&c->slots[i]) && (!oldest || c->slots[i].used < oldest->used))
             oldest = &c->slots[i];
-    clear(oldest);
-    return oldest;
+    if (oldest) {
+        clear(oldest);
+        return oldest;
+    }
+    MEM_GROW(c->slots, c->cap, c->n + 1);
+    c->slots[c->n] = (struct code_slot){ .used = 0 };
+    return &c->slots[c->n++];
 }
 
 /* The slot of what is wanted, which is asked for if it is new. */

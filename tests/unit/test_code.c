@@ -4,6 +4,7 @@
 
 #include <elf.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "jitdump_maker.h"
 #include "symbols/code.h"
@@ -260,6 +261,26 @@ static void functions_that_were_forgotten_are_got_again(void **state)
     module_put(m);
 }
 
+/* As annotate does for a function with lines from many files: what is got is held, what is not is asked for again. */
+static void more_than_are_kept_are_all_got_at_once(void **state)
+{
+    struct setup *s = *state;
+    struct module *m = elf_with_code(s, "prog");
+    struct code *held[3 * CODECACHE_SLOTS] = { NULL };
+    size_t n = sizeof held / sizeof *held, got = 0;
+
+    for (int round = 0; got < n; round++) {
+        assert_true(round < 1000);
+        for (size_t i = 0; i < n; i++)
+            if (!held[i] && symbolizer_code(s->sy, m, ELF_MAKER_OFFSET + i, 2, false, &held[i]) != SYMBOL_PENDING)
+                got++;
+        nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+    }
+    for (size_t i = 0; i < n; i++)
+        code_put(held[i]);
+    module_put(m);
+}
+
 static void code_of_a_process_is_read_from_its_memory(void **state)
 {
     struct setup *s = *state;
@@ -459,6 +480,7 @@ int main(int argc, char **argv)
         WITH_SETUP(the_code_of_a_file_is_found_by_its_offset),
         WITH_SETUP(what_has_no_code_says_why),
         WITH_SETUP(functions_that_were_forgotten_are_got_again),
+        WITH_SETUP(more_than_are_kept_are_all_got_at_once),
         WITH_SETUP(code_of_a_process_is_read_from_its_memory),
         cmocka_unit_test(the_latest_code_at_an_address_is_found_in_a_jitdump),
         WITH_SETUP(kernel_code_is_found_by_its_address),
