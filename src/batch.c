@@ -14,7 +14,7 @@
 
 #define BATCH_ROWS    40
 #define FETCH_WAIT_NS (300 * NS_PER_SEC)
-#define NAMES_WAIT_NS (60 * NS_PER_SEC)
+#define NAMES_WAIT_NS (30 * NS_PER_SEC)
 #define SILENCE_NS    (2 * NS_PER_SEC) /* then it is told what is waited for */
 
 static volatile sig_atomic_t batch_signal, batch_signals;
@@ -39,7 +39,8 @@ static bool hurried(void)
 {
     if (wait_for_names.tell_ns && clock_now_ns() >= wait_for_names.tell_ns) {
         wait_for_names.tell_ns = 0;
-        fprintf(stderr, "flametop: names and source lines are still being read; ^C writes those that are there\n");
+        fprintf(stderr, "flametop: names, source lines and unwind tables are still being read: this waits %llu s at most for them; "
+                        "^C writes those that are there\n", (unsigned long long)(NAMES_WAIT_NS / NS_PER_SEC));
     }
     return batch_signals != wait_for_names.signals;
 }
@@ -48,8 +49,25 @@ static bool hurried(void)
 static void be_patient(struct session *s)
 {
     wait_for_names.signals = batch_signals;
-    wait_for_names.tell_ns = isatty(STDERR_FILENO) ? clock_now_ns() + SILENCE_NS : 0;
+    wait_for_names.tell_ns = clock_now_ns() + SILENCE_NS;
     session_set_patience(s, NAMES_WAIT_NS, hurried);
+}
+
+/* What was written stays as it is: whoever reads it is told what it lacks. */
+static void tell_missing(struct session *s)
+{
+    struct session_missing m;
+    if (!session_missing(s, &m))
+        return;
+    struct buf text = { 0 };
+    if (m.modules)
+        buf_printf(&text, ", names of %u file%s", m.modules, m.modules == 1 ? "" : "s");
+    if (m.mangled)
+        buf_printf(&text, ", %u demangled name%s", m.mangled, m.mangled == 1 ? "" : "s");
+    if (m.stacks)
+        buf_printf(&text, ", unwind tables of %llu stack%s (cut)", (unsigned long long)m.stacks, m.stacks == 1 ? "" : "s");
+    fprintf(stderr, "flametop: what was not read in time is missing: %s\n", buf_str(&text) + 2);
+    buf_done(&text);
 }
 
 static void catch_signals(void)
@@ -232,6 +250,7 @@ static bool write_output(struct session *s, const struct options *o, struct erro
         fetch_names(s, &q);
     if (!(x->plan ? export_planned(x, s, &q, o, path, e) : export_run(x, s, &q, &exports, path, e)))
         return false;
+    tell_missing(s);
     if (strcmp(path, "-")) {
         struct session_status st;
         session_get_status(s, &st);

@@ -53,6 +53,14 @@ struct session *session_open(const struct session_config *cfg, struct error *e);
 /* Stops the threads, closes the events. What a thread that hangs in the kernel still needs is left alone. */
 void session_close(struct session *s);
 
+/* What did not come in time for what was written. */
+struct session_missing {
+    uint32_t modules; /* whose names are still being read */
+    uint32_t mangled; /* names that are still as the linker has them */
+    uint64_t stacks;  /* samples whose stacks end where an unwind table was not read yet */
+};
+bool session_missing(struct session *s, struct session_missing *out); /* false: nothing */
+
 /* What the header shows. Strings are inside. */
 #define SESSION_SPARK 60
 struct session_status {

@@ -226,6 +226,12 @@ struct session {
         double per_second;         /* since the one before; 0: within the budget, or by frequency */
     } dear;
     struct {
+        uint64_t time_ns;            /* of the last look */
+        uint64_t own_ns, all_ns;     /* that the collector had waited for CPUs by then, and all that is flametop's */
+        uint64_t told_ns, waited_ns; /* when it last waited for CPUs, and how long */
+        enum { CROWD_NEVER, CROWD_RAISED, CROWD_REFUSED } priority;
+    } crowd;
+    struct {
         uint64_t samples, time_ns, source; /* at the last look; source: of n_sources */
     } paced;                     /* whether chosen periods fit (period.c) */
     bool wide;                   /* the scope's children are too short to be sampled one by one */
@@ -276,6 +282,11 @@ bool chosen_events(struct session *s, struct error *e);
 uint64_t *chosen_counts(struct session *s); /* under lock: the history's samples by event; owned, SAMPLE_EVENTS of them */
 /* status.c: "auto 8K", "auto->fp": how stacks are taken, and what it was to be. */
 void status_stacks(const struct session *s, char *dst, size_t cap);
+/* crowd.c: under lock, by the collector, once a second: whether flametop itself gets too little of the CPUs; then it gets a
+ * higher priority. */
+void crowd_start(struct session *s, uint64_t now_ns); /* before the first */
+void crowd_look(struct session *s, uint64_t now_ns);
+bool crowd_tell(const struct session *s, char *what, size_t what_cap, char *mend, size_t mend_cap); /* false: it is not so */
 /* collector.c */
 void *collector_main(void *session);
 /* Under lock. False, over a file only: the sample's stack waits for the unwind table of module s->user.awaits, and

@@ -161,6 +161,7 @@ enum symbol_state symbolizer_inlined(struct symbolizer *sy, struct module *m, ui
 
 struct symbolizer_stats {
     uint32_t modules, pending, failed, worker_starts;
+    uint32_t mangled;          /* names that wait to be demangled */
     bool jit_of_now;       /* names of a file's code come from what its processes tell today */
     bool kernel_hidden;    /* kptr_restrict: /proc/kallsyms has only zeros for us */
     bool kernel_foreign;   /* a file of another kernel, whose names nobody gave */

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -39,7 +40,7 @@ static void reap_left(void)
     unsigned kept = 0;
 
     for (unsigned i = 0; i < left_behind.n; i++)
-        if (!waitpid(left_behind.pids[i], NULL, WNOHANG))
+        if (!child_wait(left_behind.pids[i], NULL, WNOHANG))
             left_behind.pids[kept++] = left_behind.pids[i];
     left_behind.n = kept;
 }
@@ -96,6 +97,8 @@ static int spawn(int socket, pid_t *pid)
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&actions);
     close(high);
+    if (!failed)
+        child_started(*pid);
     return failed;
 }
 
@@ -129,7 +132,7 @@ void opener_stop(struct opener *o)
     o->running = false;
     close(o->fd);
     kill(o->pid, SIGKILL);
-    while (!(done = waitpid(o->pid, NULL, WNOHANG)) && clock_now_ns() < end_ns)
+    while (!(done = child_wait(o->pid, NULL, WNOHANG)) && clock_now_ns() < end_ns)
         nanosleep(&pause, NULL);
     if (!done)
         leave_behind(o->pid);

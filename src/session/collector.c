@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -236,14 +236,11 @@ void collector_final_drain(struct session *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* The symbol worker's time counts too, once it has ended; that of the command is not ours. */
+/* That of the command is not ours. */
 static uint64_t own_cpu_ns(const struct session *s)
 {
-    struct rusage ru;
-    getrusage(RUSAGE_CHILDREN, &ru);
-    uint64_t children_ns = (uint64_t)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * NS_PER_SEC +
-                           (uint64_t)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) * 1000;
-    return clock_self_cpu_ns() + (children_ns > s->command_cpu_ns ? children_ns - s->command_cpu_ns : 0);
+    uint64_t all_ns = child_total_cpu_ns();
+    return all_ns > s->command_cpu_ns ? all_ns - s->command_cpu_ns : 0;
 }
 
 struct pulse {
@@ -296,6 +293,7 @@ static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
     }
     reach_second(s, now_ns);
     look_at_cost(s, now_ns);
+    crowd_look(s, now_ns);
     jit_follow(s, false);
     pthread_mutex_unlock(&s->lock);
     s->generation++;

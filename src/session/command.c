@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -49,6 +50,7 @@ static bool pipes_make(struct pipes *p, bool output)
 /* Only async-signal-safe calls: other threads may hold locks. */
 static void command_child(char *const *argv, struct pipes *p)
 {
+    child_has_first_priority();
     char go;
     sigset_t none;
     sigemptyset(&none);

@@ -144,6 +144,8 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
         goto fail;
     }
     s->start_ns = s->clear_ns = cfg->input ? 0 : clock_now_ns(); /* a command runs before the names are opened */
+    if (!cfg->input)
+        crowd_start(s, s->start_ns);
     if (!scope_copy(&s->cfg.scope, &cfg->scope) || !open_source(s, e) || !open_names(s, e))
         goto fail;
     s->loaded = !s->file;

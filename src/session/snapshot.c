@@ -15,8 +15,6 @@
 #include "session/parcel.h"
 #include "session/select.h"
 
-#define SETTLE_NS (3 * NS_PER_SEC)
-
 /* ---- under the lock: copies ---- */
 
 static void copy_stacks(struct snapshot *sn)
@@ -188,12 +186,13 @@ static void settle_names(struct snapshot *sn)
     while (map_next(&sn->modules, &pos, &id, &v))
         if (v)
             symbolizer_request(sn->s->symbolizer, (struct module *)(uintptr_t)v);
-    symbolizer_settle(sn->s->symbolizer, SETTLE_NS);
+    session_settle(sn->s, session_patience_ns(sn->s));
 }
 
 /* What the query selects; false: nothing, or too much. */
 static bool snapshot_take(struct snapshot *sn, const char *path, struct error *e)
 {
+    session_settle(sn->s, session_patience_ns(sn->s)); /* stacks may wait for unwind tables */
     snapshot_copy(sn);
     settle_names(sn);
     keep_named(sn);

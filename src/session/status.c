@@ -84,16 +84,19 @@ static void note_empty(struct session *s, struct session_status *out)
 
 static void status_notes(struct session *s, struct session_status *out)
 {
-    char what[160];
+    char what[160], crowded[160], mend[120];
     note_ended(s, out);
     note_starved(s, out);
     note_unseen(s, out);
+    bool is_crowded = crowd_tell(s, crowded, sizeof crowded, mend, sizeof mend);
     note_cost(s, out); /* lost samples are the consequence */
     if (s->lost_recent_ns && !s->file && clock_now_ns() - s->lost_recent_ns < 10 * NS_PER_SEC) {
         snprintf(what, sizeof what, "samples were lost in the last 10 s (%llu in all)",
                  (unsigned long long)(s->lost_before + s->stats.lost));
-        add_note(out, what, "lower the rate: f");
+        add_note(out, what, is_crowded ? "flametop did not get a CPU in time" : "lower the rate: f");
     }
+    if (is_crowded)
+        add_note(out, crowded, mend);
     for (uint32_t i = 0; i < s->n_notes; i++)
         add_note(out, s->notes[i].what, s->notes[i].mend);
     if (s->load_stopped && s->loaded) {

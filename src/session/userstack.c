@@ -10,8 +10,8 @@
 #include "unwind/expression.h"
 #include "unwind/rowformat.h"
 
-#define PATIENCE_NS   (5 * NS_PER_SEC)   /* then the stack stays as far as it has come */
-#define ASIDE_BYTES   ((size_t)16 << 20) /* of dumps; the oldest are given up beyond it */
+#define PATIENCE_NS   (30 * NS_PER_SEC)  /* then the stack stays as far as it has come */
+#define ASIDE_BYTES   ((size_t)32 << 20) /* of dumps, or half of the history's budget; the oldest are given up beyond it */
 
 enum rows_state { ROWS_ASK, ROWS_READY, ROWS_NONE, ROWS_PENDING };
 
@@ -325,7 +325,8 @@ void userstack_retry(struct session *s, bool last)
         return;
     uint32_t generation = symbolizer_generation(s->symbolizer);
     uint64_t now_ns = clock_now_ns();
-    bool full = u->aside_bytes > ASIDE_BYTES;
+    size_t most = s->budget_bytes / 2 < ASIDE_BYTES ? s->budget_bytes / 2 : ASIDE_BYTES;
+    bool full = u->aside_bytes > most;
     if (!last && !full && generation == u->tried_generation && !s->jit_frames.fresh &&
         now_ns < u->aside[0].until_ns)
         return;
@@ -334,7 +335,7 @@ void userstack_retry(struct session *s, bool last)
     size_t kept = 0;
     for (size_t i = 0; i < u->n_aside; i++) {
         struct user_aside *a = &u->aside[i];
-        bool give_up = last || now_ns >= a->until_ns || u->aside_bytes > ASIDE_BYTES / 2 * (full ? 1 : 2);
+        bool give_up = last || now_ns >= a->until_ns || u->aside_bytes > most / 2 * (full ? 1 : 2);
         if (!collector_unwind_again(s, a, give_up)) {
             u->aside[kept++] = *a;
             continue;

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "symbols/fetch.h"
@@ -67,6 +68,8 @@ static bool spawn(const struct fetch_process *p, const char *id, int pipe_fd, pi
     mem_free(env[0]);
     mem_free(env);
     close(high);
+    if (!failed)
+        child_started(*pid);
     return !failed;
 }
 
@@ -100,8 +103,7 @@ static void finish(struct child *c, bool willing)
         ;
     close(c->fd);
     kill(c->pid, SIGKILL);
-    while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    (void)child_wait(c->pid, NULL, 0);
 }
 
 /* The last descriptor of a message is kept: a hostile child may send several. */

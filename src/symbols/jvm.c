@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -64,7 +65,7 @@ static bool may_start(void)
     unsigned kept = 0;
 
     for (unsigned i = 0; i < left_behind.n; i++)
-        if (!waitpid(left_behind.pids[i], NULL, WNOHANG))
+        if (!child_wait(left_behind.pids[i], NULL, WNOHANG))
             left_behind.pids[kept++] = left_behind.pids[i];
     left_behind.n = kept;
     return kept < LEFT_MAX;
@@ -93,6 +94,8 @@ static int spawn(uint32_t pid, int pipe_fd, pid_t *child)
     posix_spawn_file_actions_destroy(&actions);
     mem_free(env);
     close(high);
+    if (!failed)
+        child_started(*child);
     return failed;
 }
 
@@ -102,7 +105,7 @@ static void end(pid_t child)
     uint64_t end_ns = clock_now_ns() + END_NS;
 
     kill(child, SIGKILL);
-    while (!waitpid(child, NULL, WNOHANG)) {
+    while (!child_wait(child, NULL, WNOHANG)) {
         if (clock_now_ns() >= end_ns) {
             left_behind.pids[left_behind.n++] = child;
             return;

@@ -548,6 +548,7 @@ void symbolizer_stats(struct symbolizer *sy, struct symbolizer_stats *out)
     pthread_mutex_lock(&sy->lock);
     *out = (struct symbolizer_stats){ .modules = (uint32_t)sy->mods.n,
                                       .pending = sy->waiting,
+                                      .mangled = (uint32_t)(sy->names.n - sy->names.next),
                                       .worker_starts = sy->worker_starts,
                                       .given_up = sy->given_up,
                                       .jit_of_now = sy->jit_of_now,

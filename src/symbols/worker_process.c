@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -82,6 +83,8 @@ static int spawn(const char *path, int socket_fd, pid_t *pid)
     posix_spawn_file_actions_destroy(&actions);
     close(nothing);
     close(high);
+    if (!failed)
+        child_started(*pid);
     return failed;
 }
 
@@ -102,7 +105,7 @@ void worker_reap_abandoned(struct worker *w)
     unsigned left = 0;
 
     for (unsigned i = 0; i < w->n_abandoned; i++)
-        if (!waitpid(w->abandoned[i], NULL, WNOHANG))
+        if (!child_wait(w->abandoned[i], NULL, WNOHANG))
             w->abandoned[left++] = w->abandoned[i];
     w->n_abandoned = left;
 }
@@ -171,7 +174,7 @@ static bool wait_for_end(const struct worker *w, int *status, pid_t *done)
 
     *status = 0;
     for (;;) {
-        *done = waitpid(w->pid, status, WNOHANG);
+        *done = child_wait(w->pid, status, WNOHANG);
         if (*done > 0 || (*done < 0 && errno != EINTR))
             return true;
         if (clock_now_ns() >= end_ns)

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/child.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+#define CHILDREN_MAX 64
+#define RAISED_NICE  (-10)
+
+static struct {
+    pthread_mutex_t lock;
+    pid_t pids[CHILDREN_MAX]; /* more than these are not counted until they have ended */
+    unsigned n;
+    int nice; /* before it was raised */
+    bool raised;
+} children = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+void child_started(pid_t pid)
+{
+    pthread_mutex_lock(&children.lock);
+    if (children.n < CHILDREN_MAX)
+        children.pids[children.n++] = pid;
+    pthread_mutex_unlock(&children.lock);
+}
+
+/* Under the lock its number stays its own: it is not waited for meanwhile. */
+pid_t child_wait(pid_t pid, int *status, int flags)
+{
+    pid_t done;
+
+    if (!(flags & WNOHANG)) { /* not under the lock */
+        siginfo_t info;
+        while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) && errno == EINTR)
+            ;
+    }
+    pthread_mutex_lock(&children.lock);
+    done = waitpid(pid, status, flags);
+    for (unsigned i = 0; done == pid && i < children.n; i++)
+        if (children.pids[i] == pid) {
+            children.pids[i] = children.pids[--children.n];
+            break;
+        }
+    pthread_mutex_unlock(&children.lock);
+    return done;
+}
+
+static uint64_t cpu_ns_of(pid_t pid)
+{
+    struct timespec t;
+    clockid_t clock;
+
+    if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
+        return 0;
+    return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t timeval_ns(struct timeval t)
+{
+    return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_usec * 1000;
+}
+
+uint64_t child_total_cpu_ns(void)
+{
+    struct rusage ended = { .ru_nvcsw = 0 };
+    uint64_t sum = clock_self_cpu_ns();
+
+    pthread_mutex_lock(&children.lock);
+    getrusage(RUSAGE_CHILDREN, &ended);
+    for (unsigned i = 0; i < children.n; i++)
+        sum += cpu_ns_of(children.pids[i]);
+    pthread_mutex_unlock(&children.lock);
+    return sum + timeval_ns(ended.ru_utime) + timeval_ns(ended.ru_stime);
+}
+
+/* ---- who waits for a CPU ---- */
+
+static uint64_t delay_in(const char *path)
+{
+    unsigned long long ran, waited;
+    FILE *f = fopen(path, "re");
+    bool told = f && fscanf(f, "%llu %llu", &ran, &waited) == 2;
+
+    if (f)
+        fclose(f);
+    return told ? waited : 0;
+}
+
+/* Calls back for each of our own threads. */
+static void each_thread(void (*fn)(void *ctx, int tid), void *ctx)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    struct dirent *d;
+
+    while (tasks && (d = readdir(tasks)))
+        if (d->d_name[0] != '.')
+            fn(ctx, atoi(d->d_name));
+    if (tasks)
+        closedir(tasks);
+}
+
+static void add_delay(void *ctx, int tid)
+{
+    uint64_t *sum = ctx;
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", tid);
+    *sum += delay_in(path);
+}
+
+uint64_t child_delay_ns(void)
+{
+    uint64_t sum = 0;
+    char path[64];
+
+    each_thread(add_delay, &sum);
+    pthread_mutex_lock(&children.lock);
+    for (unsigned i = 0; i < children.n; i++) {
+        snprintf(path, sizeof path, "/proc/%d/schedstat", (int)children.pids[i]);
+        sum += delay_in(path);
+    }
+    pthread_mutex_unlock(&children.lock);
+    return sum;
+}
+
+uint64_t child_thread_delay_ns(void)
+{
+    return delay_in("/proc/thread-self/schedstat");
+}
+
+static void raise_one(void *ctx, int tid)
+{
+    bool *raised = ctx;
+
+    *raised &= !setpriority(PRIO_PROCESS, (id_t)tid, RAISED_NICE);
+}
+
+bool child_raise_priority(void)
+{
+    bool raised = true;
+    int nice = getpriority(PRIO_PROCESS, 0);
+
+    if (nice <= RAISED_NICE)
+        return true;
+    each_thread(raise_one, &raised);
+    pthread_mutex_lock(&children.lock);
+    children.raised = raised;
+    children.nice = nice;
+    for (unsigned i = 0; i < children.n && raised; i++)
+        (void)setpriority(PRIO_PROCESS, (id_t)children.pids[i], RAISED_NICE);
+    pthread_mutex_unlock(&children.lock);
+    return raised;
+}
+
+void child_has_first_priority(void)
+{
+    if (children.raised)
+        (void)setpriority(PRIO_PROCESS, 0, children.nice);
+}

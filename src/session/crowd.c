@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A box with more work than CPUs keeps flametop waiting, too: samples are lost, and names come late. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "session/state.h"
+
+#define SHARE_MOST 0.25 /* of the time, that its processes may wait for a CPU while they could run */
+#define START_MOST_NS (100 * NS_PER_MS) /* the same before there is anything to do */
+#define START_RUNNING 4 /* for each CPU: so many that could run are a crowd at the start */
+#define TOLD_NS    (10 * NS_PER_SEC)
+
+static void raise_priority(struct session *s)
+{
+    if (s->crowd.priority != CROWD_NEVER)
+        return;
+    s->crowd.priority = child_raise_priority() ? CROWD_RAISED : CROWD_REFUSED;
+    log_add(s->crowd.priority == CROWD_RAISED ? "the box is overloaded: flametop runs at a higher priority (nice -10)"
+                                              : "the box is overloaded, and flametop may not raise its priority");
+}
+
+static void note(struct session *s, uint64_t now_ns, uint64_t waited_ns)
+{
+    s->crowd.told_ns = now_ns;
+    s->crowd.waited_ns = waited_ns;
+    raise_priority(s);
+}
+
+static bool waited_long(uint64_t delay_ns, uint64_t before_ns, uint64_t elapsed_ns)
+{
+    return delay_ns > before_ns && (double)(delay_ns - before_ns) > SHARE_MOST * (double)elapsed_ns;
+}
+
+/* The collector's own delay is cheap to know; that of all is looked at while names are missing. */
+void crowd_look(struct session *s, uint64_t now_ns)
+{
+    struct symbolizer_stats names = { 0 };
+    uint64_t own_ns = child_thread_delay_ns(), all_ns = 0, elapsed_ns = now_ns - s->crowd.time_ns;
+    if (s->symbolizer)
+        symbolizer_stats(s->symbolizer, &names);
+    if (names.pending || names.mangled || s->user.n_aside)
+        all_ns = child_delay_ns();
+    if (s->crowd.time_ns && waited_long(own_ns, s->crowd.own_ns, elapsed_ns))
+        note(s, now_ns, own_ns - s->crowd.own_ns);
+    else if (s->crowd.time_ns && all_ns && s->crowd.all_ns && waited_long(all_ns, s->crowd.all_ns, elapsed_ns))
+        note(s, now_ns, all_ns - s->crowd.all_ns);
+    s->crowd.own_ns = own_ns;
+    s->crowd.all_ns = all_ns;
+    s->crowd.time_ns = now_ns;
+}
+
+/* How many are running or could run, in /proc/loadavg: "0.21 0.23 0.15 3/123 4567". */
+static unsigned count_running(void)
+{
+    unsigned running = 0;
+    FILE *f = fopen("/proc/loadavg", "re");
+    if (f && fscanf(f, "%*s %*s %*s %u/", &running) != 1)
+        running = 0;
+    if (f)
+        fclose(f);
+    return running;
+}
+
+void crowd_start(struct session *s, uint64_t now_ns)
+{
+    s->crowd.all_ns = child_delay_ns();
+    s->crowd.time_ns = now_ns;
+    if (s->crowd.all_ns > START_MOST_NS || count_running() > START_RUNNING * (unsigned)sysconf(_SC_NPROCESSORS_ONLN))
+        note(s, now_ns, s->crowd.all_ns);
+}
+
+bool crowd_tell(const struct session *s, char *what, size_t what_cap, char *mend, size_t mend_cap)
+{
+    if (!s->crowd.told_ns || clock_now_ns() - s->crowd.told_ns > TOLD_NS)
+        return false;
+    int n = snprintf(what, what_cap, "the box is overloaded");
+    if (s->crowd.waited_ns >= NS_PER_SEC / 10)
+        snprintf(what + n, what_cap - (size_t)n, ": flametop waited %.1f s for a CPU", (double)s->crowd.waited_ns / NS_PER_SEC);
+    snprintf(mend, mend_cap, s->crowd.priority == CROWD_RAISED ? "it runs at a higher priority now (nice -10)"
+                                                               : "start it as root: it may not raise its priority");
+    return true;
+}

@@ -1,0 +1,62 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A box with far more work than CPUs: flametop gets a higher priority, loses nothing, ends in time, and says what it lacks."""
+import os
+import re
+import subprocess
+import time
+
+import machine as m
+from ptyscreen import PROGRAM, Screen, run
+
+BUSY = 15  # for each CPU
+
+
+def crowd():
+    m.need_root()
+    m.need_events()
+    spin = "while :; do :; done"
+    return [m.start("sh", "-c", spin) for _ in range(BUSY * os.cpu_count())]
+
+
+def nices(pid):
+    """of its threads"""
+    found = []
+    for tid in os.listdir("/proc/%d/task" % pid):
+        with open("/proc/%d/task/%s/stat" % (pid, tid)) as file:
+            found.append(int(file.read().rsplit(")", 1)[1].split()[16]))
+    return found
+
+
+def loses_nothing():
+    """a recording on an overloaded box, begun at the lowest priority, loses no sample; the command keeps its own priority"""
+    busy = crowd()
+    done = subprocess.run(["nice", "-n", "19", PROGRAM, "--no-cache", "--duration", "4", "-o", m.path("crowd.folded"), "--",
+                           "sh", "-c", "ps -o ni= -p $$ > %s; exec sleep 60" % m.path("nice")],
+                          capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False, timeout=120)
+    for load in busy:
+        m.stop(load)
+    taken, lost = re.search(r"([\d,]+) samples were taken, (\d+) lost", done.stderr).groups()
+    assert not done.returncode and lost == "0", (done.returncode, done.stderr)
+    with open(m.path("nice")) as file:
+        assert int(file.read()) == 19, "the command has flametop's priority"
+
+
+def told():
+    """the screen says that the box is overloaded, and that the priority was raised; the share of a CPU that flametop takes stays
+    a share of what there is"""
+    busy = crowd()
+    time.sleep(0.5)
+    with Screen(["--no-cache"], size=(160, 30)) as s:
+        s.wait(r"the box is overloaded")
+        s.wait(r"samples +[1-9]")
+        assert set(nices(s.pid)) == {-10}, nices(s.pid)
+        for _ in range(5):
+            share = float(re.search(r"self ([\d.]+)%", s.text()).group(1)) if "self " in s.text() else 0
+            assert share <= 100 * os.cpu_count(), s.text()
+            time.sleep(0.5)
+    for load in busy:
+        m.stop(load)
+
+
+run(loses_nothing, told)
