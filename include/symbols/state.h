@@ -44,6 +44,7 @@ struct symbol_table { /* one or more modules' */
     const void *blob;
     size_t size;
     unsigned users;
+    unsigned payer;   /* of a JIT: the owner whose share it is taken from */
     struct map names; /* entry → struct name * */
 };
 
@@ -141,7 +142,7 @@ struct symbolizer {
     const struct jit_epoch *epochs;
     uint32_t n_epochs;
     const struct given *given; /* NULL: none */
-    size_t jit_bytes;   /* of the tables of JITs */
+    size_t jit_bytes[OWNERS_MAX]; /* of the tables of JITs, by owner */
     unsigned jit_parked; /* modules with `parked` or `redate` */
     bool jit_of_now;
     atomic_uint generation;

@@ -51,8 +51,9 @@ static bool is_kernels(long type)
     return false;
 }
 
-static int check_kind(enum opener_request_kind kind, int handle, struct stat *st)
+static int check_kind(enum opener_request_kind kind, int handle, struct opened *of)
 {
+    struct stat *st = &of->st;
     struct statfs fs;
 
     if (fstat(handle, st))
@@ -60,7 +61,10 @@ static int check_kind(enum opener_request_kind kind, int handle, struct stat *st
     if (!S_ISREG(st->st_mode))
         return kind != OPENER_PATH ? EINVAL : S_ISLNK(st->st_mode) ? ELOOP : ENXIO;
     /* A file system in user space may have no answer; the kernel's own always have one. */
-    return !fstatfs(handle, &fs) && is_kernels((long)fs.f_type) ? EOPNOTSUPP : 0;
+    if (fstatfs(handle, &fs))
+        return 0;
+    of->of_users = (uint32_t)fs.f_type == FUSE_SUPER_MAGIC;
+    return is_kernels((long)fs.f_type) ? EOPNOTSUPP : 0;
 }
 
 /* Readable, with the user's rights. -1 with errno. */
@@ -124,7 +128,7 @@ static int copy_file(int from, uint64_t most)
 static int take(const struct finding *f, enum opener_request_kind kind, int handle, struct opened *out,
                 int *fd)
 {
-    int err = check_kind(kind, handle, &out->st), readable = -1;
+    int err = check_kind(kind, handle, out), readable = -1;
 
     if (!err && kind == OPENER_MODULE)
         err = find_check(f, handle, &out->st);

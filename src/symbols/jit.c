@@ -7,16 +7,48 @@
 #include "symbols/blob.h"
 #include "symbols/state.h"
 
-#define TABLES_BYTES_MAX ((size_t)512 << 20) /* of all JITs */
+#define USER_BYTES_MAX   ((size_t)128 << 20) /* of a user's JITs … */
+#define TABLES_BYTES_MAX ((size_t)512 << 20) /* … of all users', and the same again of those that are trusted */
 #define NONE_WAIT_NS     (8 * NS_PER_SEC)    /* more between two looks for a map that was not there */
 
 static void drop(struct symbolizer *sy, struct symbol_table **t)
 {
     if (!*t)
         return;
-    sy->jit_bytes -= (*t)->size;
+    sy->jit_bytes[(*t)->payer] -= (*t)->size;
     tables_drop(sy, *t);
     *t = NULL;
+}
+
+/* The process's user, whoever owns its map. */
+static void charge(struct symbolizer *sy, const struct mod *mod, struct symbol_table *t)
+{
+    t->payer = mod->module->user ? owners_number(&sy->owners, mod->module->user - 1) : mod->owner;
+    sy->jit_bytes[t->payer] += t->size;
+}
+
+static size_t bytes_of_others(const struct symbolizer *sy)
+{
+    size_t sum = 0;
+
+    for (unsigned i = 0; i < OWNERS_MAX; i++)
+        sum += i == OWNER_TRUSTED ? 0 : sy->jit_bytes[i];
+    return sum;
+}
+
+/* Each user has a share that no other can take; those that are trusted have theirs beside all others'. */
+static bool fits(const struct symbolizer *sy, const struct symbol_table *t, struct error *e)
+{
+    if (t->payer == OWNER_TRUSTED)
+        return sy->jit_bytes[OWNER_TRUSTED] <= TABLES_BYTES_MAX ||
+               error_set(e, ERROR_LIMIT, "the maps of root's and your own code take more than %zu MB: no more are read",
+                         TABLES_BYTES_MAX >> 20);
+    if (sy->jit_bytes[t->payer] > USER_BYTES_MAX)
+        return error_set(e, ERROR_LIMIT, "the maps of this user's code take more than %zu MB: no more of them are read",
+                         USER_BYTES_MAX >> 20);
+    return bytes_of_others(sy) <= TABLES_BYTES_MAX ||
+           error_set(e, ERROR_LIMIT, "the maps of other users' code take more than %zu MB: no more are read",
+                     TABLES_BYTES_MAX >> 20);
 }
 
 /* The session has to look at its names before they are renewed, or taken apart by their times. */
@@ -63,12 +95,10 @@ static bool contradicts(const struct table *old, const struct table *new)
 
 bool jit_install(struct symbolizer *sy, struct mod *mod, struct symbol_table *t, struct error *e)
 {
-    sy->jit_bytes += t->size;
-    if (mod->over || sy->jit_bytes > TABLES_BYTES_MAX) {
+    charge(sy, mod, t);
+    if (mod->over || !fits(sy, t, e)) {
         drop(sy, &t);
-        return mod->over ||
-               error_set(e, ERROR_LIMIT, "the maps of all such code take more than %zu MB: no more are read",
-                         TABLES_BYTES_MAX >> 20);
+        return mod->over;
     }
     unpark(sy, mod);
     mod->redate = mod->module->live && t->view.since && t->view.header->n_older;
@@ -189,7 +219,7 @@ void symbolizer_renew(struct symbolizer *sy, struct module *m, struct module *ne
     if (mod && mod->parked) {
         kept = keep(mod, offsets, n);
         if (kept) {
-            sy->jit_bytes += kept->size;
+            charge(sy, mod, kept);
             drop(sy, &mod->table);
             mod->table = kept;
         }
@@ -278,7 +308,7 @@ void symbolizer_keep_dated(struct symbolizer *sy, struct module *past, const str
     mod->over = true;
     mod->tasks[TASK_NAMES].progress = PROGRESS_READY;
     if (kept) {
-        sy->jit_bytes += kept->size;
+        charge(sy, mod, kept);
         drop(sy, &mod->table);
         mod->table = kept;
     }

@@ -106,8 +106,9 @@ static bool is_full(const struct symbol_table *t)
 uint32_t resolve_owner(int fd)
 {
     struct opened of;
+    bool told = opened_facts(fd, &of);
 
-    return opened_facts(fd, &of) ? of.st.st_uid : RIGHTS_NOBODY;
+    return told && !(of.of_users && owners_is_trusted(of.st.st_uid)) ? of.st.st_uid : RIGHTS_NOBODY;
 }
 
 struct opener_user resolve_user(const struct symbolizer *sy, const struct mod *mod, uint32_t named_by, bool own_root)

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "symbols/jitdump.h"
+#include "symbols/state.h"
 
 static const char *map_path(void)
 {
@@ -394,10 +395,51 @@ static void a_name_cannot_begin_an_epoch(void **state)
 
 #define WITH_MAP(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
+/* A map of a process of that user, as if it took so many bytes. */
+static bool install(struct setup *s, uint32_t uid, size_t bytes, struct error *e)
+{
+    static const struct table_header empty;
+    struct symbol_table *t = mem_zalloc(sizeof *t);
+    struct module *m = make_jit();
+    bool ok;
+
+    m->user = uid + 1;
+    t->view.header = &empty;
+    t->size = bytes;
+    t->users = 1;
+    pthread_mutex_lock(&s->sy->lock);
+    ok = jit_install(s->sy, mods_get(s->sy, m), t, e);
+    pthread_mutex_unlock(&s->sy->lock);
+    module_put(m);
+    return ok;
+}
+
+static void each_user_has_a_share_of_his_own(void **state)
+{
+    struct setup *s = *state;
+    struct error e = { 0 };
+    const size_t large = (size_t)100 << 20;
+
+    assert_true(install(s, 4321, large, &e));
+    assert_false(install(s, 4321, large, &e));
+    assert_non_null(strstr(e.text, "this user's code take more than 128 MB"));
+    assert_true(install(s, 4322, large, &e)); /* another one's is as large as before */
+    assert_true(install(s, 4323, large, &e));
+    assert_true(install(s, 4324, large, &e));
+    assert_true(install(s, 4325, large, &e));
+    assert_false(install(s, 4326, large, &e));
+    assert_non_null(strstr(e.text, "other users' code"));
+    for (int i = 0; i < 5; i++)
+        assert_true(install(s, 0, large, &e)); /* root's are counted beside them */
+    assert_false(install(s, 0, large, &e));
+    assert_true(install(s, 4321, 1000, &e));
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         WITH_MAP(names_of_all_runtimes_look_right),
+        WITH_MAP(each_user_has_a_share_of_his_own),
         WITH_MAP(names_come_as_the_map_grows),
         WITH_MAP(code_of_before_keeps_its_name),
         WITH_MAP(code_that_nobody_sampled_just_changes_its_name),
