@@ -209,6 +209,15 @@ static bool check_ranges(struct session *s, const struct options *o, struct erro
            check_range(s, own, o->from_s, o->to_s, e);
 }
 
+/* What is no format's ending may be a typing error. */
+static void tell_of_ending(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    if (dot && dot[1] && strcmp(dot, export_perfdata.suffix))
+        fprintf(stderr, "flametop: no format has the ending %s: it is written as perf.data (--export NAME chooses a format, "
+                        "--list-exports shows them)\n", dot);
+}
+
 /* Formats that are of one event say which, if there were others. */
 static void tell_of_events(struct session *s, const struct exporter *x)
 {
@@ -235,6 +244,8 @@ static bool write_output(struct session *s, const struct options *o, struct erro
     struct export_options exports = o->exports;
     if (!x)
         return false;
+    if (!o->export_format && x == &export_perfdata)
+        tell_of_ending(path);
     exports.each_event = true;
     be_patient(s);
     if (!check_ranges(s, o, e))
@@ -298,7 +309,7 @@ int batch_run(struct session *s, const struct options *o, struct error *e)
         ok = error_set(e, ERROR_SYSTEM, "%s", st.fatal);
     if (!ok)
         return 1;
-    if (o->mode != RUN_RECORD)
+    if (o->mode == RUN_REPORT)
         return 0;
     int command = session_command_status(s);
     return command > 0 ? command : batch_signal ? 128 + batch_signal : 0; /* as perf record, which wrote its file as well */

@@ -208,10 +208,20 @@ static bool check_export(const struct options *o, struct error *e)
            error_set(e, ERROR_ARGUMENT, "%s cannot compare; --export svg and --export report can", x->name);
 }
 
+/* What the command wrote while there was a screen in its way. */
+static void print_output(struct session_output *o)
+{
+    if (o->dropped)
+        fprintf(stderr, "flametop: the first %llu bytes that the command wrote are gone\n", (unsigned long long)o->dropped);
+    (void)file_write_all(STDOUT_FILENO, buf_str(&o->text), o->text.len, NULL);
+    buf_done(&o->text);
+}
+
 static int run_session(struct options *o)
 {
     struct error e = { 0 };
     bool screen = o->mode == RUN_SCREEN;
+    struct session_output output = { .dropped = 0 };
     if (!ui_check(&o->ui, &e))
         return complain(&e, EXIT_USAGE);
     bool piped = o->session.input && !strcmp(o->session.input, SPOOL_STANDARD_INPUT); /* keys come from /dev/tty */
@@ -230,6 +240,7 @@ static int run_session(struct options *o)
         return complain(&e, 1);
     o->session.whole_chains = wants_whole_chains(o);
     o->session.as_perf = o->exports.as_perf;
+    o->session.command_output = screen ? &output : NULL;
     o->session.wait = o->session.input ? waiting_begin() : NULL;
     struct session *s = session_open(&o->session, &e);
     if (o->session.wait)
@@ -245,12 +256,14 @@ static int run_session(struct options *o)
         o->exports.before.name = range;
     }
     int status = screen ? run_screen(s, o, &e) : batch_run(s, o, &e);
+    int command = screen && !status ? session_command_status(s) : 0;
     if (o->diff)
         session_close(o->exports.before.session);
     session_close(s);
+    print_output(&output);
     if (!screen && status && *e.text)
         complain(&e, status);
-    return status;
+    return command > 0 ? command : status;
 }
 
 static int run(struct options *o)

@@ -21,14 +21,15 @@ bool file_read_u64(const char *path, uint64_t *v); /* a number in a small file, 
 bool file_is_elf(int fd); /* by its first bytes; the descriptor stays where it stands */
 
 /* Output under a temporary name beside `path` (O_EXCL|O_NOFOLLOW, 0600), renamed into place by commit.
- * A path that is a symbolic link, or exists and is no regular file, is refused; "-" is standard output, to
- * which commit copies what a file without a name held. Buffered; the first failure sticks and is what commit
+ * A path that is a symbolic link, a folder or a disk is refused. To "-" (standard output), /dev/fd/N, a FIFO or a
+ * device of characters (/dev/null), commit copies what a file without a name held. Buffered; the first failure sticks and is what commit
  * reports. abort (or a failed commit) leaves nothing behind. */
 struct outfile {
     int fd, dirfd;
     char *path, *tmp;    /* tmp: the temporary's name in the folder dirfd */
     uint64_t size_bytes; /* written so far */
-    bool failed, standard_output;
+    int through;         /* where commit copies it to, in place of a rename; -1: nowhere */
+    bool failed;
     struct error error;
     unsigned char *pending;
     size_t pending_n;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "perf/event.h"
 #include "perf/live.h"
@@ -36,6 +37,7 @@ struct session_config {
     char *const *command; /* argv after "--", or NULL */
     bool leaves_in_time;  /* somebody waits for the terminal: closing waits half a second at most, and leaves the rest to exit() */
     bool command_to_log;  /* its output would tear a screen: it goes to the log, and its input is empty */
+    struct session_output *command_output; /* … and here as it is, until the session is closed; NULL: not */
     const char *input;    /* perf.data to open instead of sampling ("-": standard input), or NULL */
     const struct spool_wait *wait; /* told while it comes through a pipe or is unpacked (perfdata/spool.h), or NULL */
     const char *const *chosen; /* of a file: names and globs of the events that are read, with commas between them … */
@@ -46,6 +48,12 @@ struct session_config {
     bool compress;        /* records of a perf.data that is written are packed */
     bool no_cache;        /* symbol and unwind tables are not kept on disk */
     const char *debuginfod; /* servers that are asked for debug files, separated by blanks; NULL: none */
+};
+
+#define SESSION_OUTPUT_BYTES (4u << 20)
+struct session_output {
+    struct buf text;  /* the last SESSION_OUTPUT_BYTES at least; owned by who has the struct */
+    uint64_t dropped; /* bytes before them */
 };
 
 struct session;

@@ -3,11 +3,13 @@
  * meanwhile cannot make us write, rename or unlink elsewhere. */
 #include "base/file.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -53,7 +55,8 @@ static bool fail_sys(struct error *e, int errnum, const char *doing, const char 
     }
 }
 
-static bool check_target(const struct outfile *o, struct error *e)
+/* through: the bytes go through it, it has no others that they could take the place of. */
+static bool check_target(const struct outfile *o, bool *through, struct error *e)
 {
     struct stat st;
 
@@ -63,6 +66,10 @@ static bool check_target(const struct outfile *o, struct error *e)
         return error_set(e, ERROR_ARGUMENT,
                          "%s is a symbolic link, which is not followed; remove it or name the file itself",
                          o->path);
+    if (S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode)) {
+        *through = true;
+        return true;
+    }
     if (!S_ISREG(st.st_mode))
         return error_set(e, ERROR_ARGUMENT, "%s exists and is no regular file; name another", o->path);
     return true;
@@ -125,13 +132,15 @@ static bool open_tmp(struct outfile *o, struct error *e)
     return fail_sys(e, errno, "create", o->path);
 }
 
-/* Not before all of it is there: what goes back to mend its beginning can be written to a pipe, too. */
-static bool open_for_standard_output(struct outfile *o, struct error *e)
+/* Not before all of it is there: what goes back to mend its beginning can be written to a pipe, too. Takes `through`. */
+static bool open_nameless(struct outfile *o, int through, struct error *e)
 {
     char name[PATH_MAX];
     const char *folder = file_temporary_folder();
 
-    o->standard_output = true;
+    o->through = through;
+    if (through < 0)
+        return fail_sys(e, errno, "open", o->path);
     snprintf(name, sizeof name, "a file without a name in %s (TMPDIR names another folder)", folder);
     mem_free(o->path);
     o->path = mem_strdup(name);
@@ -139,10 +148,33 @@ static bool open_for_standard_output(struct outfile *o, struct error *e)
     return o->fd >= 0;
 }
 
+/* "-", "/dev/stdout" and what shells give for >(command), "/dev/fd/63"; -1: it is none of these. */
+static int descriptor_of(const char *path)
+{
+    if (!strcmp(path, "-") || !strcmp(path, "/dev/stdout"))
+        return STDOUT_FILENO;
+    if (strncmp(path, "/dev/fd/", 8) || !isdigit((unsigned char)path[8]) || strlen(path) > 16)
+        return -1;
+    return atoi(path + 8);
+}
+
+static bool open_target(struct outfile *o, struct error *e)
+{
+    int number = descriptor_of(o->path);
+    bool through = false;
+
+    if (number >= 0)
+        return open_nameless(o, fcntl(number, F_DUPFD_CLOEXEC, 3), e);
+    if (!open_folder(o, e) || !check_target(o, &through, e))
+        return false;
+    return through ? open_nameless(o, openat(o->dirfd, base_of(o->path), O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC), e)
+                   : open_tmp(o, e);
+}
+
 bool outfile_open(struct outfile *o, const char *path, struct error *e)
 {
-    *o = (struct outfile){ .fd = -1, .dirfd = -1, .path = mem_strdup(path) };
-    if (strcmp(path, "-") ? open_folder(o, e) && check_target(o, e) && open_tmp(o, e) : open_for_standard_output(o, e)) {
+    *o = (struct outfile){ .fd = -1, .dirfd = -1, .through = -1, .path = mem_strdup(path) };
+    if (open_target(o, e)) {
         o->pending = mem_alloc(PENDING_BYTES);
         return true;
     }
@@ -250,7 +282,7 @@ static bool copy_out(struct outfile *o)
             continue;
         if (n < 0)
             return stick(o, errno);
-        if (!file_write_all(STDOUT_FILENO, o->pending, (size_t)n, &o->error))
+        if (!file_write_all(o->through, o->pending, (size_t)n, &o->error))
             return !(o->failed = true);
         at += n;
     }
@@ -260,7 +292,7 @@ static bool copy_out(struct outfile *o)
 bool outfile_commit(struct outfile *o, struct error *e)
 {
     bool ok = !o->failed && flush(o) &&
-              (o->standard_output ? copy_out(o) : sync_to_disk(o) && close_tmp(o) && rename_tmp(o));
+              (o->through >= 0 ? copy_out(o) : sync_to_disk(o) && close_tmp(o) && rename_tmp(o));
 
     if (!ok && e)
         *e = o->error;
@@ -293,8 +325,10 @@ void outfile_abort(struct outfile *o)
         close(o->fd);
     if (o->dirfd >= 0)
         close(o->dirfd);
+    if (o->through >= 0)
+        close(o->through);
     mem_free(o->path);
     mem_free(o->tmp);
     mem_free(o->pending);
-    *o = (struct outfile){ .fd = -1, .dirfd = -1 };
+    *o = (struct outfile){ .fd = -1, .dirfd = -1, .through = -1 };
 }

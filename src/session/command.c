@@ -141,6 +141,17 @@ static void log_bytes(struct session *s, const char *bytes, ssize_t n, unsigned 
     }
 }
 
+static void keep_output(struct session_output *out, const char *bytes, size_t n)
+{
+    buf_add(&out->text, bytes, n);
+    if (out->text.len <= 2 * SESSION_OUTPUT_BYTES)
+        return;
+    size_t drop = out->text.len - SESSION_OUTPUT_BYTES;
+    memmove(out->text.data, out->text.data + drop, SESSION_OUTPUT_BYTES);
+    out->text.len = SESSION_OUTPUT_BYTES;
+    out->dropped += drop;
+}
+
 static void log_output(struct session *s)
 {
     static char bytes[65536]; /* the collector's alone */
@@ -150,6 +161,8 @@ static void log_output(struct session *s)
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
             break;
         log_bytes(s, bytes, n, &lines);
+        if (n > 0 && s->cfg.command_output)
+            keep_output(s->cfg.command_output, bytes, (size_t)n);
         if (n <= 0) {
             end_line(s, &lines);
             close(s->command_pipe);
@@ -191,6 +204,8 @@ void command_end(struct session *s)
         for (uint64_t end = clock_now_ns() + END_WAIT_NS; !reap(s) && clock_now_ns() < end;)
             nanosleep(&(struct timespec){ .tv_nsec = 2 * NS_PER_MS }, NULL);
     }
+    if (s->command_pipe >= 0)
+        log_output(s); /* the last of it */
     if (s->command_pipe >= 0)
         close(s->command_pipe);
 }

@@ -23,8 +23,8 @@ def frames(text):
 def last_frame_has_all():
     """the last frame of a short command has its samples, and the command prints as ever"""
     m.need_events()
-    status, out, why = m.flametop("-F", "997", "-b", "-d", "600", "--", *BURN)
-    assert samples(out) > 0 and len(frames(out)) == 1, out
+    status, out, why = m.flametop("-F", "997", "-b", "-d", "600", "--", *BURN, check=False)
+    assert samples(out) > 0 and len(frames(out)) == 1 and status == 5, (status, out)
     assert "printed" in out and not why, (out, why)
 
 
@@ -120,5 +120,31 @@ def record_ended_by_a_signal():
         assert os.path.exists(out)
 
 
+def views_as_text():
+    """-b prints the view that --view names; one that is a picture is refused, and says what to do"""
+    m.need_events()
+    frame = m.flametop("-b", "-n", "1", "-d", "0.3", "--view", "callgraph")[1]
+    assert "AND WHAT IT CALLED" in frame, frame
+    for view in "flame", "time":
+        code, _, said = m.flametop("-b", "-n", "1", "--view", view, check=False)
+        assert code == 2 and "pictures" in said and "--view callgraph" in said, (code, said)
+
+
+def endings():
+    """a file whose ending no format has is written as perf.data, with a word about it; /dev/null takes anything"""
+    m.need_events()
+    said = m.flametop("--duration", "0.3", "-o", m.path("x.foo"))[2]
+    assert "no format has the ending .foo: it is written as perf.data" in said, said
+    said = m.flametop("--duration", "0.3", "-o", "/dev/null")[2]
+    assert "wrote /dev/null" in said and "ending" not in said, said
+
+
+def status_of_its_command():
+    """-b ends with the status of the command that it measured"""
+    m.need_events()
+    code, out, _ = m.flametop("-b", "-d", "0.3", "--", "sh", "-c", "sleep 0.2; exit 7", check=False)
+    assert code == 7 and frames(out), (code, out)
+
+
 run(last_frame_has_all, frames_are_counted, events_that_are_named_together, what_is_missing_is_said, file_is_one_frame,
-    record_ends_with_its_command, record_ended_by_a_signal)
+    record_ends_with_its_command, record_ended_by_a_signal, views_as_text, endings, status_of_its_command)

@@ -3,6 +3,7 @@
 """Every way out restores the terminal, closes the events and waits for no redraw."""
 import fcntl
 import os
+import re
 import signal
 import struct
 import termios
@@ -152,4 +153,14 @@ def command_is_ended():
     m.until(lambda: not pids(), "the command did not end")
 
 
-run(by_key, by_signal, by_crash, terminal_vanishes, while_stalled, stop_and_go_on, worker_is_ended, command_is_ended)
+def command_has_its_say():
+    """what the command wrote stands on the terminal after the screen, and its status is passed on"""
+    m.need_events()
+    with Screen(["--", "sh", "-c", "echo first-words; sleep 0.5; echo last-words >&2; exit 7"]) as s:
+        s.wait(r"status 7")
+        s.send("q")
+        assert s.wait_end() == 7
+        assert re.search(r"first-words(.*\n)+.*last-words", s.text()), s.text()
+
+
+run(by_key, by_signal, by_crash, terminal_vanishes, while_stalled, stop_and_go_on, worker_is_ended, command_is_ended, command_has_its_say)

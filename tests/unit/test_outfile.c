@@ -113,13 +113,14 @@ static void a_dash_is_standard_output_which_gets_what_was_mended(void **state)
 
     (void)state;
     assert_int_equal(pipe(ends), 0);
-    assert_true(outfile_open(&o, "-", &e));
-    assert_true(outfile_write(&o, "????work 3\n", 11));
-    assert_true(outfile_rewrite(&o, 0, "main", 4));
     fflush(stdout);
     dup2(ends[1], STDOUT_FILENO);
-    bool ok = outfile_commit(&o, &e);
+    bool ok = outfile_open(&o, "-", &e);
     dup2(before, STDOUT_FILENO);
+    assert_true(ok);
+    assert_true(outfile_write(&o, "????work 3\n", 11));
+    assert_true(outfile_rewrite(&o, 0, "main", 4));
+    ok = outfile_commit(&o, &e);
     close(before);
     close(ends[1]);
     assert_true(ok);
@@ -274,10 +275,42 @@ static void a_link_that_appears_later_is_not_followed(void **state)
 static void what_is_no_regular_file_is_refused(void **state)
 {
     (void)state;
-    assert_refused("/dev/null", ERROR_ARGUMENT, "no regular file");
     assert_refused(folder, ERROR_ARGUMENT, "no regular file");
+}
+
+static void write_mended(const char *to)
+{
+    struct outfile o;
+    struct error e = { 0 };
+
+    assert_true(outfile_open(&o, to, &e));
+    assert_true(outfile_write(&o, "????work 3\n", 11));
+    assert_true(outfile_rewrite(&o, 0, "main", 4));
+    assert_true(outfile_commit(&o, &e));
+}
+
+static void what_bytes_go_through_gets_them(void **state)
+{
+    char got[16] = "", number[32];
+    struct stat st;
+    int fd, ends[2];
+
+    (void)state;
+    write_mended("/dev/null");
+    assert_int_equal(stat("/dev/null", &st), 0);
+    assert_true(S_ISCHR(st.st_mode));
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_refused(path, ERROR_ARGUMENT, "no regular file");
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    write_mended(path);
+    assert_int_equal(read(fd, got, sizeof got), 11);
+    assert_string_equal(got, "mainwork 3\n");
+    close(fd);
+    assert_int_equal(pipe(ends), 0);
+    snprintf(number, sizeof number, "/dev/fd/%d", ends[1]);
+    write_mended(number);
+    assert_int_equal(read(ends[0], got, sizeof got), 11);
+    close(ends[0]);
+    close(ends[1]);
 }
 
 static void what_names_no_file_is_refused(void **state)
@@ -455,6 +488,7 @@ int main(void)
         IN_FOLDER(a_symbolic_link_is_refused),
         IN_FOLDER(a_link_that_appears_later_is_not_followed),
         IN_FOLDER(what_is_no_regular_file_is_refused),
+        IN_FOLDER(what_bytes_go_through_gets_them),
         cmocka_unit_test(what_names_no_file_is_refused),
         cmocka_unit_test(a_missing_folder_is_named_with_advice),
         IN_FOLDER(a_name_of_full_length_works),
