@@ -31,6 +31,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -266,10 +267,27 @@ static int run_session(struct options *o)
     return command > 0 ? command : status;
 }
 
+#define FILES_LEAST 64 /* for the terminal, the events of a few CPUs, symbol workers and the files that they read */
+
+/* With fewer there are no names, and messages are about whatever could not be opened. Root may raise the limit. */
+static bool may_open_files(struct error *e)
+{
+    struct rlimit lim, more;
+    if (getrlimit(RLIMIT_NOFILE, &lim) || lim.rlim_cur >= FILES_LEAST)
+        return true;
+    more.rlim_cur = FILES_LEAST;
+    more.rlim_max = lim.rlim_max > FILES_LEAST ? lim.rlim_max : FILES_LEAST;
+    return !setrlimit(RLIMIT_NOFILE, &more) ||
+           error_set(e, ERROR_LIMIT, "flametop needs %d open files, and %llu are allowed here: ulimit -n %d, or more", FILES_LEAST,
+                     (unsigned long long)lim.rlim_max, FILES_LEAST);
+}
+
 static int run(struct options *o)
 {
     struct buf out = { 0 };
     struct error e = { 0 };
+    if (o->mode <= RUN_STAT && !may_open_files(&e))
+        return complain(&e, 1);
     switch (o->mode) {
     case RUN_HELP:
         options_help(&out);

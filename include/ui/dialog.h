@@ -19,6 +19,7 @@ struct dialog_ops {
     unsigned (*click)(struct dialog *d, struct app *a, int row, int col, bool twice);
     void (*draw_bar)(struct dialog *d, struct app *a, struct area bar);               /* the bottom line */
     void (*destroy)(struct dialog *d);
+    bool takes_text; /* what is pasted is typed into it */
 };
 struct dialog { /* first member of each kind */
     const struct dialog_ops *ops;

@@ -94,6 +94,7 @@ enum term_event {
 /* Waits for the next event, at most timeout_ms (0: only looks). TERM_KEY sets *key (and the mouse if TK_MOUSE).
  * ^Z is answered here: the terminal is restored, the process stops, and goes on with TERM_RESIZED. */
 enum term_event term_wait(int timeout_ms, uint32_t *key, struct term_mouse *mouse);
+bool term_pasted(void); /* the last key is of a text that was pasted */
 void term_quit_forgive(void); /* that signal was meant for something else: go on */
 int term_quit_signal(void); /* the signal of TERM_QUIT; SIGHUP when the terminal went */
 

@@ -180,6 +180,15 @@ static unsigned handle_key(struct app *a, uint32_t key)
     return flags;
 }
 
+/* Text that is pasted is typed where text is asked for; as keys it would do what nobody meant. */
+static unsigned handle_paste(struct app *a, uint32_t key)
+{
+    char help[16];
+    if (a->dialog && a->dialog->ops->takes_text)
+        return key >= ' ' && key < TK_BASE ? handle_key(a, key) : (unsigned)APP_HANDLED;
+    return app_message(a, "pasted text is no keys: it was dropped (%s lists the keys)", keymap_first(a->keymap, ACTION_HELP, help));
+}
+
 /* --- the mouse --- */
 
 static unsigned handle_wheel(struct app *a, uint32_t key)
@@ -321,7 +330,9 @@ static unsigned take_event(struct app *a, int timeout_ms, bool *more)
     switch (term_wait(timeout_ms, &key, &mouse)) {
     case TERM_KEY:
         *more = true;
-        return key == TK_MOUSE ? handle_mouse(a, &mouse) : handle_key(a, key);
+        if (key == TK_MOUSE)
+            return handle_mouse(a, &mouse);
+        return term_pasted() ? handle_paste(a, key) : handle_key(a, key);
     case TERM_RESIZED:
         return a->times ? APP_QUERY : APP_REDRAW; /* time has as many columns as the screen */
     case TERM_QUIT:

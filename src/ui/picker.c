@@ -514,6 +514,7 @@ static void picker_destroy(struct dialog *d)
 unsigned picker_open(struct app *a, const struct picker_config *cfg)
 {
     static const struct dialog_ops ops = { .key = picker_key,
+                                           .takes_text = true,
                                            .draw = picker_draw,
                                            .draw_bar = picker_draw_bar,
                                            .tick = picker_tick,

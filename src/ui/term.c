@@ -35,6 +35,7 @@ static struct {
     int colors, cursor_y, cursor_x;
     struct term_click click;
     struct term_mouse mice[MOUSE_MAX]; /* the newest first */
+    bool pasting, pasted; /* pasted: the last key was */
     int n_mouse;
     cchar_t blanks[STYLE_COUNT + 1]; /* the last: of cells that nobody draws */
     struct term_grid grid;
@@ -103,14 +104,17 @@ static bool check_terminal(struct error *e)
     return true;
 }
 
+/* Text that is pasted comes between marks (xterm's bracketed paste): it is no keys. */
+#define PASTE_ON    "\033[?2004h"
+#define PASTE_OFF   "\033[?2004l"
+#define PASTE_BEGIN "200~"
+#define PASTE_END   "201~"
+
 static size_t leave_string(char *dst, size_t cap)
 {
     size_t n = 0;
-    if (term.mouse) {
-        static const char off[] = "\033[?1000l\033[?1006l";
-        memcpy(dst, off, sizeof off - 1);
-        n = sizeof off - 1;
-    }
+    const char *off = term.mouse ? PASTE_OFF "\033[?1000l\033[?1006l" : PASTE_OFF;
+    memcpy(dst, off, n = strlen(off));
     static const char *const names[] = { "sgr0", "op", "cnorm", "rmkx", "rmcup" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         n = add_capability(dst, cap, n, names[i]);
@@ -187,6 +191,7 @@ static void start_screen(const struct term_config *cfg)
     (void)typeahead(-1); /* frames are whole */
     (void)scrollok(stdscr, FALSE);
     (void)idlok(stdscr, FALSE);
+    term_tty_send(&term.tty, PASTE_ON);
     term.input = newpad(1, 1);
     (void)keypad(term.input, TRUE);
     (void)nodelay(term.input, TRUE);
@@ -238,6 +243,7 @@ void term_stop(void)
     term_signal_output(true);
     if (term.mouse)
         term_tty_send(&term.tty, "\033[?1006l");
+    term_tty_send(&term.tty, PASTE_OFF);
     (void)delwin(term.input);
     (void)endwin();
     term_signal_output(false);
@@ -431,6 +437,8 @@ static bool drops_sequence(void)
             break;
     }
     text[n] = c < 0x7f ? (char)c : '\0';
+    if (intro == '[' && (!strcmp(text, PASTE_BEGIN) || !strcmp(text, PASTE_END)))
+        term.pasting = !strcmp(text, PASTE_BEGIN);
     if (term.mouse && intro == '[' && term_parse_mouse(text, &term.mice[0]))
         term.n_mouse = 1;
     return true;
@@ -444,6 +452,7 @@ static uint32_t read_key(struct term_mouse *mouse)
     int got = wget_wch(term.input, &c);
     if (got == ERR)
         return TK_NONE;
+    term.pasted = term.pasting;
     if (got != KEY_CODE_YES && c == 27 && drops_sequence())
         return next_mouse(mouse);
     if (got != KEY_CODE_YES)
@@ -465,9 +474,11 @@ static void resize(void)
 static void stop_and_continue(void)
 {
     term_signal_output(true);
+    term_tty_send(&term.tty, PASTE_OFF);
     (void)endwin();
     term_signal_output(false);
     term_signal_stop_self();
+    term_tty_send(&term.tty, PASTE_ON);
     resize();
     (void)clearok(curscr, TRUE);
 }
@@ -486,6 +497,11 @@ static bool take_signals(enum term_event *event)
         resize();
     *event = TERM_RESIZED;
     return stopped || resized;
+}
+
+bool term_pasted(void)
+{
+    return term.pasted;
 }
 
 enum term_event term_wait(int timeout_ms, uint32_t *key, struct term_mouse *mouse)

@@ -146,5 +146,15 @@ def status_of_its_command():
     assert code == 7 and frames(out), (code, out)
 
 
+def few_descriptors():
+    """with too few open files allowed, flametop raises the limit where it may, or says what it needs"""
+    m.need_events()
+    done = subprocess.run(["sh", "-c", 'ulimit -n 12; exec "$0" -b -n 1 -d 0.3', PROGRAM], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, check=False)
+    raised = done.returncode == 0 and frames(done.stdout) and "Too many open files" not in done.stdout
+    refused = done.returncode == 1 and "needs 64 open files, and 12 are allowed here: ulimit -n 64" in done.stderr
+    assert raised or refused, (done.returncode, done.stdout, done.stderr)
+
+
 run(last_frame_has_all, frames_are_counted, events_that_are_named_together, what_is_missing_is_said, file_is_one_frame,
-    record_ends_with_its_command, record_ended_by_a_signal, views_as_text, endings, status_of_its_command)
+    record_ends_with_its_command, record_ended_by_a_signal, views_as_text, endings, status_of_its_command, few_descriptors)

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The mouse, with --mouse, as xterm and its kin report it (SGR, 1006); the screen stands still meanwhile (z)."""
+"""Pasted text; and the mouse, with --mouse, as xterm and its kin report it (SGR, 1006); the screen stands still meanwhile (z)."""
 import re
 
 import machine as m
-from ptyscreen import Screen, run
+from ptyscreen import LIMIT, Screen, run
 
 load = None
 LEFT, WHEEL_UP, WHEEL_DOWN = 0, 64, 65
@@ -183,4 +183,20 @@ def off():
         assert s.raw.rfind(b"1000l") > s.raw.rfind(b"1000h") > 0
 
 
-run(plain, selects, sorts, wheels, tabs_and_keys, pickers, branches, wide, off)
+def pasted():
+    """text that is pasted is no keys; where text is asked for it is typed, but for its line ends"""
+    m.need_events()
+    begin, end = "\033[200~", "\033[201~"
+    with Screen(["-d", str(10 * LIMIT)]) as s:
+        s.wait(r"samples")
+        s.send(begin + "q\nq B x\n" + end)
+        s.wait(r"pasted text is no keys")
+        assert s.ended() is None and not s.find(r"Group by"), s.text()
+        s.send("/")
+        s.send(begin + "some\nwords" + end)
+        s.wait(r"somewords")
+        s.send("esc", "B")
+        s.wait(r"Group by")
+
+
+run(plain, selects, sorts, wheels, tabs_and_keys, pickers, branches, wide, off, pasted)
