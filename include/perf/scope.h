@@ -60,4 +60,7 @@ void scope_describe_cpus(const struct scope *s, char *dst, unsigned cap); /* " o
 /* The cgroup mount that perf uses: v1 perf_event where mounted, else v2. False: none. */
 bool scope_cgroup_root(char *path, unsigned cap, bool *v2, struct error *e);
 
+/* Whether all that the new scope samples was sampled in the old one, too; false also where that is not known. */
+bool scope_is_part(const struct scope *new, const struct scope *old);
+
 #endif

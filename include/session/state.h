@@ -201,6 +201,7 @@ struct session {
     uint32_t *thread_scope;      /* by thread: number of the scope it was last sampled under */
     size_t thread_scope_cap;
     uint32_t scope_number;
+    uint64_t scope_ns;           /* since when samples are of the whole scope; 0: since the start. A range may look behind it */
     uint32_t targets_read;       /* the scope_number whose targets were read from /proc */
     uint64_t budget_bytes, world_floor_bytes; /* floor: what the world took after the last collection */
     uint64_t world_live_bytes;   /* of that, for those who live */
@@ -277,6 +278,11 @@ struct session {
 
 /* chosen.c: under lock; one behind the others, all zero. Pointers to others may end. */
 struct session_event *session_add_event(struct session *s);
+/* How many are sampled at the same time as the first of them, itself included. */
+uint32_t chosen_together(const struct session *s, uint32_t first);
+/* Where the first of events stands that are sampled at the same time; CHOSEN_NOWHERE: they are not there yet. */
+#define CHOSEN_NOWHERE UINT32_MAX
+uint32_t chosen_find(const struct session *s, const struct event *events, uint32_t n);
 /* Of a file, which events -e names; false: there is none of that name. */
 bool chosen_events(struct session *s, struct error *e);
 uint64_t *chosen_counts(struct session *s); /* under lock: the history's samples by event; owned, SAMPLE_EVENTS of them */

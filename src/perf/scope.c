@@ -460,3 +460,20 @@ void scope_describe(const struct scope *s, char *dst, unsigned cap)
     scope_describe_cpus(s, where, sizeof where);
     snprintf(dst, cap, "%s%s%s", only ? "only " : "", target, where);
 }
+
+bool scope_is_part(const struct scope *new, const struct scope *old)
+{
+    if (old->cpus || old->no_kernel || old->no_user)
+        return false;
+    if (old->kind == SCOPE_ALL)
+        return true;
+    bool same_kind = new->kind == old->kind && (new->kind == SCOPE_PIDS || new->kind == SCOPE_TIDS);
+    uint32_t found = 0;
+    for (uint32_t i = 0; same_kind && i < new->n_ids; i++)
+        for (uint32_t j = 0; j < old->n_ids; j++)
+            if (new->ids[i] == old->ids[j]) {
+                found++;
+                break;
+            }
+    return same_kind && found == new->n_ids;
+}

@@ -17,6 +17,39 @@ struct session_event *session_add_event(struct session *s)
     return &s->events[s->n_events++];
 }
 
+/* ---- sets ---- */
+
+uint32_t chosen_together(const struct session *s, uint32_t first)
+{
+    uint32_t n = 1;
+    while (first + n < s->n_events && s->events[first + n].first == first)
+        n++;
+    return n;
+}
+
+static bool is_same_event(const struct event *a, const struct event *b)
+{
+    return !strcmp(a->name, b->name) && !strcmp(a->filter, b->filter) && a->members == b->members && a->reads == b->reads;
+}
+
+static bool is_slot_of(const struct session *s, uint32_t slot, const struct event *events, uint32_t n)
+{
+    if (s->events[slot].first != slot || s->events[slot].removed || chosen_together(s, slot) != n)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (!is_same_event(&s->events[slot + i].event, &events[i]))
+            return false;
+    return true;
+}
+
+uint32_t chosen_find(const struct session *s, const struct event *events, uint32_t n)
+{
+    for (uint32_t i = 0; i < s->n_events; i++)
+        if (is_slot_of(s, i, events, n))
+            return i;
+    return CHOSEN_NOWHERE;
+}
+
 /* ---- -e over a file ---- */
 
 /* "cycles:ppu" -> length of "cycles"; the ':' of a tracepoint's name stays. */

@@ -21,6 +21,8 @@ static void choose_range(struct session *s, const struct view_query *q, uint64_t
         uint64_t end = *to_ns ? *to_ns : s->drained_ns;
         *from_ns = end > q->window_ns ? end - q->window_ns : 0;
     }
+    if (!q->from_ns && *from_ns < s->scope_ns)
+        *from_ns = s->scope_ns;
     if (*from_ns < s->clear_ns)
         *from_ns = s->clear_ns;
 }

@@ -80,44 +80,10 @@ static void config_of(struct wish *w, struct live_config *out)
     }
 }
 
-/* How many are sampled with it, itself included. */
-static uint32_t count_together(const struct session *s, uint32_t first)
-{
-    uint32_t n = 1;
-    while (first + n < s->n_events && s->events[first + n].first == first)
-        n++;
-    return n;
-}
-
-static bool is_same_event(const struct event *a, const struct event *b)
-{
-    return !strcmp(a->name, b->name) && !strcmp(a->filter, b->filter) && a->members == b->members && a->reads == b->reads;
-}
-
-static bool is_slot_of(const struct session *s, uint32_t slot, const struct event *events, uint32_t n)
-{
-    if (s->events[slot].first != slot || s->events[slot].removed || count_together(s, slot) != n)
-        return false;
-    for (uint32_t i = 0; i < n; i++)
-        if (!is_same_event(&s->events[slot + i].event, &events[i]))
-            return false;
-    return true;
-}
-
-/* Where the first of events stands that are sampled at the same time; NOWHERE: it does not yet. */
-#define NOWHERE UINT32_MAX
-static uint32_t find_slot(const struct session *s, const struct event *events, uint32_t n)
-{
-    for (uint32_t i = 0; i < s->n_events; i++)
-        if (is_slot_of(s, i, events, n))
-            return i;
-    return NOWHERE;
-}
-
 static uint32_t event_slot(struct session *s, const struct event *events, uint32_t n)
 {
-    uint32_t slot = find_slot(s, events, n), leader = 0, members = 0;
-    if (slot != NOWHERE || s->n_events + n > SAMPLE_EVENTS)
+    uint32_t slot = chosen_find(s, events, n), leader = 0, members = 0;
+    if (slot != CHOSEN_NOWHERE || s->n_events + n > SAMPLE_EVENTS)
         return slot;
     slot = s->n_events;
     for (uint32_t i = 0; i < n; i++) {
@@ -157,7 +123,7 @@ static void adopt_event(struct session *s, uint32_t slot, uint32_t i, const stru
 
 static uint32_t first_that_opened(const struct session *s, uint32_t slot)
 {
-    uint32_t n = count_together(s, slot);
+    uint32_t n = chosen_together(s, slot);
     for (uint32_t i = slot; i < slot + n; i++)
         if (!s->events[i].left_out)
             return i;
@@ -173,7 +139,7 @@ static void adopt_events(struct session *s, const struct live *live, const struc
     for (uint32_t i = 1; i < n; i++)
         events[i] = running->others[i - 1].event;
     uint32_t slot = event_slot(s, events, n);
-    if (slot == NOWHERE) /* the caller made sure of room: only a fallback's event can meet this */
+    if (slot == CHOSEN_NOWHERE) /* the caller made sure of room: only a fallback's event can meet this */
         slot = s->events[s->current_event].first;
     for (uint32_t i = 0; i < n && slot + i < s->n_events; i++)
         adopt_event(s, slot, i, live, w);
@@ -276,7 +242,7 @@ static struct live *open_beside(struct session *s, const struct live_config *cfg
 static void wish_again(const struct session *s, const struct session_config *cfg, uint32_t slot, struct wish *w)
 {
     const struct session_event *first = &s->events[slot];
-    *w = (struct wish){ .cfg = cfg, .n = count_together(s, slot), .named = first->named };
+    *w = (struct wish){ .cfg = cfg, .n = chosen_together(s, slot), .named = first->named };
     for (uint32_t i = 0; i < w->n; i++) {
         w->events[i] = first[i].asked;
         w->hows[i] = first[i].how;
@@ -400,7 +366,7 @@ static bool not_over_a_file(const struct session *s, struct error *e)
 /* Room for more events is needed before they are opened: their samples need numbers. */
 static bool events_fit(struct session *s, const struct wish *w, struct error *e)
 {
-    return find_slot(s, w->events, w->n) != NOWHERE || s->n_events + w->n <= SAMPLE_EVENTS ||
+    return chosen_find(s, w->events, w->n) != CHOSEN_NOWHERE || s->n_events + w->n <= SAMPLE_EVENTS ||
            error_set(e, ERROR_LIMIT, "%u events were sampled already: leave and start anew for more", s->n_events);
 }
 
@@ -411,7 +377,7 @@ static bool source_switch_event(struct session *s, struct wish *w, uint32_t show
     bool ok = events_fit(s, w, e) && source_replace(s, w, e);
     if (ok) {
         pthread_mutex_lock(&s->lock);
-        bool runs = show < count_together(s, s->live_event) && !s->events[s->live_event + show].left_out;
+        bool runs = show < chosen_together(s, s->live_event) && !s->events[s->live_event + show].left_out;
         s->current_event = runs ? s->live_event + show : first_that_opened(s, s->live_event);
         pthread_mutex_unlock(&s->lock);
     }
@@ -515,7 +481,7 @@ static void take_out(struct wish *w, const struct session_event *first, uint32_t
 static bool remove_running(struct session *s, uint32_t event, struct error *e)
 {
     struct wish w;
-    uint32_t old = s->live_event, n = count_together(s, old);
+    uint32_t old = s->live_event, n = chosen_together(s, old);
     wish_again(s, &s->cfg, old, &w);
     take_out(&w, &s->events[old], event - old);
     if (!w.n)
@@ -543,7 +509,7 @@ bool session_remove_event(struct session *s, uint32_t event, struct error *e)
     else if (s->events[event].first == s->live_event)
         ok = remove_running(s, event, e);
     else
-        for (uint32_t first = s->events[event].first, n = count_together(s, first), i = 0; i < n; i++)
+        for (uint32_t first = s->events[event].first, n = chosen_together(s, first), i = 0; i < n; i++)
             s->events[first + i].removed = true;
     pthread_mutex_unlock(&s->source_lock);
     return ok;
@@ -561,10 +527,12 @@ bool session_set_scope(struct session *s, const struct scope *scope, struct erro
     bool ok = scope_copy(&cfg.scope, scope) && source_change(s, &cfg, e);
     s->wide = !ok && was_wide;
     if (ok) {
+        bool known = scope_is_part(&cfg.scope, &s->cfg.scope); /* else shares would mix what was sampled and what was not */
         scope_done(&s->cfg.scope);
         s->cfg.scope = cfg.scope;
         pthread_mutex_lock(&s->lock);
         s->scope_number++;
+        s->scope_ns = known ? s->scope_ns : clock_now_ns();
         pthread_mutex_unlock(&s->lock);
     } else {
         scope_done(&cfg.scope);
