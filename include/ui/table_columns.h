@@ -23,6 +23,9 @@ bool table_columns_at(const struct table_columns *l, int col, enum column *c);
 /* Titles into row 0 of the area. */
 void table_columns_draw_head(const struct table_columns *l, const struct app *a, const struct table_rows *t,
                              struct area area);
+/* Of so few samples a share says little: the row's numbers are dim. */
+#define TABLE_FEW_SAMPLES 10
+bool table_row_is_few(const struct table_row *r);
 /* shift: names begin so many columns to the left. */
 void table_columns_draw_row(const struct table_columns *l, const struct app *a, struct table_rows *t,
                             const struct table_row *r, int shift, struct area area, int row);

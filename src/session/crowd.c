@@ -8,10 +8,13 @@
 #include "base/log.h"
 #include "session/state.h"
 
-#define SHARE_MOST 0.25 /* of the time, that its processes may wait for a CPU while they could run */
-#define START_MOST_NS (100 * NS_PER_MS) /* the same before there is anything to do */
-#define START_RUNNING 4 /* for each CPU: so many that could run are a crowd at the start */
-#define TOLD_NS    (10 * NS_PER_SEC)
+/* Of the time, that it may wait for a CPU while it could run: the collector, which needs little and in time; and all of its
+ * processes together while they read names, of which one waits half of the time where two share a CPU. */
+#define OWN_MOST      0.25
+#define ALL_MOST      0.9
+#define START_MOST_NS (500 * NS_PER_MS) /* that it has waited before there is anything to do */
+#define START_RUNNING 4                 /* for each CPU: so many that could run are a crowd at the start */
+#define TOLD_NS       (10 * NS_PER_SEC)
 
 static void raise_priority(struct session *s)
 {
@@ -29,9 +32,9 @@ static void note(struct session *s, uint64_t now_ns, uint64_t waited_ns)
     raise_priority(s);
 }
 
-static bool waited_long(uint64_t delay_ns, uint64_t before_ns, uint64_t elapsed_ns)
+static bool waited_long(uint64_t delay_ns, uint64_t before_ns, uint64_t elapsed_ns, double most)
 {
-    return delay_ns > before_ns && (double)(delay_ns - before_ns) > SHARE_MOST * (double)elapsed_ns;
+    return delay_ns > before_ns && (double)(delay_ns - before_ns) > most * (double)elapsed_ns;
 }
 
 /* The collector's own delay is cheap to know; that of all is looked at while names are missing. */
@@ -43,9 +46,9 @@ void crowd_look(struct session *s, uint64_t now_ns)
         symbolizer_stats(s->symbolizer, &names);
     if (names.pending || names.mangled || s->user.n_aside)
         all_ns = child_delay_ns();
-    if (s->crowd.time_ns && waited_long(own_ns, s->crowd.own_ns, elapsed_ns))
+    if (s->crowd.time_ns && waited_long(own_ns, s->crowd.own_ns, elapsed_ns, OWN_MOST))
         note(s, now_ns, own_ns - s->crowd.own_ns);
-    else if (s->crowd.time_ns && all_ns && s->crowd.all_ns && waited_long(all_ns, s->crowd.all_ns, elapsed_ns))
+    else if (s->crowd.time_ns && all_ns && s->crowd.all_ns && waited_long(all_ns, s->crowd.all_ns, elapsed_ns, ALL_MOST))
         note(s, now_ns, all_ns - s->crowd.all_ns);
     s->crowd.own_ns = own_ns;
     s->crowd.all_ns = all_ns;

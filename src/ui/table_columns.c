@@ -179,9 +179,15 @@ static void draw_tenths(struct area area, int row, int at, int width, uint32_t t
     draw_right(area, row, at, width, style, text);
 }
 
-static void draw_share(struct area area, int row, int at, int width, uint32_t tenths)
+bool table_row_is_few(const struct table_row *r)
 {
-    draw_tenths(area, row, at, width, tenths, app_share_style(tenths / 10.0));
+    return r->count < TABLE_FEW_SAMPLES && !r->gone;
+}
+
+/* What few samples tell is by chance. */
+static void draw_share(const struct table_row *r, struct area area, int row, int at, int width, uint32_t tenths)
+{
+    draw_tenths(area, row, at, width, tenths, table_row_is_few(r) ? STYLE_DIM : app_share_style(tenths / 10.0));
 }
 
 /* Where a cgroup has no part is dim: mostly the others do all of a function. */
@@ -238,10 +244,10 @@ void table_columns_draw_row(const struct table_columns *l, const struct app *a, 
         int at = l->at[i], width = l->width[i];
         switch (l->columns[i]) {
         case COLUMN_SELF:
-            draw_share(area, row, at, width, r->self_tenths);
+            draw_share(r, area, row, at, width, r->self_tenths);
             break;
         case COLUMN_TOTAL:
-            draw_share(area, row, at, width, r->total_tenths);
+            draw_share(r, area, row, at, width, r->total_tenths);
             break;
         case COLUMN_SELF_CHANGE:
             draw_change(r, r->self_change, area, row, at, width);
@@ -250,7 +256,8 @@ void table_columns_draw_row(const struct table_columns *l, const struct app *a, 
             draw_change(r, r->total_change, area, row, at, width);
             break;
         case COLUMN_SAMPLES:
-            draw_right(area, row, at, width, STYLE_NORMAL, text_thousands(text, sizeof text, r->count));
+            draw_right(area, row, at, width, table_row_is_few(r) ? STYLE_DIM : STYLE_NORMAL,
+                       text_thousands(text, sizeof text, r->count));
             break;
         case COLUMN_TREND:
             table_row_trend(t, r, trend);

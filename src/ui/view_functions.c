@@ -19,6 +19,7 @@ struct table {
     uint64_t before_answer; /* the number of what `before` was made of */
     struct list list;
     int shift; /* names begin so many columns to the left */
+    bool shows_few; /* some of the rows on the screen have few samples */
     uint32_t question; /* of the app, that the rows answer */
     enum column menu[COLUMN_COUNT]; /* the lines of the menu of columns */
     const char *needle;
@@ -85,9 +86,11 @@ static void draw(void *view, struct app *a, struct area area)
         return;
     }
     list_fit(&t->list, body.rows);
+    t->shows_few = false;
     for (int row = 0; row < body.rows && t->list.top + (uint32_t)row < t->rows.n; row++) {
         uint32_t i = t->list.top + (uint32_t)row;
         table_columns_draw_row(&l, a, &t->rows, t->rows.rows[i], t->shift, body, row);
+        t->shows_few |= table_row_is_few(t->rows.rows[i]);
         if (i == t->list.cursor)
             draw_restyle(body, row, STYLE_CURSOR);
     }
@@ -118,6 +121,9 @@ static void describe(void *view, struct app *a, char *dst, size_t cap)
         (void)snprintf(dst, cap, "by %s%s, %s first%s", cgroups, group_title(a->query.group),
                        column_is_cgroup(sorted) ? table_columns_title(a, &t->rows, sorted, title) : column_table[sorted].name,
                        t->rows.upwards ? " (reversed)" : "");
+    size_t n = strlen(dst);
+    if (t->shows_few && n < cap)
+        (void)snprintf(dst + n, cap - n, "; grey: < %d samples", TABLE_FEW_SAMPLES);
 }
 
 /* --- keys --- */
