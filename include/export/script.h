@@ -42,7 +42,8 @@
     SCRIPT_FIELD(BRSTACKSYM, "brstacksym", PERF_SAMPLE_BRANCH_STACK)                                                  \
     SCRIPT_FIELD(PHYS_ADDR, "phys_addr", PERF_SAMPLE_PHYS_ADDR)                                                       \
     SCRIPT_FIELD(DATA_PAGE_SIZE, "data_page_size", PERF_SAMPLE_DATA_PAGE_SIZE)                                        \
-    SCRIPT_FIELD(CODE_PAGE_SIZE, "code_page_size", PERF_SAMPLE_CODE_PAGE_SIZE)
+    SCRIPT_FIELD(CODE_PAGE_SIZE, "code_page_size", PERF_SAMPLE_CODE_PAGE_SIZE)                                        \
+    SCRIPT_FIELD(CGROUP, "cgroup", 0)
 
 enum script_field {
 #define SCRIPT_FIELD(id, name, recorded) SCRIPT_##id,

@@ -30,6 +30,8 @@ const void *session_sample_raw(const struct session_samples *samples, const stru
 /* world_address for an address space of world_thread; address 0: it is not known. */
 void session_address(struct session *s, uint32_t image, uint32_t module, uint64_t offset, uint64_t time_ns,
                      struct world_address *out);
+/* The path of the cgroup with that number, of world_thread; "unknown": nobody told. */
+void session_cgroup_path(struct session *s, uint64_t cgroup, char *dst, size_t cap);
 void session_samples_done(struct session_samples *samples);
 
 /* For this folder. Under lock: copies what the scan passes, with the stacks that the history knows, and the threads. */

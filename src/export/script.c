@@ -6,6 +6,7 @@
  *
  * Addresses of callchains are those in the module, as there; without callchains the sampled one stands behind the
  * event. An inlined function has the address of the code that it is part of, "(inlined)" and no module. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -224,6 +225,14 @@ static void put_exact(struct script *c, const struct sample *sample, struct buf 
     put_frame(c, frame, c->view.result.frame_offset[frame], address_of(c, sample, frame), out);
 }
 
+/* As perf does since 6.2. */
+static void put_cgroup(const struct line *l, struct buf *out)
+{
+    char path[PATH_MAX];
+    session_cgroup_path(l->c->s, l->c->samples.threads[l->sample->thread].cgroup, path, sizeof path);
+    buf_printf(out, " %s", path);
+}
+
 static void put_sample(struct line *l, struct buf *out)
 {
     struct script *c = l->c;
@@ -241,6 +250,8 @@ static void put_sample(struct line *l, struct buf *out)
     }
     if (l->data.r)
         script_put_state(&l->data, out);
+    if (l->data.fields & BIT(SCRIPT_CGROUP))
+        put_cgroup(l, out);
     buf_putc(out, '\n');
 }
 

@@ -160,6 +160,14 @@ void session_address(struct session *s, uint32_t image, uint32_t module, uint64_
     pthread_mutex_unlock(&s->lock);
 }
 
+void session_cgroup_path(struct session *s, uint64_t cgroup, char *dst, size_t cap)
+{
+    pthread_mutex_lock(&s->lock);
+    const char *path = cgroup ? world_cgroup_path(s->world, cgroup) : "";
+    text_clean(dst, cap, *path ? path : "unknown", strlen(*path ? path : "unknown"));
+    pthread_mutex_unlock(&s->lock);
+}
+
 void session_samples_done(struct session_samples *samples)
 {
     mem_free(samples->list);

@@ -210,5 +210,19 @@ def what_is_not_there():
     assert status and not text and "--fields weight: what is sampled live does not have it" in errors, (status, text, errors)
 
 
+def cgroups():
+    """--fields cgroup is the path of the sample's cgroup, as perf prints it since 6.2; without its record it is unknown"""
+    f = maker.Maker()
+    f.attr([11], sample_type=maker.BASIC | maker.CGROUP)
+    f.comm(100, 100, "worker", 1000, 11)
+    f.record(19, f.pack("Q", 5) + f.string("/system.slice/x.service") + f.trailer(100, 100, 1500, 11))
+    f.sample(100, 100, 2000, 11, 0x400000, more=f.pack("Q", 5))
+    f.sample(100, 101, 3000, 11, 0x400000, more=f.pack("Q", 6))
+    with open(m.path("cgroup.data"), "wb") as file:
+        file.write(f.file())
+    lines = script(m.path("cgroup.data"), "comm,cgroup").splitlines()
+    assert [line.split()[-1] for line in lines] == ["/system.slice/x.service", "unknown"], lines
+
+
 run(made_as_perf, of_the_other_byte_order, recorded_as_perf, lines_as_perf, inlined_is_one_function,
-    raw_events_as_perf, deleted_files, without_samples, what_is_not_there)
+    raw_events_as_perf, deleted_files, without_samples, what_is_not_there, cgroups)
