@@ -101,7 +101,7 @@ struct session_status {
     uint32_t pending_modules;
     uint64_t stacks_waiting;    /* samples whose stacks are cut only until an unwind table is there */
     char fetching[128];         /* "debuginfod: libfoo.so 3.2M of 14M"; "": nothing is under way */
-    struct live_note notes[LIVE_NOTES_MAX + 4]; /* DEGRADED, worst first */
+    struct live_note notes[LIVE_NOTES_MAX + 8]; /* DEGRADED, worst first */
     uint32_t n_notes;
     bool targets_gone;          /* what was measured has ended */
     char fatal[160];            /* sampling stopped for good: why; else "" */

@@ -203,6 +203,7 @@ struct session {
     uint32_t scope_number;
     uint64_t scope_ns;           /* since when samples are of the whole scope; 0: since the start. A range may look behind it */
     uint32_t targets_read;       /* the scope_number whose targets were read from /proc */
+    uint64_t memory_limit;       /* of our cgroup, if budget_bytes had to fit into it; else 0 */
     uint64_t budget_bytes, world_floor_bytes; /* floor: what the world took after the last collection */
     uint64_t world_live_bytes;   /* of that, for those who live */
     uint64_t start_ns, clear_ns, frozen_ns; /* frozen_ns 0: not frozen */

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "process/memory_limit.h"
 #include "base/text.h"
 #include "session/listing.h"
 #include "session/state.h"
@@ -22,6 +23,9 @@
 #define CATCH_UP_NS       (50 * NS_PER_MS) /* that whoever freezes waits for the collector */
 #define RECENT_NS         (20 * NS_PER_MS)
 #define PATIENCE_NS       (5 * NS_PER_SEC)
+#define MEMORY_PARTS      5                        /* the history has one of them, where a cgroup has a limit */
+#define MEMORY_LEAST      (16u << 20) /* with less it, or the symbol worker, is killed: tests/live/test_overload.py */
+#define BUDGET_LEAST      (UINT64_C(1) << 20)
 #define STOP_LOOK_NS      (100 * NS_PER_MS)
 
 static void *resolver_main(void *session)
@@ -112,6 +116,21 @@ static bool open_source(struct session *s, struct error *e)
     return s->command ? open_command(s, e) : source_open(s, e);
 }
 
+/* The rest is for tables, rings and the symbol worker. */
+static bool fit_memory(struct session *s, struct error *e)
+{
+    char text[32];
+    uint64_t limit = memory_limit(), most = limit / MEMORY_PARTS > BUDGET_LEAST ? limit / MEMORY_PARTS : BUDGET_LEAST;
+    if (limit < MEMORY_LEAST)
+        return error_set(e, ERROR_LIMIT, "the cgroup of flametop allows %s of memory, and it needs %uM: give it more, or start it in "
+                                         "another cgroup", text_bytes(text, sizeof text, limit), MEMORY_LEAST >> 20);
+    if (s->budget_bytes <= most)
+        return true;
+    s->budget_bytes = most;
+    s->memory_limit = limit;
+    return true;
+}
+
 struct session *session_open(const struct session_config *cfg, struct error *e)
 {
     struct session *s = mem_zalloc(sizeof *s);
@@ -144,6 +163,8 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
         goto fail;
     }
     s->start_ns = s->clear_ns = cfg->input ? 0 : clock_now_ns(); /* a command runs before the names are opened */
+    if (!fit_memory(s, e))
+        goto fail;
     if (!cfg->input)
         crowd_start(s, s->start_ns);
     if (!scope_copy(&s->cfg.scope, &cfg->scope) || !open_source(s, e) || !open_names(s, e))

@@ -82,6 +82,16 @@ static void note_empty(struct session *s, struct session_status *out)
         add_note(out, "there are no samples in this file", "--export json tells what is");
 }
 
+static void note_memory(const struct session *s, struct session_status *out)
+{
+    char what[160], limit[32], budget[32];
+    if (!s->memory_limit)
+        return;
+    snprintf(what, sizeof what, "the cgroup of flametop allows %s of memory: the history has %s",
+             text_bytes(limit, sizeof limit, s->memory_limit), text_bytes(budget, sizeof budget, s->budget_bytes));
+    add_note(out, what, "it reaches less far back; give it more memory, or start it in another cgroup");
+}
+
 static void status_notes(struct session *s, struct session_status *out)
 {
     char what[160], crowded[160], mend[120];
@@ -97,6 +107,7 @@ static void status_notes(struct session *s, struct session_status *out)
     }
     if (is_crowded)
         add_note(out, crowded, mend);
+    note_memory(s, out);
     for (uint32_t i = 0; i < s->n_notes; i++)
         add_note(out, s->notes[i].what, s->notes[i].mend);
     if (s->load_stopped && s->loaded) {

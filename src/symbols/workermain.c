@@ -3,6 +3,7 @@
 #include "symbols/symbolizer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
@@ -152,10 +153,22 @@ static void rest(int fd)
     malloc_trim(0);
 }
 
+/* Where memory is short the worker goes first: another one takes its place. */
+static void offer_to_oom_killer(void)
+{
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    (void)!write(fd, "500", 3);
+    close(fd);
+}
+
 void symbol_worker_main(int fd)
 {
     prctl(PR_SET_NAME, "flametop-worker");
     ignore_terminal();
+    offer_to_oom_killer();
 #ifdef SYS_close_range
     syscall(SYS_close_range, (unsigned)fd + 1, ~0u, 0);
 #endif

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A box with far more work than CPUs: flametop gets a higher priority, loses nothing, ends in time, and says what it lacks."""
+"""A box with little memory, and one with far more work than CPUs: flametop gets a higher priority, loses nothing, ends in time, and says what it lacks."""
 import os
 import re
 import subprocess
 import time
 
 import machine as m
-from ptyscreen import PROGRAM, Screen, run
+from ptyscreen import PROGRAM, Screen, Skip, run
 
 BUSY = 15  # for each CPU
 
@@ -59,4 +59,40 @@ def told():
         m.stop(load)
 
 
-run(loses_nothing, told)
+def memory_group(bytes):
+    """A new cgroup with so much memory: its folder."""
+    m.need_root()
+    for root, limit in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")):
+        folder = os.path.join(root, "flametop-test-%d" % os.getpid())
+        try:
+            os.makedirs(folder, exist_ok=True)
+            with open(os.path.join(folder, limit), "w") as file:
+                file.write(str(bytes))
+            return folder
+        except OSError:
+            if os.path.isdir(folder):
+                os.rmdir(folder)
+    raise Skip("no cgroup with a limit of memory can be made here")
+
+
+def in_group(folder, *args):
+    return subprocess.run(["sh", "-c", 'echo $$ > "$0"/cgroup.procs; exec "$@"', folder, PROGRAM, *args], capture_output=True,
+                          text=True, stdin=subprocess.DEVNULL, check=False, timeout=120)
+
+
+def little_memory():
+    """in a cgroup of 24 MB the history shrinks, and a line says so; in one of 8 MB flametop says what it needs"""
+    m.need_events()
+    folder = memory_group(24 << 20)
+    try:
+        done = in_group(folder, "-F", "999", "-b", "-n", "2", "-d", "3")
+        assert done.returncode == 0 and "allows 24M of memory: the history has 4.8M" in done.stdout, (done.returncode, done.stdout,
+                                                                                                    done.stderr)
+        memory_group(8 << 20)
+        done = in_group(folder, "-b", "-n", "1")
+        assert done.returncode == 1 and "allows 8.0M of memory, and it needs 16M" in done.stderr, (done.returncode, done.stderr)
+    finally:
+        os.rmdir(folder)
+
+
+run(loses_nothing, told, little_memory)

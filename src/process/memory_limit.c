@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "process/memory_limit.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+
+/* The least limit of the cgroup and of those above it, in files of that name; "max" and what cannot be read are none. */
+static uint64_t least_limit(const char *mount, const char *path, const char *file)
+{
+    char at[PATH_MAX], name[PATH_MAX + 64];
+    uint64_t least = UINT64_MAX, limit;
+    size_t root = (size_t)snprintf(at, sizeof at, "%s%s", mount, path);
+    char *slash = at + root;
+
+    if (root >= sizeof at)
+        return UINT64_MAX;
+    for (root = strlen(mount); slash && (size_t)(slash - at) >= root; slash = strrchr(at, '/')) {
+        *slash = '\0';
+        snprintf(name, sizeof name, "%s/%s", at, file);
+        if (file_read_u64(name, &limit) && limit < least)
+            least = limit;
+    }
+    return least;
+}
+
+/* Lines are "number:controllers:path"; v2 has no controllers. */
+static bool path_in(const char *line, const char *controllers, char *path, size_t cap)
+{
+    char list[128], found[PATH_MAX];
+
+    list[0] = '\0';
+    if (sscanf(line, "%*u::%4095[^\n]", found) != 1 && sscanf(line, "%*u:%127[^:]:%4095[^\n]", list, found) != 2)
+        return false;
+    snprintf(path, cap, "%s", found);
+    return !strcmp(list, controllers);
+}
+
+uint64_t memory_limit_of_text(const char *text, const char *mounts)
+{
+    static const struct {
+        const char *controllers, *mount, *file;
+    } kinds[] = {
+        { "", "", "memory.max" },
+        { "", "/unified", "memory.max" },
+        { "memory", "/memory", "memory.limit_in_bytes" },
+    };
+    uint64_t least = UINT64_MAX;
+    char path[PATH_MAX], mount[PATH_MAX];
+
+    for (; *text; text += strcspn(text, "\n") + (text[strcspn(text, "\n")] == '\n'))
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+            snprintf(mount, sizeof mount, "%s%s", mounts, kinds[i].mount);
+            if (!path_in(text, kinds[i].controllers, path, sizeof path))
+                continue;
+            uint64_t limit = least_limit(mount, path, kinds[i].file);
+            least = limit < least ? limit : least;
+        }
+    return least;
+}
+
+uint64_t memory_limit(void)
+{
+    struct buf text = { 0 };
+    uint64_t limit = UINT64_MAX;
+
+    if (file_read("/proc/self/cgroup", 64 << 10, &text, NULL))
+        limit = memory_limit_of_text(buf_str(&text), "/sys/fs/cgroup");
+    buf_done(&text);
+    return limit;
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "process/memory_limit.h"
+
+static char mounts[] = "/tmp/flametop-limit-XXXXXX";
+
+static void folder(const char *name)
+{
+    char path[256];
+
+    snprintf(path, sizeof path, "%s%s", mounts, name);
+    assert_int_equal(mkdir(path, 0700), 0);
+}
+
+static void file(const char *name, const char *text)
+{
+    char path[256];
+
+    snprintf(path, sizeof path, "%s%s", mounts, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (!mkdtemp(mounts))
+        return -1;
+    folder("/a");
+    folder("/a/b");
+    folder("/memory");
+    folder("/memory/c");
+    folder("/unified");
+    folder("/unified/d");
+    file("/a/memory.max", "1000\n");
+    file("/a/b/memory.max", "max\n");
+    file("/memory/memory.limit_in_bytes", "9223372036854771712\n");
+    file("/memory/c/memory.limit_in_bytes", "3000\n");
+    file("/unified/d/memory.max", "4000\n");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    char command[64];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -r %s", mounts);
+    return system(command);
+}
+
+static void the_least_limit_on_the_way_up_counts(void **state)
+{
+    (void)state;
+    assert_int_equal(memory_limit_of_text("0::/a/b\n", mounts), 1000);
+    assert_int_equal(memory_limit_of_text("0::/d\n", mounts), 4000); /* beside hierarchies of v1 */
+    assert_int_equal(memory_limit_of_text("5:cpu,cpuacct:/a\n4:memory:/c\n0::/\n", mounts), 3000);
+}
+
+static void what_is_not_limited_has_no_limit(void **state)
+{
+    (void)state;
+    assert_true(memory_limit_of_text("", mounts) == UINT64_MAX);
+    assert_true(memory_limit_of_text("0::/\n", mounts) == UINT64_MAX);
+    assert_true(memory_limit_of_text("0::/gone/away\n", mounts) == UINT64_MAX);
+    assert_true(memory_limit_of_text("4:memory:/other\n", mounts) == 9223372036854771712u); /* of the root: more than there is */
+    assert_true(memory_limit_of_text("nonsense\n:\n::\n4:memory\n", mounts) == UINT64_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_least_limit_on_the_way_up_counts),
+        cmocka_unit_test(what_is_not_limited_has_no_limit),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
