@@ -214,7 +214,7 @@ static void tell_of_ending(const char *path)
 {
     const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
     if (dot && dot[1] && strcmp(dot, export_perfdata.suffix))
-        fprintf(stderr, "flametop: no format has the ending %s: it is written as perf.data (--export NAME chooses a format, "
+        fprintf(stderr, "flametop: no format has the ending %s: this is a perf.data (--export NAME chooses a format, "
                         "--list-exports shows them)\n", dot);
 }
 
@@ -244,8 +244,6 @@ static bool write_output(struct session *s, const struct options *o, struct erro
     struct export_options exports = o->exports;
     if (!x)
         return false;
-    if (!o->export_format && x == &export_perfdata)
-        tell_of_ending(path);
     exports.each_event = true;
     be_patient(s);
     if (!check_ranges(s, o, e))
@@ -262,6 +260,8 @@ static bool write_output(struct session *s, const struct options *o, struct erro
     if (!(x->plan ? export_planned(x, s, &q, o, path, e) : export_run(x, s, &q, &exports, path, e)))
         return false;
     tell_missing(s);
+    if (strcmp(path, "-") && !o->export_format && x == &export_perfdata)
+        tell_of_ending(path);
     if (strcmp(path, "-")) {
         struct session_status st;
         session_get_status(s, &st);

@@ -187,10 +187,10 @@ static unsigned needle_changed(void *ctx, struct app *a, const char *text)
 
 static unsigned needle_done(void *ctx, struct app *a, const char *text)
 {
-    (void)a;
+    struct help *h = ctx;
     if (!text)
-        ((struct help *)ctx)->needle[0] = '\0';
-    return APP_REDRAW;
+        h->needle[0] = '\0';
+    return APP_REDRAW | (h->needle[0] ? find(h, a, 0) : 0); /* what it says stays when the line is closed */
 }
 
 static unsigned help_key(struct dialog *d, struct app *a, uint32_t key)
@@ -261,6 +261,10 @@ static void help_draw_bar(struct dialog *d, struct app *a, struct area bar)
 {
     const struct help *h = (const struct help *)d;
     char key[16], search[16];
+    if (a->message[0]) {
+        footer_draw(a, bar);
+        return;
+    }
     draw_fill(bar, 0, 0, -1, STYLE_KEY_LABEL);
     draw_printf(bar, 0, 0, STYLE_KEY_LABEL, "%s closes   arrows and pages scroll   %s searches   line %d of %zu",
                 keymap_first(a->keymap, ACTION_BACK, key), keymap_first(a->keymap, ACTION_SEARCH, search), h->top + 1, h->n);

@@ -76,7 +76,10 @@ static void draw_row(const struct doctor_row *row, const struct area area, int y
             col += wide;
         }
     }
-    (void)draw_match(area, y, col, area.cols - col, STYLE_NORMAL, row->cause, search);
+    if (*search)
+        (void)draw_match(area, y, col, area.cols - col, STYLE_NORMAL, row->cause, search);
+    else /* its beginning says what it is about */
+        draw_elided(area, y, col, area.cols - col, STYLE_NORMAL, row->cause, false);
 }
 
 static void draw_summary(const struct doctor *d, struct area area)

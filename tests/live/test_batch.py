@@ -134,7 +134,7 @@ def endings():
     """a file whose ending no format has is written as perf.data, with a word about it; /dev/null takes anything"""
     m.need_events()
     said = m.flametop("--duration", "0.3", "-o", m.path("x.foo"))[2]
-    assert "no format has the ending .foo: it is written as perf.data" in said, said
+    assert "no format has the ending .foo: this is a perf.data" in said, said
     said = m.flametop("--duration", "0.3", "-o", "/dev/null")[2]
     assert "wrote /dev/null" in said and "ending" not in said, said
 
