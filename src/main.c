@@ -286,7 +286,7 @@ static int run(struct options *o)
 {
     struct buf out = { 0 };
     struct error e = { 0 };
-    if (o->mode <= RUN_STAT && !may_open_files(&e))
+    if (o->mode <= RUN_REPORT && !may_open_files(&e)) /* --stat leaves out what does not open */
         return complain(&e, 1);
     switch (o->mode) {
     case RUN_HELP:
