@@ -27,7 +27,7 @@ def sums(file):
 
 def own_faults(report):
     """{function: page faults in itself} from the report of a group, and the self share of each"""
-    report = report.split("\nflametop - ")[0]  # the first event's section
+    report = re.split(r"^flametop - ", report, flags=re.M)[1]  # the first event's section
     title = re.search(r"^ *SELF% .*PAGE-FAULTS", report, re.M)
     assert title, report[:600]
     faults, shares = {}, {}
