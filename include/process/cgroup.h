@@ -25,6 +25,8 @@ const char *cgroup_root(void);
 /* From the text of /proc/PID/cgroup the path in that hierarchy: v2's, or v1's perf_event; NULL: it is not
  * there. */
 char *cgroup_path_of(const char *text, bool v2); /* mem_free */
+/* The same in the hierarchy of another controller of v1; "": v2's. */
+char *cgroup_path_in(const char *text, const char *controller); /* mem_free */
 /* Id of the cgroup that a process is in, 0: not known. proc_dir: /proc/PID. */
 uint64_t cgroup_of_process(int proc_dir);
 

@@ -53,8 +53,10 @@ const char *cgroup_root(void)
 }
 
 /* Lines are "number:controllers:path"; v2 has no controllers. */
-char *cgroup_path_of(const char *text, bool v2)
+char *cgroup_path_in(const char *text, const char *controller)
 {
+    size_t controller_n = strlen(controller);
+
     while (*text) {
         size_t n = strcspn(text, "\n");
         const char *list = memchr(text, ':', n);
@@ -62,14 +64,18 @@ char *cgroup_path_of(const char *text, bool v2)
 
         if (path) {
             size_t list_n = (size_t)(path - ++list);
-            bool mine = v2 ? list_n == 0 : list_n == 10 && !strncmp(list, "perf_event", 10);
 
-            if (mine)
+            if (list_n == controller_n && !strncmp(list, controller, list_n))
                 return mem_strndup(path + 1, n - (size_t)(path + 1 - text));
         }
         text += n + (text[n] == '\n');
     }
     return NULL;
+}
+
+char *cgroup_path_of(const char *text, bool v2)
+{
+    return cgroup_path_in(text, v2 ? "" : "perf_event");
 }
 
 uint64_t cgroup_of_process(int proc_dir)

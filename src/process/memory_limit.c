@@ -7,6 +7,8 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/mem.h"
+#include "process/cgroup.h"
 
 /* The least limit of the cgroup and of those above it, in files of that name; "max" and what cannot be read are none. */
 static uint64_t least_limit(const char *mount, const char *path, const char *file)
@@ -27,38 +29,24 @@ static uint64_t least_limit(const char *mount, const char *path, const char *fil
     return least;
 }
 
-/* Lines are "number:controllers:path"; v2 has no controllers. */
-static bool path_in(const char *line, const char *controllers, char *path, size_t cap)
-{
-    char list[128], found[PATH_MAX];
-
-    list[0] = '\0';
-    if (sscanf(line, "%*u::%4095[^\n]", found) != 1 && sscanf(line, "%*u:%127[^:]:%4095[^\n]", list, found) != 2)
-        return false;
-    snprintf(path, cap, "%s", found);
-    return !strcmp(list, controllers);
-}
-
 uint64_t memory_limit_of_text(const char *text, const char *mounts)
 {
     static const struct {
-        const char *controllers, *mount, *file;
+        const char *controller, *mount, *file;
     } kinds[] = {
         { "", "", "memory.max" },
         { "", "/unified", "memory.max" },
         { "memory", "/memory", "memory.limit_in_bytes" },
     };
     uint64_t least = UINT64_MAX;
-    char path[PATH_MAX], mount[PATH_MAX];
 
-    for (; *text; text += strcspn(text, "\n") + (text[strcspn(text, "\n")] == '\n'))
-        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-            snprintf(mount, sizeof mount, "%s%s", mounts, kinds[i].mount);
-            if (!path_in(text, kinds[i].controllers, path, sizeof path))
-                continue;
-            uint64_t limit = least_limit(mount, path, kinds[i].file);
-            least = limit < least ? limit : least;
-        }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        char mount[PATH_MAX], *path = cgroup_path_in(text, kinds[i].controller);
+        snprintf(mount, sizeof mount, "%s%s", mounts, kinds[i].mount);
+        uint64_t limit = path ? least_limit(mount, path, kinds[i].file) : UINT64_MAX;
+        least = limit < least ? limit : least;
+        mem_free(path);
+    }
     return least;
 }
 
