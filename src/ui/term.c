@@ -36,6 +36,7 @@ static struct {
     struct term_click click;
     struct term_mouse mice[MOUSE_MAX]; /* the newest first */
     bool pasting, pasted; /* pasted: the last key was */
+    uint64_t paste_ns;    /* of the last key */
     int n_mouse;
     cchar_t blanks[STYLE_COUNT + 1]; /* the last: of cells that nobody draws */
     struct term_grid grid;
@@ -109,6 +110,7 @@ static bool check_terminal(struct error *e)
 #define PASTE_OFF   "\033[?2004l"
 #define PASTE_BEGIN "200~"
 #define PASTE_END   "201~"
+#define PASTE_SILENCE_NS NS_PER_SEC /* the mark of its end was lost */
 
 static size_t leave_string(char *dst, size_t cap)
 {
@@ -452,7 +454,10 @@ static uint32_t read_key(struct term_mouse *mouse)
     int got = wget_wch(term.input, &c);
     if (got == ERR)
         return TK_NONE;
+    uint64_t now_ns = clock_now_ns();
+    term.pasting = term.pasting && now_ns - term.paste_ns < PASTE_SILENCE_NS;
     term.pasted = term.pasting;
+    term.paste_ns = now_ns;
     if (got != KEY_CODE_YES && c == 27 && drops_sequence())
         return next_mouse(mouse);
     if (got != KEY_CODE_YES)

@@ -197,6 +197,12 @@ def pasted():
         s.wait(r"somewords")
         s.send("esc", "B")
         s.wait(r"Group by")
+        s.send("esc")
+        s.wait_not(r"Group by")
+        s.send(begin + "x")
+        s.pump(1.5)  # an end that is lost does not hold the keys for ever
+        s.send("B")
+        s.wait(r"Group by")
 
 
 run(plain, selects, sorts, wheels, tabs_and_keys, pickers, branches, wide, off, pasted)
