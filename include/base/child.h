@@ -11,6 +11,8 @@
 void child_started(pid_t pid);
 /* waitpid(2) for one that child_started() knows. */
 pid_t child_wait(pid_t pid, int *status, int flags);
+/* Of those that were left behind the ones that are still there, at the front of the list; returns how many they are. */
+unsigned child_reap(pid_t *pids, unsigned n);
 /* CPU time of this process and of its children, those that have ended included. Without a child that was not told of: the time
  * of those counts once they were waited for. */
 uint64_t child_total_cpu_ns(void);

@@ -109,6 +109,7 @@ bool app_stop_reading(struct app *a);
 unsigned app_act(struct app *a, enum action action); /* what a global action does */
 /* Switches scope; says so, or why not. The scope is copied. */
 unsigned app_set_scope(struct app *a, const struct scope *scope);
+unsigned app_show_event(struct app *a, uint32_t event); /* by its number in session_chosen */
 /* Share of all in percent. */
 double app_percent(const struct app *a, uint64_t weight);
 /* Style of a share (STYLE_HIGH …) and of a function's name by its class. */

@@ -52,6 +52,16 @@ pid_t child_wait(pid_t pid, int *status, int flags)
     return done;
 }
 
+unsigned child_reap(pid_t *pids, unsigned n)
+{
+    unsigned left = 0;
+
+    for (unsigned i = 0; i < n; i++)
+        if (!child_wait(pids[i], NULL, WNOHANG))
+            pids[left++] = pids[i];
+    return left;
+}
+
 static uint64_t cpu_ns_of(pid_t pid)
 {
     struct timespec t;

@@ -37,12 +37,7 @@ static struct {
 /* Those that have ended meanwhile. With the lock held. */
 static void reap_left(void)
 {
-    unsigned kept = 0;
-
-    for (unsigned i = 0; i < left_behind.n; i++)
-        if (!child_wait(left_behind.pids[i], NULL, WNOHANG))
-            left_behind.pids[kept++] = left_behind.pids[i];
-    left_behind.n = kept;
+    left_behind.n = child_reap(left_behind.pids, left_behind.n);
 }
 
 static bool may_start(void)

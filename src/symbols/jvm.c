@@ -62,13 +62,8 @@ static struct {
 
 static bool may_start(void)
 {
-    unsigned kept = 0;
-
-    for (unsigned i = 0; i < left_behind.n; i++)
-        if (!child_wait(left_behind.pids[i], NULL, WNOHANG))
-            left_behind.pids[kept++] = left_behind.pids[i];
-    left_behind.n = kept;
-    return kept < LEFT_MAX;
+    left_behind.n = child_reap(left_behind.pids, left_behind.n);
+    return left_behind.n < LEFT_MAX;
 }
 
 /* Descriptor 3 by way of a high one: the pipe itself may be 0, 1 or 2 where those were closed. */

@@ -102,12 +102,7 @@ static uint64_t count_oom_kills(void)
 
 void worker_reap_abandoned(struct worker *w)
 {
-    unsigned left = 0;
-
-    for (unsigned i = 0; i < w->n_abandoned; i++)
-        if (!child_wait(w->abandoned[i], NULL, WNOHANG))
-            w->abandoned[left++] = w->abandoned[i];
-    w->n_abandoned = left;
+    w->n_abandoned = child_reap(w->abandoned, w->n_abandoned);
 }
 
 bool worker_start(struct worker *w, enum worker_kind first, struct error *e)

@@ -69,6 +69,15 @@ unsigned app_set_scope(struct app *a, const struct scope *scope)
     return APP_QUERY | app_message(a, "sampling %s", text);
 }
 
+unsigned app_show_event(struct app *a, uint32_t event)
+{
+    struct error e = { 0 };
+    if (!session_show_event(a->session, event, &e))
+        return app_error(a, &e);
+    session_get_status(a->session, &a->status);
+    return APP_QUERY | app_message(a, "event %s", a->status.event);
+}
+
 double app_percent(const struct app *a, uint64_t weight)
 {
     uint64_t all = a->answer.result.weight;

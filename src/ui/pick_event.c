@@ -294,15 +294,6 @@ static struct choice *choice_of(const struct event_picker *p, uint64_t key)
     return NULL;
 }
 
-static unsigned show_chosen(struct app *a, uint32_t event)
-{
-    struct error e = { 0 };
-    if (!session_show_event(a->session, event, &e))
-        return app_error(a, &e);
-    session_get_status(a->session, &a->status);
-    return APP_QUERY | app_message(a, "event %s", a->status.event);
-}
-
 /* The one under the cursor. */
 static unsigned remove_shown(struct event_picker *p, struct app *a, struct picker *shown)
 {
@@ -326,7 +317,7 @@ static unsigned take(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
     if (!c)
         return APP_HANDLED;
     if (c->chosen)
-        return show_chosen(a, c->chosen - 1);
+        return app_show_event(a, c->chosen - 1);
     return c->preset ? offer_preset(a, c->preset, &c->rate) : offer_event(a, c->name, NULL, &c->rate);
 }
 

@@ -45,14 +45,8 @@ static void fill(void *ctx, struct app *a, struct picker *to)
 
 static unsigned take(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
 {
-    struct error e = { 0 };
     (void)ctx;
-    if (!n)
-        return APP_HANDLED;
-    if (!session_show_event(a->session, (uint32_t)keys[0] - 1, &e))
-        return app_error(a, &e);
-    session_get_status(a->session, &a->status);
-    return APP_QUERY | app_message(a, "event %s", a->status.event);
+    return n ? app_show_event(a, (uint32_t)keys[0] - 1) : (unsigned)APP_HANDLED;
 }
 
 static void why_not(void *ctx, uint64_t key, struct error *e)
