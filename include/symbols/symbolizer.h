@@ -25,7 +25,9 @@ enum symbol_class { /* what flame colours mean */
                     SYMBOL_CLASS_JIT,
                     SYMBOL_CLASS_INLINED,
                     SYMBOL_CLASS_UNKNOWN, /* no name, [broken], [unknown] */
+                    SYMBOL_CLASSES,
 };
+extern const char *const symbol_class_names[SYMBOL_CLASSES]; /* for legends */
 
 struct symbol {
     enum symbol_state state;

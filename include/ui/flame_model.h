@@ -17,7 +17,8 @@ struct flame_model { /* zero-initialised: nothing, zoomed out */
     uint64_t zoom_key, selected_key; /* 0: the root */
     uint32_t zoom, selected;         /* nodes of the tree as it is now */
     /* the layout */
-    uint32_t columns; /* 0: to be made */
+    uint32_t columns; /* times parts; 0: to be made */
+    uint32_t parts;   /* of a column */
     uint64_t laid_out_ns;
     struct view_query asked;
     uint64_t *box_key; /* path keys of its boxes */
@@ -41,8 +42,8 @@ struct flame_model { /* zero-initialised: nothing, zoomed out */
 /* The answer is new; q is what was asked. Keeps the layout if it still holds. */
 void flame_model_update(struct flame_model *m, const struct view *v, const struct view_query *q,
                         const struct session_status *status);
-/* Makes the layout if there is none of so many columns. */
-void flame_model_lay_out(struct flame_model *m, uint32_t columns, const struct view_query *q, uint64_t now_ns);
+/* Makes the layout, in parts of a column, if there is none of so many columns and parts. */
+void flame_model_lay_out(struct flame_model *m, uint32_t columns, uint32_t parts, const struct view_query *q, uint64_t now_ns);
 void flame_model_zoom(struct flame_model *m, uint32_t node); /* shows the tree from this node on */
 void flame_model_select(struct flame_model *m, uint32_t node);
 /* After each update. NULL: with nothing. */

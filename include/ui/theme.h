@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "ui/theme_color.h"
 
 enum style {
 #define STYLE(id, name, rich, eight, mono) STYLE_##id,
@@ -24,7 +25,7 @@ enum style {
 enum theme_depth { THEME_256, THEME_8, THEME_MONO, THEME_DEPTHS };
 enum theme_attribute { THEME_BOLD = 1, THEME_DIM = 2, THEME_REVERSE = 4, THEME_UNDERLINE = 8 };
 struct theme_style {
-    int16_t fg, bg; /* -1: the terminal's own; else 0 … 255 (THEME_8: 0 … 7) */
+    int32_t fg, bg; /* as in theme_color.h; in THEME_8: -1 to 7 */
     uint8_t attributes;
 };
 struct theme {

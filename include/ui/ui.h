@@ -65,6 +65,5 @@ const char *const *ui_view_names(size_t *n);
 const char *const *ui_sort_names(size_t *n);
 /* The table of keys for the manual. */
 void ui_keys_document(struct buf *out, enum action_format format);
-void ui_theme_default(struct buf *out); /* themes/default.theme as the program has it */
 
 #endif

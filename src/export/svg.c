@@ -162,19 +162,14 @@ static void put_swatches(struct buf *out, const struct svg_picture *p, const str
 
 static void put_class_legend(struct buf *out, const struct svg_picture *p)
 {
-    static const char *const what[] = {
-        [SYMBOL_CLASS_USER] = "user",     [SYMBOL_CLASS_CXX] = "C++",         [SYMBOL_CLASS_RUST] = "Rust",
-        [SYMBOL_CLASS_KERNEL] = "kernel", [SYMBOL_CLASS_JIT] = "run-time code", [SYMBOL_CLASS_INLINED] = "inlined",
-        [SYMBOL_CLASS_UNKNOWN] = "unknown",
-    };
-    struct swatch s[sizeof what / sizeof *what];
-    bool there[sizeof what / sizeof *what] = { 0 };
+    struct swatch s[SYMBOL_CLASSES];
+    bool there[SYMBOL_CLASSES] = { 0 };
     size_t n = 0;
     for (uint32_t i = 1; i < p->tree->n_funcs; i++)
         there[p->tree->funcs[i].class] |= !p->tree->funcs[i].is_group;
-    for (size_t i = 0; i < sizeof what / sizeof *what; i++)
+    for (size_t i = 0; i < SYMBOL_CLASSES; i++)
         if (there[i])
-            s[n++] = (struct swatch){ svg_colour_of(&(struct nametree_func){ .name = "", .class = i }, p->o), what[i] };
+            s[n++] = (struct swatch){ svg_colour_of(&(struct nametree_func){ .name = "", .class = i }, p->o), symbol_class_names[i] };
     put_swatches(out, p, s, n);
 }
 

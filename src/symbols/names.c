@@ -41,6 +41,12 @@ size_t names_bytes(const struct names *names)
            names->cap * sizeof *names->mangled;
 }
 
+const char *const symbol_class_names[SYMBOL_CLASSES] = {
+    [SYMBOL_CLASS_USER] = "user",       [SYMBOL_CLASS_CXX] = "C++",   [SYMBOL_CLASS_RUST] = "Rust",
+    [SYMBOL_CLASS_KERNEL] = "kernel",   [SYMBOL_CLASS_JIT] = "JIT",   [SYMBOL_CLASS_INLINED] = "inlined",
+    [SYMBOL_CLASS_UNKNOWN] = "no name",
+};
+
 static enum symbol_class class_of(const char *raw, enum module_kind kind)
 {
     if (kind == MODULE_JIT)

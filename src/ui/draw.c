@@ -114,6 +114,12 @@ int draw_function(struct area a, int row, int col, int cols, enum style style, c
     return draw_matches(a, row, col, style, shorter, needle);
 }
 
+void draw_half(struct area a, int row, int col, enum style left, enum style right)
+{
+    if (row >= 0 && row < a.rows && col >= 0 && col < a.cols)
+        term_half(a.y + row, a.x + col, left, right);
+}
+
 void draw_fill(struct area a, int row, int col, int cols, enum style style)
 {
     if (row < 0 || row >= a.rows || col < 0)

@@ -11,7 +11,7 @@
 
 #define LAYOUT_NS   (15 * NS_PER_SEC / 2) /* an eighth of a minute, as trends have it */
 #define FIRST_NS    (4 * NS_PER_SEC)
-#define OFF_COLUMNS 6 /* a box that ought to be so much wider or narrower is wrong */
+#define OFF_COLUMNS 6 /* times parts: a box that ought to be so much wider or narrower is wrong */
 
 void flame_model_done(struct flame_model *m)
 {
@@ -127,7 +127,7 @@ static bool widths_hold(const struct flame_model *m)
         bool rest = box >= 0 && m->flame.boxes[box].rest;
         uint64_t weight = rest ? flame_rest_of(&m->tree, i).weight : nodes[i].total_weight;
         double off = (double)weight / all * m->columns - (box >= 0 ? m->flame.boxes[box].width : 0);
-        if (off > OFF_COLUMNS || off < -OFF_COLUMNS)
+        if (fabs(off) > OFF_COLUMNS * m->parts)
             return false;
     }
     return true;
@@ -139,8 +139,10 @@ static void drop_layout(struct flame_model *m)
     m->columns = m->flame.n = m->flame.rows = 0;
 }
 
-void flame_model_lay_out(struct flame_model *m, uint32_t columns, const struct view_query *q, uint64_t now_ns)
+void flame_model_lay_out(struct flame_model *m, uint32_t columns, uint32_t parts, const struct view_query *q, uint64_t now_ns)
 {
+    columns *= parts;
+    m->parts = parts;
     if (m->columns == columns)
         return;
     flame_layout(&m->flame, &m->tree, m->zoom, columns);

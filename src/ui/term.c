@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "ui/term_grid.h"
 #include "ui/term_keys.h"
+#include "ui/term_paint.h"
 #include "ui/term_signal.h"
 #include "ui/term_tty.h"
 #include "ui/term_types.h"
@@ -21,8 +22,6 @@
 #include <ncurses.h>
 #include <term.h>
 
-_Static_assert(STYLE_COUNT < 64, "a terminal of 8 colours has 64 colour pairs");
-
 #define PIECE_MAX     512 /* cells that ncurses is given at once */
 #define MOUSE_MAX     16
 #define MOUSE_BUTTONS (BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED)
@@ -31,15 +30,19 @@ static struct {
     struct term_tty tty;
     SCREEN *screen;
     WINDOW *input; /* never drawn: reading keys from stdscr would refresh it */
-    bool mouse, own_colors;
-    int colors, cursor_y, cursor_x;
+    bool mouse;
+    int colors; /* 0, 8 or 256 (also where there are more) */
+    bool own_colors, direct; /* its own default colours may be used; colours are RGB */
+    int cursor_y, cursor_x;
     struct term_click click;
     struct term_mouse mice[MOUSE_MAX]; /* the newest first */
     bool pasting, pasted; /* pasted: the last key was */
     uint64_t paste_ns;    /* of the last key */
     int n_mouse;
-    cchar_t blanks[STYLE_COUNT + 1]; /* the last: of cells that nobody draws */
     struct term_grid grid;
+    struct term_paints paints;
+    cchar_t blanks[TERM_PAINTS]; /* of paints */
+    uint32_t n_blanks;
     bool gone; /* the terminal went away */
 } term;
 
@@ -204,10 +207,10 @@ static void start_screen(const struct term_config *cfg)
         term_tty_send(&term.tty, "\033[?1006h"); /* terminfo of tmux, screen and old xterms knows the mode that ends at column 223 only */
         (void)mouseinterval(0);
     }
-    term.colors = 0;
     if (starts_color(cfg) && start_color() == OK) {
         term.own_colors = use_default_colors() == OK;
         term.colors = COLORS >= 256 ? 256 : COLORS >= 8 ? 8 : 0;
+        term.direct = COLORS > 256 && tigetflag((char *)(uintptr_t) "RGB") > 0;
     }
 }
 
@@ -253,38 +256,51 @@ void term_stop(void)
     delscreen(term.screen);
     term.screen = NULL;
     term_grid_done(&term.grid);
+    term_paint_done(&term.paints);
     term_tty_close(&term.tty);
 }
 
 /* --- styles --- */
 
-static int own_color(int16_t c, int fallback)
+static int pair_color(int32_t c, int fallback)
 {
-    return c >= 0 ? c : term.own_colors ? -1 : fallback;
+    if (c < 0)
+        return term.own_colors ? -1 : fallback;
+    if (term.direct) {
+        c = theme_color_direct(c);
+        return c >= THEME_RGB ? c - THEME_RGB : c;
+    }
+    return term.colors < 256 ? theme_color_8(c) : theme_color_256(c);
 }
+
+static void make_blank(uint32_t paint)
+{
+    const struct theme_style *s = &term.paints.styles[paint];
+    attr_t a = 0;
+    if (s->attributes & THEME_BOLD)
+        a |= A_BOLD;
+    if (s->attributes & THEME_DIM)
+        a |= A_DIM;
+    if (s->attributes & THEME_REVERSE)
+        a |= A_REVERSE;
+    if (s->attributes & THEME_UNDERLINE)
+        a |= A_UNDERLINE;
+    /* The terminal's own colours are pair 0, as blanks have it: changing between pairs costs bytes. */
+    bool plain = !term.colors || (term.own_colors && s->fg < 0 && s->bg < 0);
+    int pair = plain ? 0 : (int)paint + 1;
+    if (!plain)
+        (void)init_extended_pair(pair, pair_color(s->fg, COLOR_WHITE), pair_color(s->bg, COLOR_BLACK));
+    (void)setcchar(&term.blanks[paint], L" ", a, (short)pair, NULL);
+}
+
+_Static_assert(TERM_PAINT_NONE < 64, "a terminal of 8 colours has 64 colour pairs");
 
 void term_set_theme(const struct theme *theme)
 {
-    const struct theme_style *styles = theme->styles[term_depth()];
-    for (int i = 0; i < STYLE_COUNT; i++) {
-        attr_t a = 0;
-        if (styles[i].attributes & THEME_BOLD)
-            a |= A_BOLD;
-        if (styles[i].attributes & THEME_DIM)
-            a |= A_DIM;
-        if (styles[i].attributes & THEME_REVERSE)
-            a |= A_REVERSE;
-        if (styles[i].attributes & THEME_UNDERLINE)
-            a |= A_UNDERLINE;
-        /* The terminal's own colours are pair 0, as blanks have it: changing between pairs costs bytes. */
-        bool plain = !term.colors || (term.own_colors && styles[i].fg < 0 && styles[i].bg < 0);
-        short pair = plain ? 0 : (short)(i + 1);
-        if (!plain)
-            (void)init_pair(pair, (short)own_color(styles[i].fg, COLOR_WHITE),
-                            (short)own_color(styles[i].bg, COLOR_BLACK));
-        (void)setcchar(&term.blanks[i], L" ", a, pair, NULL);
-    }
-    (void)setcchar(&term.blanks[STYLE_COUNT], L" ", A_NORMAL, 0, NULL);
+    term.paints.rich = term.colors >= 256;
+    term.paints.direct = term.direct;
+    term_paint_theme(&term.paints, theme->styles[term_depth()], (uint32_t)(COLOR_PAIRS > 1 ? COLOR_PAIRS - 1 : 0));
+    term.n_blanks = 0;
     term.grid.whole = true;
 }
 
@@ -318,7 +334,7 @@ void term_size(int *rows, int *cols)
 
 void term_frame_begin(void)
 {
-    term_grid_begin(&term.grid, LINES, COLS, STYLE_COUNT);
+    term_grid_begin(&term.grid, LINES, COLS, TERM_PAINT_NONE);
     term.cursor_y = -1;
 }
 
@@ -341,6 +357,8 @@ static void put_cells(int y, int x, const uint32_t *from, int n)
 
 void term_frame_end(void)
 {
+    while (term.n_blanks < term.paints.n)
+        make_blank(term.n_blanks++);
     (void)attr_set(A_NORMAL, 0, NULL); /* the window's own would colour cells that have none */
     for (int y = 0; y < term.grid.rows; y++) {
         int x, n;
@@ -384,6 +402,23 @@ void term_fill(int y, int x, int cols, enum style style, char ch)
 void term_restyle(int y, int x, int cols, enum style style)
 {
     term_grid_restyle(&term.grid, y, x, cols, style);
+}
+
+enum style term_shade(enum style style, uint32_t which)
+{
+    return term_paint_shade(&term.paints, style, which);
+}
+
+bool term_halves(void)
+{
+    return term.tty.glyphs && term.colors >= 256;
+}
+
+void term_half(int y, int x, enum style left, enum style right)
+{
+    const char *character;
+    enum style style = term_paint_half(&term.paints, left, right, &character);
+    (void)term_text(y, x, 1, style, character);
 }
 
 /* --- keys --- */

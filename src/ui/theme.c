@@ -30,13 +30,7 @@ static const char *const color_names[] = { "black", "red",     "green", "yellow"
 
 /* --- styles from words --- */
 
-/* The 6x6x6 cube of xterm begins at 16; its levels are 0, 95, 135, 175, 215, 255. */
-static int cube_level(long v)
-{
-    return v < 48 ? 0 : v < 115 ? 1 : (int)((v - 35) / 40);
-}
-
-static bool parse_color(const char *word, int16_t *color)
+static bool parse_color(const char *word, int32_t *color)
 {
     uint64_t n;
     *color = -1;
@@ -45,19 +39,17 @@ static bool parse_color(const char *word, int16_t *color)
     bool bright = strncmp(word, "bright-", 7) == 0;
     for (int i = 0; i < N_COLORS; i++) {
         if (strcmp(bright ? word + 7 : word, color_names[i]) == 0) {
-            *color = (int16_t)(bright ? i + 8 : i);
+            *color = bright ? i + 8 : i;
             return true;
         }
     }
     if (word[0] == '#' && strlen(word) == 7 && strspn(word + 1, "0123456789abcdefABCDEF") == 6) {
-        long rgb = strtol(word + 1, NULL, 16);
-        *color = (int16_t)(16 + 36 * cube_level(rgb >> 16) + 6 * cube_level(rgb >> 8 & 255) +
-                           cube_level(rgb & 255));
+        *color = THEME_RGB | (int32_t)strtol(word + 1, NULL, 16);
         return true;
     }
     if (!text_parse_u64(word, 0, 255, &n))
         return false;
-    *color = (int16_t)n;
+    *color = (int32_t)n;
     return true;
 }
 
@@ -95,25 +87,12 @@ static bool parse_style(const char *spec, struct theme_style *s, struct error *e
 
 /* --- colours where there are fewer --- */
 
-static int16_t color_to_8(int16_t c, uint8_t *attributes)
-{
-    if (c < 8)
-        return c;
-    if (c < 16) {
-        if (attributes)
-            *attributes |= THEME_BOLD;
-        return (int16_t)(c - 8);
-    }
-    if (c >= 232)
-        return c >= 244 ? 7 : 0;
-    int v = c - 16, r = v / 36 >= 3, g = v / 6 % 6 >= 3, b = v % 6 >= 3;
-    return (int16_t)(r | g << 1 | b << 2);
-}
-
 static struct theme_style style_to_8(struct theme_style s)
 {
-    s.fg = color_to_8(s.fg, &s.attributes);
-    s.bg = color_to_8(s.bg, NULL);
+    if (s.fg >= 8 && s.fg < 16)
+        s.attributes |= THEME_BOLD; /* a bright colour */
+    s.fg = theme_color_8(s.fg);
+    s.bg = theme_color_8(s.bg);
     if (s.fg >= 0 && s.fg == s.bg)
         s.fg = s.bg == 0 ? 7 : 0;
     return s;
@@ -362,10 +341,12 @@ uint32_t theme_list(char (**list)[64])
     return (uint32_t)names.n;
 }
 
-static void print_color(struct buf *out, int16_t c)
+static void print_color(struct buf *out, int32_t c)
 {
     if (c < 0)
         buf_puts(out, "default");
+    else if (c >= THEME_RGB)
+        buf_printf(out, "#%06x", (unsigned)(c - THEME_RGB));
     else if (c < 16)
         buf_printf(out, "%s%s", c >= 8 ? "bright-" : "", color_names[c % 8]);
     else

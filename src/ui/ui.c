@@ -75,10 +75,3 @@ void ui_keys_document(struct buf *out, enum action_format format)
 {
     action_document(out, format);
 }
-
-void ui_theme_default(struct buf *out)
-{
-    struct theme theme;
-    theme_builtin(&theme);
-    theme_print(&theme, out);
-}

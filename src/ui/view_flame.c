@@ -47,7 +47,8 @@ static void flame_draw_view(void *v, struct app *a, struct area area)
         view_draw_empty(a, area);
         return;
     }
-    flame_model_lay_out(&f->model, (uint32_t)area.cols, &a->query, a->status.now_ns);
+    f->look.parts = term_halves() ? 2 : 1;
+    flame_model_lay_out(&f->model, (uint32_t)area.cols, (uint32_t)f->look.parts, &a->query, a->status.now_ns);
     flame_draw(&f->model, &f->look, a, area);
 }
 
@@ -215,7 +216,9 @@ static unsigned flame_click(void *v, struct app *a, int row, int col, bool twice
     struct flame_view *f = v;
     (void)a;
     int from_root = flame_draw_row_at(&f->model, &f->look, f->area, row);
-    int at = from_root < 0 ? -1 : flame_box_at(&f->model.flame, (uint32_t)from_root, (uint32_t)col);
+    int at = -1;
+    for (int part = 0; part < f->look.parts && at < 0 && from_root >= 0; part++)
+        at = flame_box_at(&f->model.flame, (uint32_t)from_root, (uint32_t)(col * f->look.parts + part));
     if (at < 0)
         return APP_HANDLED;
     uint32_t node = f->model.flame.boxes[at].node;

@@ -39,7 +39,44 @@ static void styles_are_colours_and_attributes(void **state)
     assert_int_equal(s.fg, 9);
     assert_int_equal(s.bg, 238);
     assert_int_equal(s.attributes, THEME_BOLD | THEME_UNDERLINE);
-    assert_int_equal(t.styles[THEME_256][STYLE_SPARK].fg, 208);
+    assert_int_equal(t.styles[THEME_256][STYLE_SPARK].fg, THEME_RGB | 0xff8700);
+}
+
+static void a_colour_has_its_nearest_in_fewer(void **state)
+{
+    (void)state;
+    assert_int_equal(theme_color_256(THEME_RGB | 0xff8700), 208);
+    assert_int_equal(theme_color_256(THEME_RGB | 0xfe8001), 208);
+    assert_int_equal(theme_color_256(-1), -1);
+    assert_int_equal(theme_color_direct(208), THEME_RGB | 0xff8700);
+    assert_int_equal(theme_color_direct(232), THEME_RGB | 0x080808);
+    assert_int_equal(theme_color_direct(7), 7);
+    assert_int_equal(theme_color_8(THEME_RGB | 0xff0000), 1);
+    assert_int_equal(theme_color_8(255), 7);
+}
+
+/* The background colours of the classes of functions in the default theme. */
+static void shades_of_a_colour_are_none_of_another(void **state)
+{
+    static const enum style styles[] = { STYLE_FLAME_USER, STYLE_FLAME_CXX, STYLE_FLAME_RUST,   STYLE_FLAME_KERNEL,
+                                         STYLE_FLAME_JIT,  STYLE_FLAME_INLINED, STYLE_FLAME_UNKNOWN };
+    struct theme t;
+    int32_t seen[7][THEME_SHADES];
+    (void)state;
+    theme_builtin(&t);
+    for (int i = 0; i < 7; i++) {
+        int32_t base = t.styles[THEME_256][styles[i]].bg;
+        assert_int_equal(theme_color_shade(base, 0, 0), base);
+        assert_int_not_equal(theme_color_shade(base, 1, 0), base);
+        assert_int_not_equal(theme_color_shade(base, 1, 1), theme_color_shade(base, 2, 1));
+        for (int k = 0; k < THEME_SHADES; k++) {
+            seen[i][k] = theme_color_shade(base, (uint32_t)k, 0);
+            assert_in_range(seen[i][k], 16, 255);
+            for (int j = 0; j < i * THEME_SHADES; j++)
+                assert_int_not_equal(seen[i][k], seen[j / THEME_SHADES][j % THEME_SHADES]);
+        }
+    }
+    assert_int_equal(theme_color_shade(3, 2, 0), 3);
 }
 
 static void what_is_said_once_reaches_terminals_with_fewer_colours(void **state)
@@ -208,6 +245,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(styles_are_colours_and_attributes),
+        cmocka_unit_test(a_colour_has_its_nearest_in_fewer),
+        cmocka_unit_test(shades_of_a_colour_are_none_of_another),
         cmocka_unit_test(what_is_said_once_reaches_terminals_with_fewer_colours),
         cmocka_unit_test(no_style_hides_its_text_with_8_colours),
         cmocka_unit_test(what_a_file_leaves_out_is_built_in),

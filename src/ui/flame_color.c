@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "ui/flame_color.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/map.h"
+
+#define MODULE_COLOURS 8
+#define LEAST_POINTS   0.05 /* of a difference that has a colour */
+
+enum style flame_class_style(enum symbol_class class)
+{
+    switch (class) {
+    case SYMBOL_CLASS_CXX:
+        return STYLE_FLAME_CXX;
+    case SYMBOL_CLASS_RUST:
+        return STYLE_FLAME_RUST;
+    case SYMBOL_CLASS_KERNEL:
+        return STYLE_FLAME_KERNEL;
+    case SYMBOL_CLASS_JIT:
+        return STYLE_FLAME_JIT;
+    case SYMBOL_CLASS_INLINED:
+        return STYLE_FLAME_INLINED;
+    case SYMBOL_CLASS_UNKNOWN:
+        return STYLE_FLAME_UNKNOWN;
+    default:
+        return STYLE_FLAME_USER;
+    }
+}
+
+static enum style module_style(const char *name)
+{
+    uint64_t hash = 5381; /* of the name: the same colour in every run */
+    for (; *name; name++)
+        hash = hash * 33 + (unsigned char)*name;
+    return STYLE_FLAME_MODULE_0 + hash % MODULE_COLOURS;
+}
+
+const struct view_beside *flame_rate(const struct view *v)
+{
+    for (int k = 0; k < BESIDE_KINDS; k++)
+        if (v->beside[k].title[0])
+            return &v->beside[k];
+    return NULL;
+}
+
+bool flame_rate_of(const struct flame_model *m, const struct view_beside *b, uint32_t node, double *value, bool *partly)
+{
+    const struct calltree_node *n = &m->tree.nodes[node];
+    uint32_t besides = m->tree.besides;
+    if (!besides || n->total_count < BESIDE_LEAST)
+        return false;
+    const uint64_t *sums = m->tree.beside + (size_t)node * besides;
+    *partly = beside_is_partly(sums, besides, n->total_weight);
+    return beside_value(b, sums, n->total_weight, n->total_count, value);
+}
+
+/* IPC as it is; others in relation to those of all that is drawn, a plain number by how much there is for its width. */
+static bool level_of(const struct flame_model *m, const struct view_beside *b, uint32_t node, double *level)
+{
+    double all;
+    bool partly, partly_all;
+    if (!flame_rate_of(m, b, node, level, &partly) || partly)
+        return false;
+    if (b == &m->view->beside[BESIDE_IPC])
+        return true;
+    if (!flame_rate_of(m, b, 0, &all, &partly_all) || all <= 0)
+        return false;
+    if (b->unit == BESIDE_SUM)
+        all *= (double)m->tree.nodes[node].total_weight / (double)m->tree.nodes[0].total_weight;
+    *level /= all;
+    return true;
+}
+
+#define GRADES 5
+
+static enum style grade_style(double value, const double ends[GRADES - 1])
+{
+    /* a terminal of 8 colours has no room for more styles of its own */
+    static const enum style styles[GRADES] = { STYLE_RANGE, STYLE_FLAME_MODULE_0, STYLE_FLAME_MODULE_5, STYLE_FLAME_USER,
+                                               STYLE_ALERT }; /* blue … red */
+    unsigned i = 0;
+    while (i < GRADES - 1 && value >= ends[i])
+        i++;
+    return styles[i];
+}
+
+static enum style rate_style(const struct flame_model *m, uint32_t node)
+{
+    static const double ends[] = { 0.35, 0.8, 1.25, 2 };
+    const struct view_beside *b = flame_rate(m->view);
+    double level;
+    if (!b || !term_colors() || !level_of(m, b, node, &level))
+        return STYLE_FLAME_UNKNOWN;
+    return grade_style(level, ends);
+}
+
+/* Beside the largest one that there is; what nobody would read as a change has none. */
+static enum style difference_box_style(const struct flame_model *m, uint32_t node)
+{
+    static const double ends[] = { -0.4, -0.03, 0.03, 0.4 };
+    double points;
+    if (!term_colors() || !flame_model_change(m, node, &points))
+        return STYLE_FLAME_UNKNOWN;
+    return grade_style(fabs(points) < LEAST_POINTS ? 0 : points / m->largest, ends);
+}
+
+/* Slightly different for each name, and never the same as the box to the left: neighbours can be told apart. */
+static enum style shaded(enum style style, const char *name, enum style left)
+{
+    uint32_t which = (uint32_t)map_hash_bytes(name, strlen(name), 1) % THEME_SHADES;
+    enum style shade = term_shade(style, which);
+    return shade == left ? term_shade(style, which + 1) : shade;
+}
+
+enum style flame_box_style(const struct flame_model *m, enum flame_colour colour, const char *search,
+                           const struct flame_box *b, enum style left)
+{
+    const struct calltree_node *n = &m->tree.nodes[b->node];
+    if (flame_model_box_matches(m, b, search))
+        return STYLE_FLAME_MATCH;
+    if (b->ancestor || b->rest)
+        return STYLE_FLAME_ANCESTOR;
+    if (colour == FLAME_BY_RATE && flame_rate(m->view))
+        return rate_style(m, b->node);
+    if (colour == FLAME_BY_DIFFERENCE && m->difference)
+        return difference_box_style(m, b->node);
+    if (!b->node || n->is_group)
+        return STYLE_FLAME_GROUP;
+    const struct view_function *fn = &m->view->funcs[n->func];
+    return shaded(colour == FLAME_BY_MODULE ? module_style(fn->module) : flame_class_style(fn->class), fn->name, left);
+}

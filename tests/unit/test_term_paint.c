@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ui/term_paint.h"
+
+static struct term_paints paints;
+static struct theme theme;
+
+static void begin(bool rich, uint32_t room)
+{
+    theme_builtin(&theme);
+    paints.rich = rich;
+    term_paint_theme(&paints, theme.styles[rich ? THEME_256 : THEME_8], room);
+}
+
+static void a_shade_differs_in_its_background_only(void **state)
+{
+    (void)state;
+    begin(true, TERM_PAINTS);
+    enum style shade = term_paint_shade(&paints, STYLE_FLAME_USER, 1);
+    assert_true(shade > TERM_PAINT_NONE);
+    assert_int_equal(shade, term_paint_shade(&paints, STYLE_FLAME_USER, 1));
+    assert_int_equal(paints.styles[shade].fg, paints.styles[STYLE_FLAME_USER].fg);
+    assert_int_not_equal(paints.styles[shade].bg, paints.styles[STYLE_FLAME_USER].bg);
+    assert_int_equal(term_paint_shade(&paints, STYLE_FLAME_USER, 0), STYLE_FLAME_USER);
+    assert_int_equal(term_paint_shade(&paints, STYLE_NORMAL, 1), STYLE_NORMAL);
+    begin(false, 63);
+    assert_int_equal(term_paint_shade(&paints, STYLE_FLAME_USER, 1), STYLE_FLAME_USER);
+    term_paint_done(&paints);
+}
+
+static void halves_have_the_two_backgrounds(void **state)
+{
+    const char *character;
+    (void)state;
+    begin(true, TERM_PAINTS);
+    enum style half = term_paint_half(&paints, STYLE_FLAME_USER, STYLE_FLAME_KERNEL, &character);
+    assert_string_equal(character, "▌");
+    assert_int_equal(paints.styles[half].fg, paints.styles[STYLE_FLAME_USER].bg);
+    assert_int_equal(paints.styles[half].bg, paints.styles[STYLE_FLAME_KERNEL].bg);
+    half = term_paint_half(&paints, STYLE_NORMAL, STYLE_FLAME_KERNEL, &character);
+    assert_string_equal(character, "▐");
+    assert_int_equal(paints.styles[half].fg, paints.styles[STYLE_FLAME_KERNEL].bg);
+    assert_int_equal(paints.styles[half].bg, -1);
+    (void)term_paint_half(&paints, STYLE_FLAME_USER, STYLE_NORMAL, &character);
+    assert_string_equal(character, "▌");
+    (void)term_paint_half(&paints, STYLE_FLAME_USER, STYLE_FLAME_USER, &character);
+    assert_string_equal(character, " ");
+    term_paint_done(&paints);
+}
+
+static void without_room_a_style_that_is_there_is_used(void **state)
+{
+    const char *character;
+    (void)state;
+    begin(true, TERM_PAINT_NONE + 2);
+    assert_int_equal(term_paint_shade(&paints, STYLE_FLAME_USER, 1), TERM_PAINT_NONE + 1);
+    assert_int_equal(term_paint_shade(&paints, STYLE_FLAME_KERNEL, 1), STYLE_FLAME_KERNEL);
+    assert_int_equal(term_paint_half(&paints, STYLE_FLAME_USER, STYLE_FLAME_KERNEL, &character), STYLE_FLAME_KERNEL);
+    term_paint_done(&paints);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_shade_differs_in_its_background_only),
+        cmocka_unit_test(halves_have_the_two_backgrounds),
+        cmocka_unit_test(without_room_a_style_that_is_there_is_used),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
