@@ -16,6 +16,7 @@ struct callgraph { /* zero-initialised: callees, nothing built */
     bool by_group;
     const struct view *view; /* of the last build, borrowed */
     struct calltree tree;    /* siblings by weight */
+    uint64_t small_below;    /* weight of nodes that are listed as a rest: a thousandth of all */
     struct calltree own;     /* with a focus: what ended in the function itself; the same path keys */
     uint64_t *func_key, *group_key;
     struct result_entry *entries;
@@ -33,6 +34,12 @@ const char *callgraph_name(const struct callgraph *g, uint32_t node);
 const struct view_function *callgraph_function(const struct callgraph *g, uint32_t node); /* NULL: of a group */
 /* Callees: what ended in the function. Callers: what ended in the one at the top, called along this path. */
 uint64_t callgraph_self_weight(const struct callgraph *g, uint32_t node);
+/* A node and its siblings behind it, as one. */
+struct callgraph_rest {
+    uint64_t total, self;
+    uint32_t samples, nodes;
+};
+struct callgraph_rest callgraph_rest_of(const struct callgraph *g, uint32_t node);
 /* The heaviest node of a function, rather in `group` (0: any); among callers only at the top. 0: none. */
 uint32_t callgraph_find(const struct callgraph *g, uint64_t func_key, uint32_t group);
 /* The heaviest child of a node, where the hot path from `start` goes on. 0: the path ends, for no child has half of the

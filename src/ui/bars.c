@@ -5,11 +5,13 @@
 
 #include "base/text.h"
 
+#define SPARK_MAX 7 /* eighths: full blocks of two lines would touch */
 static const char *const levels[9] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 static const char *const levels_ascii[9] = { " ", ".", ":", "-", "=", "+", "*", "#", "#" };
 static const char *const parts[9] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█" };
-static const char *const glyphs_unicode[GLYPH_COUNT] = { "…", "─", "│", "┌", "┐", "└", "┘", "✓" };
-static const char *const glyphs_ascii[GLYPH_COUNT] = { "~", "-", "|", "+", "+", "+", "+", "*" };
+static const char *const glyphs_unicode[GLYPH_COUNT] = { "…", "─", "│", "┌", "┐", "└", "┘", "✓",
+                                                           "├", "└", "→", "←" };
+static const char *const glyphs_ascii[GLYPH_COUNT] = { "~", "-", "|", "+", "+", "+", "+", "*", "|", "`", ">", "<" };
 
 const char *glyph_text(enum glyph g, bool glyphs)
 {
@@ -33,21 +35,26 @@ static uint32_t largest(const uint32_t *values, size_t n)
     return max;
 }
 
-void bar_spark(char *dst, size_t cap, const uint32_t *values, size_t n, uint32_t max, bool glyphs)
+void bar_eighths(char *dst, size_t cap, const uint32_t *eighths, size_t n, bool glyphs)
 {
     size_t len = 0;
     if (cap)
         dst[0] = '\0';
+    for (size_t i = 0; i < n; i++)
+        len = append(dst, cap, len, glyphs ? levels[eighths[i]] : levels_ascii[eighths[i]]);
+}
+
+void bar_spark(char *dst, size_t cap, const uint32_t *values, size_t n, uint32_t max, bool glyphs)
+{
+    uint32_t level[512];
+    n = n > 512 ? 512 : n;
     if (!max)
         max = largest(values, n);
     for (size_t i = 0; i < n; i++) {
-        uint64_t level = max ? ((uint64_t)values[i] * 8 + max / 2) / max : 0;
-        if (level == 0 && values[i])
-            level = 1;
-        if (level > 8)
-            level = 8;
-        len = append(dst, cap, len, glyphs ? levels[level] : levels_ascii[level]);
+        uint64_t at = max ? ((uint64_t)values[i] * SPARK_MAX + max / 2) / max : 0;
+        level[i] = at > SPARK_MAX ? SPARK_MAX : values[i] && !at ? 1 : (uint32_t)at;
     }
+    bar_eighths(dst, cap, level, n, glyphs);
 }
 
 void bar_spark_fit(char *dst, size_t cap, const uint32_t *values, size_t n, size_t cols, bool glyphs)

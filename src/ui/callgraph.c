@@ -7,7 +7,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#define HOT_PART 200 /* what has less than one such part of all is not hot */
+#define HOT_PART   200  /* what has less than one such part of all is not hot */
+#define SMALL_PART 1000 /* what has less than one such part of all is listed with its siblings */
 
 void callgraph_done(struct callgraph *g)
 {
@@ -49,11 +50,29 @@ static uint32_t model_hot_child(const void *ctx, uint32_t node, uint32_t start)
     return callgraph_hot_child(ctx, node, start);
 }
 
+/* With callers, the function at the top has a row of its own: the rows below it are of others. */
+static bool model_chained(const void *ctx, uint32_t node, uint32_t child)
+{
+    const struct callgraph *g = ctx;
+    const struct calltree_node *n = callgraph_node(g, node);
+    uint32_t top = g->by_group ? 2 : 1;
+    return !n->is_group && n->total_weight == callgraph_node(g, child)->total_weight &&
+           (g->order == CALLGRAPH_CALLEES || n->depth > top);
+}
+
+static bool model_small(const void *ctx, uint32_t node)
+{
+    const struct callgraph *g = ctx;
+    return callgraph_node(g, node)->total_weight < g->small_below;
+}
+
 const struct tree_model callgraph_model = { .first_child = model_first_child,
                                             .next_sibling = model_next_sibling,
                                             .parent = model_parent,
                                             .key = model_key,
-                                            .hot_child = model_hot_child };
+                                            .hot_child = model_hot_child,
+                                            .chained = model_chained,
+                                            .small = model_small };
 
 const struct calltree_node *callgraph_node(const struct callgraph *g, uint32_t node)
 {
@@ -123,6 +142,7 @@ static void build_focus(struct callgraph *g, const struct calltree_options *o)
 void callgraph_build(struct callgraph *g, const struct view *v)
 {
     g->view = v;
+    g->small_below = v->result.weight / SMALL_PART;
     MEM_GROW(g->func_key, g->func_key_cap, v->n_funcs + 1);
     MEM_GROW(g->group_key, g->group_key_cap, v->n_groups + 1);
     for (uint32_t i = 0; i < v->n_funcs; i++)
@@ -154,6 +174,18 @@ uint64_t callgraph_self_weight(const struct callgraph *g, uint32_t node)
         return n->total_weight;
     uint32_t own = calltree_find(&g->own, n->key);
     return own ? g->own.nodes[own].total_weight : 0;
+}
+
+struct callgraph_rest callgraph_rest_of(const struct callgraph *g, uint32_t node)
+{
+    struct callgraph_rest rest = { 0 };
+    for (; node; node = g->tree.nodes[node].next_sibling) {
+        rest.total += g->tree.nodes[node].total_weight;
+        rest.self += callgraph_self_weight(g, node);
+        rest.samples += g->tree.nodes[node].total_count;
+        rest.nodes++;
+    }
+    return rest;
 }
 
 static bool is_better(const struct calltree_node *n, const struct calltree_node *than, uint32_t group)

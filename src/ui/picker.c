@@ -360,7 +360,7 @@ static unsigned picker_click(struct dialog *d, struct app *a, int row, int col, 
     bool inside = col >= p->rows.x && col < p->rows.x + p->rows.cols;
     if (!inside || !list_row_at(&p->tree.list, row - p->rows.y, &i))
         return APP_HANDLED;
-    tree_reveal(&p->tree, p->tree.rows[i].node, &model, p);
+    tree_go(&p->tree, i, &model, p);
     return APP_REDRAW | (twice ? take(p, a) : 0);
 }
 

@@ -32,7 +32,7 @@ static void draw_bars(struct area area, const uint32_t *counts, uint32_t n, uint
             height = counts[i] && !height ? 1 : height;
             part[i] = height <= below ? 0 : height - below > 8 ? 8 : (uint32_t)(height - below);
         }
-        bar_spark(text, sizeof text, part, n, 8, term_glyphs());
+        bar_eighths(text, sizeof text, part, n, term_glyphs());
         draw_text(area, (int)(rows - 1 - row), 0, STYLE_SPARK, text);
     }
 }

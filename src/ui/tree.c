@@ -11,10 +11,23 @@ struct tree_rows { /* what the list's callback needs */
     const void *ctx;
 };
 
+#define TREE_REST UINT64_C(0x9e3779b97f4a7c15) /* makes the key of a rest out of its parent's */
+
+static uint64_t rest_key(const struct tree_model *m, const void *ctx, uint32_t node)
+{
+    uint32_t parent = m->parent(ctx, node);
+    return (parent ? m->key(ctx, parent) : 0) ^ TREE_REST;
+}
+
+static uint64_t key_of_row(const struct tree_model *m, const void *ctx, const struct tree_row *row)
+{
+    return row->rest ? rest_key(m, ctx, row->node) : m->key(ctx, row->node);
+}
+
 static uint64_t row_key(const void *ctx, uint32_t row)
 {
     const struct tree_rows *r = ctx;
-    return r->model->key(r->ctx, r->tree->rows[row].node);
+    return key_of_row(r->model, r->ctx, &r->tree->rows[row]);
 }
 
 static bool is_open(const struct tree *t, uint64_t key, uint16_t depth)
@@ -25,6 +38,8 @@ static bool is_open(const struct tree *t, uint64_t key, uint16_t depth)
     return depth < t->open_depth;
 }
 
+/* --- which rows there are --- */
+
 static uint32_t skip_hidden(const struct tree_model *m, const void *ctx, uint32_t node)
 {
     while (node && m->hidden && m->hidden(ctx, node))
@@ -32,31 +47,65 @@ static uint32_t skip_hidden(const struct tree_model *m, const void *ctx, uint32_
     return node;
 }
 
-static void add_row(struct tree *t, uint32_t node, uint16_t depth, const struct tree_model *m,
-                    const void *ctx)
+static uint32_t first_child(const struct tree_model *m, const void *ctx, uint32_t node)
 {
-    MEM_GROW(t->rows, t->cap, t->n + 1);
-    bool leaf = !skip_hidden(m, ctx, m->first_child(ctx, node));
-    t->rows[t->n++] = (struct tree_row){ node, depth, !leaf && is_open(t, m->key(ctx, node), depth), leaf };
+    return skip_hidden(m, ctx, m->first_child(ctx, node));
 }
 
-/* The next node of a depth-first walk that enters only open nodes; 0 at the end. */
-static uint32_t next_visible(const struct tree *t, const struct tree_model *m, const void *ctx,
-                             uint16_t *depth)
+static uint32_t next_sibling(const struct tree_model *m, const void *ctx, uint32_t node)
 {
-    const struct tree_row *last = &t->rows[t->n - 1];
-    if (last->open) {
+    return skip_hidden(m, ctx, m->next_sibling(ctx, node));
+}
+
+static uint32_t chain_end(const struct tree *t, const struct tree_model *m, const void *ctx, uint32_t node)
+{
+    uint32_t child;
+    while (m->chained && m->key(ctx, node) != t->apart && (child = first_child(m, ctx, node)) != 0 &&
+           !next_sibling(m, ctx, child) && m->chained(ctx, node, child))
+        node = child;
+    return node;
+}
+
+/* Not one that stands for a single node, nor inside of another. */
+static bool begins_rest(const struct tree *t, const struct tree_model *m, const void *ctx, uint32_t node, uint16_t depth)
+{
+    return m->small && m->small(ctx, node) && next_sibling(m, ctx, node) && !(depth && t->rows[t->path[depth - 1]].rest);
+}
+
+static void add_row(struct tree *t, uint32_t node, uint16_t depth, const struct tree_model *m, const void *ctx)
+{
+    MEM_GROW(t->rows, t->cap, t->n + 1);
+    MEM_GROW(t->path, t->path_cap, depth + 1u);
+    struct tree_row row = { .first = node, .node = node, .depth = depth, .rest = begins_rest(t, m, ctx, node, depth) };
+    uint64_t state, level = depth < 64 ? UINT64_C(1) << depth : 0;
+    if (row.rest) {
+        row.open = map_get(&t->state, rest_key(m, ctx, node), &state) && state == 1;
+    } else {
+        row.node = chain_end(t, m, ctx, node);
+        row.leaf = !first_child(m, ctx, row.node);
+        row.open = !row.leaf && is_open(t, m->key(ctx, row.node), depth);
+    }
+    row.more = depth ? t->rows[t->path[depth - 1]].more & (level - 1) : 0;
+    if (!row.rest && next_sibling(m, ctx, node))
+        row.more |= level;
+    t->path[depth] = t->n;
+    t->rows[t->n++] = row;
+}
+
+/* The next node, depth first, below open rows only; 0 at the end. */
+static uint32_t next_visible(const struct tree *t, const struct tree_model *m, const void *ctx, uint16_t *depth)
+{
+    const struct tree_row *row = &t->rows[t->n - 1];
+    if (row->open) {
         (*depth)++;
-        return skip_hidden(m, ctx, m->first_child(ctx, last->node));
+        return row->rest ? row->node : first_child(m, ctx, row->node);
     }
-    for (uint32_t node = last->node; node; node = m->parent(ctx, node), (*depth)--) {
-        uint32_t sibling = skip_hidden(m, ctx, m->next_sibling(ctx, node));
-        if (sibling)
+    for (;; (*depth)--) {
+        row = &t->rows[t->path[*depth]];
+        uint32_t sibling = row->rest ? 0 : next_sibling(m, ctx, row->first);
+        if (sibling || !*depth)
             return sibling;
-        if (*depth == 0)
-            return 0;
     }
-    return 0;
 }
 
 void tree_update(struct tree *t, const struct tree_model *m, const void *ctx)
@@ -64,8 +113,8 @@ void tree_update(struct tree *t, const struct tree_model *m, const void *ctx)
     struct tree_rows rows = { t, m, ctx };
     uint16_t depth = 0;
     t->n = 0;
-    uint32_t node = skip_hidden(m, ctx, m->first_child(ctx, 0));
-    while (node && t->n < TREE_ROWS_MAX) {
+    uint32_t node = first_child(m, ctx, 0);
+    while (node && t->n < TREE_ROWS_MAX && depth < UINT16_MAX) {
         add_row(t, node, depth, m, ctx);
         node = next_visible(t, m, ctx, &depth);
     }
@@ -126,12 +175,28 @@ static void go_to_node(struct tree *t, uint32_t node, const struct tree_model *m
     (void)list_go_key(&t->list, m->key(ctx, node), row_key, &rows);
 }
 
+void tree_go(struct tree *t, uint32_t row, const struct tree_model *m, const void *ctx)
+{
+    struct tree_rows rows = { t, m, ctx };
+    list_go(&t->list, row, row_key, &rows);
+    t->list.moved = true;
+}
+
+/* The row above the cursor's that has a smaller depth than `below`. */
+static uint32_t row_above(const struct tree *t, uint16_t below)
+{
+    uint32_t at = t->list.cursor;
+    while (at && t->rows[at].depth >= below)
+        at--;
+    return at;
+}
+
 static void step_left(struct tree *t, const struct tree_row *row, const struct tree_model *m, const void *ctx)
 {
     if (row->open)
-        tree_set_open(t, m->key(ctx, row->node), false);
+        tree_set_open(t, key_of_row(m, ctx, row), false);
     else if (row->depth)
-        go_to_node(t, m->parent(ctx, row->node), m, ctx);
+        tree_go(t, row_above(t, row->depth), m, ctx);
 }
 
 static void step_right(struct tree *t, const struct tree_row *row, const struct tree_model *m,
@@ -139,7 +204,7 @@ static void step_right(struct tree *t, const struct tree_row *row, const struct 
 {
     struct tree_rows rows = { t, m, ctx };
     if (!row->open && !row->leaf)
-        tree_set_open(t, m->key(ctx, row->node), true);
+        tree_set_open(t, key_of_row(m, ctx, row), true);
     else if (row->open)
         list_scroll(&t->list, 1, row_key, &rows);
 }
@@ -147,8 +212,10 @@ static void step_right(struct tree *t, const struct tree_row *row, const struct 
 static bool act_on_row(struct tree *t, enum action a, const struct tree_row *row, const struct tree_model *m,
                        const void *ctx)
 {
-    uint64_t key = m->key(ctx, row->node);
+    uint64_t key = key_of_row(m, ctx, row);
     uint32_t budget = TREE_ROWS_MAX;
+    if (row->rest && (a == ACTION_EXPAND_HOT || a == ACTION_EXPAND_ALL))
+        a = ACTION_EXPAND;
     switch (a) {
     case ACTION_LEFT:
     case ACTION_PICK_CLOSE_BRANCH:
@@ -181,16 +248,14 @@ static bool act_on_row(struct tree *t, enum action a, const struct tree_row *row
 }
 
 /* Everything closes, so the cursor goes to the top-level row above it. */
-static void collapse_all(struct tree *t, const struct tree_row *row, const struct tree_model *m,
-                         const void *ctx)
+static void collapse_all(struct tree *t, const struct tree_model *m, const void *ctx)
 {
-    uint32_t node = row->node;
-    for (uint16_t depth = row->depth; depth; depth--)
-        node = m->parent(ctx, node);
+    struct tree_rows rows = { t, m, ctx };
+    uint64_t key = row_key(&rows, row_above(t, 1));
     map_clear(&t->state);
     t->open_depth = 0;
     tree_update(t, m, ctx);
-    go_to_node(t, node, m, ctx);
+    (void)list_go_key(&t->list, key, row_key, &rows);
 }
 
 bool tree_act(struct tree *t, enum action a, const struct tree_model *m, const void *ctx)
@@ -203,7 +268,7 @@ bool tree_act(struct tree *t, enum action a, const struct tree_model *m, const v
     if (!row)
         return false;
     if (a == ACTION_COLLAPSE_ALL) {
-        collapse_all(t, row, m, ctx);
+        collapse_all(t, m, ctx);
         return true;
     }
     struct tree_row copy = *row;
@@ -217,8 +282,12 @@ bool tree_act(struct tree *t, enum action a, const struct tree_model *m, const v
 
 void tree_reveal(struct tree *t, uint32_t node, const struct tree_model *m, const void *ctx)
 {
+    t->apart = m->key(ctx, node);
     for (uint32_t at = m->parent(ctx, node); at; at = m->parent(ctx, at))
         tree_set_open(t, m->key(ctx, at), true);
+    for (uint32_t at = node; at && m->small; at = m->parent(ctx, at))
+        if (m->small(ctx, at))
+            tree_set_open(t, rest_key(m, ctx, at), true);
     tree_update(t, m, ctx);
     go_to_node(t, node, m, ctx);
 }
@@ -233,11 +302,13 @@ void tree_forget(struct tree *t)
 {
     map_clear(&t->state);
     t->list = (struct list){ .page = t->list.page };
+    t->apart = 0;
 }
 
 void tree_done(struct tree *t)
 {
     map_done(&t->state);
     mem_free(t->rows);
+    mem_free(t->path);
     *t = (struct tree){ 0 };
 }

@@ -9,11 +9,12 @@
 #include "base/text.h"
 #include "ui/app.h"
 #include "ui/callgraph.h"
+#include "ui/callgraph_draw.h"
 #include "ui/view.h"
 
 #define FIRST_SAMPLES 20               /* so many say where the time goes … */
 #define FIRST_WAIT_NS (3 * NS_PER_SEC) /* … but keys change while names come: for them it waits so long */
-#define OPEN_LEVELS   16
+#define OPEN_LEVELS   32
 #define OPEN_CHILDREN 15
 
 struct callgraph_view {
@@ -116,13 +117,11 @@ static void update(void *view, struct app *a)
 
 /* --- drawing --- */
 
-#define TOTAL_AT     0
-#define SELF_AT      7
+#define SELF_AT      0
+#define TOTAL_AT     7
 #define SHARE_COLS   6
 #define SAMPLES_AT   14
 #define SAMPLES_COLS 10
-#define MARK_COLS    4
-#define NAME_COLS    40  /* a name gets so many before indentation does */
 #define WIDE_COLS    100 /* with samples and modules */
 
 static int tree_column(struct area area)
@@ -130,31 +129,20 @@ static int tree_column(struct area area)
     return area.cols >= WIDE_COLS ? SAMPLES_AT + SAMPLES_COLS + 1 : SAMPLES_AT;
 }
 
-/* Two columns a level as long as there is room, then one, then none: `*deep` says that the number of the
- * level has to stand in for it. */
-static int indent_of(uint16_t depth, int cols, bool *deep)
-{
-    int room = cols - NAME_COLS - MARK_COLS;
-    room = room < 6 ? 6 : room;
-    int wide = room / 4, indent = depth <= wide ? depth * 2 : wide + depth;
-    *deep = indent > room;
-    return *deep ? room : indent;
-}
-
 static void draw_head(const struct callgraph_view *c, struct area area)
 {
     int col = tree_column(area);
     draw_fill(area, 0, 0, -1, STYLE_TABLE_HEAD);
-    draw_right(area, 0, TOTAL_AT, SHARE_COLS, STYLE_TABLE_SORT, "TOTAL%");
     draw_right(area, 0, SELF_AT, SHARE_COLS, STYLE_TABLE_HEAD, "SELF%");
+    draw_right(area, 0, TOTAL_AT, SHARE_COLS, STYLE_TABLE_SORT, "TOTAL%");
     if (col > SAMPLES_AT)
         draw_right(area, 0, SAMPLES_AT, SAMPLES_COLS, STYLE_TABLE_HEAD, "SAMPLES");
     if (c->graph.focus)
         draw_printf(area, 0, col, STYLE_TABLE_HEAD, "CALLERS of %s", c->focus_name);
     else
         draw_text(area, 0, col, STYLE_TABLE_HEAD,
-                  c->graph.order == CALLGRAPH_CALLERS ? "CALLERS: below a function stands who calls it"
-                                                      : "CALLEES: below a function stands what it calls");
+                  c->graph.order == CALLGRAPH_CALLERS ? "CALLERS: callers below each function"
+                                                      : "CALLEES: callees below each function");
 }
 
 static void draw_share(const struct app *a, struct area area, int row, int col, uint64_t weight)
@@ -165,32 +153,18 @@ static void draw_share(const struct app *a, struct area area, int row, int col, 
     draw_right(area, row, col, SHARE_COLS, app_share_style(percent), text);
 }
 
-static void draw_numbers(const struct callgraph *g, const struct app *a, struct area area, int row,
-                         uint32_t node)
+static void draw_numbers(const struct callgraph *g, const struct app *a, struct area area, int line,
+                         const struct tree_row *row)
 {
     char text[32];
-    const struct calltree_node *n = callgraph_node(g, node);
-    draw_share(a, area, row, TOTAL_AT, n->total_weight);
-    draw_share(a, area, row, SELF_AT, callgraph_self_weight(g, node));
+    const struct calltree_node *n = callgraph_node(g, row->node);
+    struct callgraph_rest one = { n->total_weight, callgraph_self_weight(g, row->node), n->total_count, 1 };
+    if (row->rest)
+        one = callgraph_rest_of(g, row->node);
+    draw_share(a, area, line, TOTAL_AT, one.total);
+    draw_share(a, area, line, SELF_AT, one.self);
     if (tree_column(area) > SAMPLES_AT)
-        draw_right(area, row, SAMPLES_AT, SAMPLES_COLS, STYLE_NORMAL,
-                   text_thousands(text, sizeof text, n->total_count));
-}
-
-static void draw_name(const struct callgraph *g, const struct app *a, struct area area, int row,
-                      const struct tree_row *at, bool module)
-{
-    bool deep;
-    int col = indent_of(at->depth, area.cols, &deep);
-    const struct view_function *f = callgraph_function(g, at->node);
-    enum style style = f ? app_class_style(f->class) : STYLE_GROUP;
-    if (deep)
-        draw_printf(area, row, col - 4, STYLE_DIM, "%3u", at->depth + 1u);
-    draw_text(area, row, col, STYLE_NORMAL, at->leaf ? "   " : at->open ? "[-]" : "[+]");
-    col += MARK_COLS;
-    col += 2 + (f ? draw_function : draw_match)(area, row, col, area.cols - col, style, callgraph_name(g, at->node), a->search);
-    if (module && f && f->state == SYMBOL_FOUND && area.cols - col > 6)
-        draw_elided(area, row, col, area.cols - col, STYLE_DIM, f->module, true);
+        draw_right(area, line, SAMPLES_AT, SAMPLES_COLS, STYLE_NORMAL, text_thousands(text, sizeof text, one.samples));
 }
 
 static void draw_nothing(const struct callgraph_view *c, struct app *a, struct area area)
@@ -224,8 +198,8 @@ static void draw(void *view, struct app *a, struct area area)
     list_fit(&t->list, body.rows);
     for (int row = 0; row < body.rows && t->list.top + (uint32_t)row < t->n; row++) {
         const struct tree_row *at = &t->rows[t->list.top + (uint32_t)row];
-        draw_numbers(&c->graph, a, body, row, at->node);
-        draw_name(&c->graph, a, names, row, at, area.cols >= WIDE_COLS);
+        draw_numbers(&c->graph, a, body, row, at);
+        callgraph_draw_row(&c->graph, at, a->search, names, row, area.cols >= WIDE_COLS);
         if (at == tree_cursor(t))
             draw_restyle(body, row, STYLE_CURSOR);
     }
@@ -245,7 +219,7 @@ static void describe(void *view, struct app *a, char *dst, size_t cap)
 static const struct view_function *cursor_function(struct callgraph_view *c)
 {
     const struct tree_row *row = tree_cursor(tree_of(c));
-    return row ? callgraph_function(&c->graph, row->node) : NULL;
+    return row && !row->rest ? callgraph_function(&c->graph, row->node) : NULL;
 }
 
 static void selection(void *view, struct app *a, struct ui_selection *out)
@@ -254,7 +228,7 @@ static void selection(void *view, struct app *a, struct ui_selection *out)
     const struct tree_row *row = tree_cursor(tree_of(c));
     const struct view_function *f = cursor_function(c);
     (void)a;
-    if (!row)
+    if (!row || row->rest)
         return;
     out->group = callgraph_node(&c->graph, row->node)->group;
     out->is_group = callgraph_node(&c->graph, row->node)->is_group;
@@ -342,10 +316,20 @@ struct row_search {
     const char *needle;
 };
 
+/* The first node of a row that matches; 0: none. */
+static uint32_t match_in(const struct row_search *s, const struct tree_row *row)
+{
+    const struct callgraph *g = &s->c->graph;
+    uint32_t node = row->rest ? 0 : row->first;
+    while (node && !callgraph_matches(g, node, s->needle))
+        node = node == row->node ? 0 : callgraph_node(g, node)->first_child;
+    return node;
+}
+
 static bool row_matches(const void *ctx, uint32_t row)
 {
     const struct row_search *s = ctx;
-    return callgraph_matches(&s->c->graph, s->t->rows[row].node, s->needle);
+    return match_in(s, &s->t->rows[row]);
 }
 
 /* While it is typed, what is visible goes first: half a word should not open branches all over. */
@@ -361,7 +345,7 @@ static enum search_found search(void *view, struct app *a, int step)
     callgraph_match(&c->graph, a->search);
     int64_t visible = step == 0 ? list_search(&t->list, 0, row_matches, &s) : -1;
     uint32_t node =
-        visible >= 0 ? t->rows[visible].node : callgraph_next_match(&c->graph, row->node, step, a->search, &round);
+        visible >= 0 ? match_in(&s, &t->rows[visible]) : callgraph_next_match(&c->graph, row->node, step, a->search, &round);
     if (!node)
         return SEARCH_NONE;
     reveal(c, node);
@@ -382,7 +366,7 @@ static unsigned invert(struct callgraph_view *c, struct app *a)
 static unsigned expand_hot(struct callgraph_view *c, struct app *a)
 {
     const struct tree_row *row = tree_cursor(tree_of(c));
-    if (row && !callgraph_hot_child(&c->graph, row->node, row->node))
+    if (row && !row->rest && !callgraph_hot_child(&c->graph, row->node, row->node))
         return app_message(a, row->leaf ? "the hot path ends in %.200s" : "the hot path ends in %.200s: nothing below it has half of it",
                            callgraph_name(&c->graph, row->node));
     (void)tree_act(tree_of(c), ACTION_EXPAND_HOT, &callgraph_model, &c->graph);
@@ -408,7 +392,7 @@ static unsigned click(void *view, struct app *a, int row, int col, bool twice)
     (void)col;
     if (!list_row_at(&t->list, row - 1, &i))
         return APP_HANDLED;
-    reveal(c, t->rows[i].node);
+    tree_go(t, i, &callgraph_model, &c->graph);
     if (twice)
         (void)tree_act(t, ACTION_TOGGLE, &callgraph_model, &c->graph);
     return APP_REDRAW;
@@ -417,13 +401,16 @@ static unsigned click(void *view, struct app *a, int row, int col, bool twice)
 const struct view_ops view_callgraph_ops = {
     .name = "callgraph",
     .title = "Call graph",
+    .brief = "Calls",
     .intro =
-        "Who calls whom. Callees: below a function stands what it calls; TOTAL% is the share of samples "
-        "on the path down to it, SELF% of those that ended there. Callers, turned over: below a function "
-        "stands who calls it; SELF% is the share that ran in the function at the top, called along this "
-        "path.",
+        "The tree of calls. Callees: below each function are the functions that it calls; TOTAL% is the share of "
+        "samples on the path down to it, SELF% the share that ended in it. Callers (inverted): below each function are "
+        "its callers; SELF% is the share that ran in the function at the top, called along this path. A function with "
+        "one callee that has all of its samples is in the same row as that callee: a → b. Functions below 0.1% are "
+        "behind one row: Enter lists them.",
     .number = 2,
     .scope = SCOPE_KEYS_CALLGRAPH,
+    .legend = true,
     .without = { ACTION_SORT },
     .by_comm = true,
     .create = create,

@@ -71,6 +71,32 @@ static const struct tree_model model_with_hidden = { .first_child = first_child,
                                                      .key = key_of,
                                                      .hidden = is_hidden };
 
+static bool all_chained(const void *ctx, uint32_t node, uint32_t child)
+{
+    (void)ctx;
+    (void)node;
+    (void)child;
+    return true;
+}
+
+static const struct tree_model model_with_chains = { .first_child = first_child,
+                                                     .next_sibling = next_sibling,
+                                                     .parent = parent_of,
+                                                     .key = key_of,
+                                                     .chained = all_chained };
+
+/* Nodes from `hidden` on, for want of a weight. */
+static bool is_small(const void *ctx, uint32_t node)
+{
+    return node >= ((const struct nodes *)ctx)->hidden;
+}
+
+static const struct tree_model model_with_small = { .first_child = first_child,
+                                                    .next_sibling = next_sibling,
+                                                    .parent = parent_of,
+                                                    .key = key_of,
+                                                    .small = is_small };
+
 /* 1 { 2 { 3 4 } 5 } 6 { 7 } */
 static const struct nodes sample = { 8, { 0, 0, 1, 2, 2, 1, 0, 6 }, { 0, 10, 20, 30, 40, 50, 60, 70 }, 0 };
 
@@ -230,6 +256,79 @@ static void an_empty_tree_has_no_cursor(void **state)
     tree_done(&t);
 }
 
+/* 1 { 2 { 3 { 4 5 } } } 6 { 7 } */
+static const struct nodes chain = { 8, { 0, 0, 1, 2, 3, 3, 0, 6 }, { 0, 10, 20, 30, 40, 50, 60, 70 }, 0 };
+
+static void only_children_are_in_the_row_of_their_parent(void **state)
+{
+    struct tree t = { 0 };
+    (void)state;
+    tree_update(&t, &model_with_chains, &chain);
+    expect_rows(&t, 2, (const uint32_t[]){ 3, 7 });
+    assert_int_equal(t.rows[0].first, 1);
+    assert_int_equal(t.rows[1].first, 6);
+    assert_true(t.rows[1].leaf);
+    assert_true(tree_act(&t, ACTION_RIGHT, &model_with_chains, &chain));
+    expect_rows(&t, 4, (const uint32_t[]){ 3, 4, 5, 7 });
+    assert_int_equal(t.rows[1].depth, 1);
+    assert_int_equal(t.rows[0].more, 1);
+    assert_int_equal(t.rows[1].more, 3); /* node 5 is behind it, and the row of 7 behind their parent's */
+    assert_int_equal(t.rows[2].more, 1);
+    assert_int_equal(t.rows[3].more, 0);
+    assert_true(tree_act(&t, ACTION_DOWN, &model_with_chains, &chain));
+    assert_true(tree_act(&t, ACTION_DOWN, &model_with_chains, &chain));
+    assert_true(tree_act(&t, ACTION_LEFT, &model_with_chains, &chain));
+    assert_int_equal(tree_cursor(&t)->node, 3);
+    tree_done(&t);
+}
+
+static void a_node_that_is_revealed_ends_its_row(void **state)
+{
+    struct tree t = { 0 };
+    (void)state;
+    tree_update(&t, &model_with_chains, &chain);
+    tree_reveal(&t, 2, &model_with_chains, &chain);
+    expect_rows(&t, 2, (const uint32_t[]){ 2, 7 });
+    assert_int_equal(tree_cursor(&t)->node, 2);
+    assert_true(tree_act(&t, ACTION_RIGHT, &model_with_chains, &chain));
+    expect_rows(&t, 3, (const uint32_t[]){ 2, 3, 7 });
+    assert_int_equal(t.rows[1].depth, 1);
+    tree_reveal(&t, 7, &model_with_chains, &chain);
+    expect_rows(&t, 2, (const uint32_t[]){ 3, 7 }); /* it was not opened behind 2 */
+    tree_done(&t);
+}
+
+static void small_nodes_are_behind_one_row(void **state)
+{
+    /* 1 { 2 3 4 } 5 { 6 }: small from 3 on */
+    static const struct nodes small = { 7, { 0, 0, 1, 1, 1, 0, 5 }, { 0, 10, 20, 30, 40, 50, 60 }, 3 };
+    struct tree t = { 0 };
+    (void)state;
+    tree_update(&t, &model_with_small, &small);
+    expect_rows(&t, 2, (const uint32_t[]){ 1, 5 }); /* 5 alone is no rest */
+    tree_set_open(&t, 10, true);
+    tree_update(&t, &model_with_small, &small);
+    expect_rows(&t, 4, (const uint32_t[]){ 1, 2, 3, 5 });
+    assert_true(t.rows[2].rest);
+    assert_false(t.rows[2].open);
+    assert_true(tree_act(&t, ACTION_DOWN, &model_with_small, &small));
+    assert_true(tree_act(&t, ACTION_DOWN, &model_with_small, &small));
+    assert_true(tree_act(&t, ACTION_TOGGLE, &model_with_small, &small));
+    expect_rows(&t, 6, (const uint32_t[]){ 1, 2, 3, 3, 4, 5 });
+    assert_true(t.rows[2].open);
+    assert_int_equal(t.rows[3].depth, 2);
+    assert_false(t.rows[3].rest);
+    assert_true(tree_act(&t, ACTION_DOWN, &model_with_small, &small));
+    assert_true(tree_act(&t, ACTION_LEFT, &model_with_small, &small));
+    assert_true(tree_cursor(&t)->rest);
+    assert_true(tree_act(&t, ACTION_LEFT, &model_with_small, &small));
+    expect_rows(&t, 4, (const uint32_t[]){ 1, 2, 3, 5 });
+    tree_reveal(&t, 4, &model_with_small, &small);
+    expect_rows(&t, 6, (const uint32_t[]){ 1, 2, 3, 3, 4, 5 });
+    assert_int_equal(tree_cursor(&t)->node, 4);
+    tree_done(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +343,9 @@ int main(void)
         cmocka_unit_test(what_a_person_closed_stays_closed_though_open_by_depth),
         cmocka_unit_test(a_hidden_node_takes_its_subtree_along),
         cmocka_unit_test(an_empty_tree_has_no_cursor),
+        cmocka_unit_test(only_children_are_in_the_row_of_their_parent),
+        cmocka_unit_test(a_node_that_is_revealed_ends_its_row),
+        cmocka_unit_test(small_nodes_are_behind_one_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
