@@ -15,7 +15,8 @@ enum search_found { SEARCH_NONE, SEARCH_FOUND, SEARCH_WENT_ROUND };
 
 struct view_ops {
     const char *name;  /* --view NAME: "functions" */
-    const char *title; /* on its tab: "Functions" */
+    const char *title; /* on its tab: "Call graph" */
+    const char *brief; /* on its tab where there is less room: "Calls"; NULL: the title */
     const char *intro; /* first paragraph of its help */
     uint32_t number;   /* the key that shows it */
     enum action_scope scope;
@@ -23,6 +24,7 @@ struct view_ops {
     bool no_query; /* needs no answer (counters): app->answer is not refreshed for it */
     bool over_time; /* it needs app->times */
     bool compares; /* it shows app->difference */
+    bool legend;  /* names of functions have the colours of their classes: the line of tabs explains them where it has room */
     bool by_comm; /* where rows would be by symbol, it is asked by comm and symbol: trees start with a comm */
 
     void *(*create)(struct app *a);

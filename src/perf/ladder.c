@@ -130,6 +130,8 @@ static void note_clock(struct plan *p, int sys)
     else
         plan_note(p, "no hardware counters on this machine: sampling cpu-clock",
                   "dmesg | grep -i perf says why the kernel found none");
+    if (sys != EBUSY)
+        plan_note_is_calm(p);
 }
 
 /* What was given up for an event that does not run may not have been at fault. */

@@ -359,4 +359,11 @@ void plan_note(struct plan *p, const char *what, const char *mend, ...)
     va_start(ap, mend);
     vsnprintf(n->mend, sizeof n->mend, mend, ap);
     va_end(ap);
+    n->calm = false;
+}
+
+void plan_note_is_calm(struct plan *p)
+{
+    if (p->n_notes)
+        p->notes[p->n_notes - 1].calm = true;
 }

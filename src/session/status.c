@@ -16,6 +16,7 @@ static void add_note(struct session_status *out, const char *what, const char *m
     struct live_note *n = &out->notes[out->n_notes++];
     snprintf(n->what, sizeof n->what, "%s", what);
     snprintf(n->mend, sizeof n->mend, "%s", mend);
+    n->calm = false;
 }
 
 static void note_cost(const struct session *s, struct session_status *out)
@@ -108,8 +109,8 @@ static void status_notes(struct session *s, struct session_status *out)
     if (is_crowded)
         add_note(out, crowded, mend);
     note_memory(s, out);
-    for (uint32_t i = 0; i < s->n_notes; i++)
-        add_note(out, s->notes[i].what, s->notes[i].mend);
+    for (uint32_t i = 0; i < s->n_notes && out->n_notes < sizeof out->notes / sizeof *out->notes; i++)
+        out->notes[out->n_notes++] = s->notes[i];
     if (s->load_stopped && s->loaded) {
         snprintf(what, sizeof what, "reading the file was stopped at %.0f%%", 100 * s->load_stopped_at);
         add_note(out, what, "what was read by then is shown");

@@ -4,10 +4,13 @@
 
 #include "base/text.h"
 #include "ui/bar.h"
+#include "ui/legend.h"
 #include "ui/view.h"
 #include "ui/window.h"
 
 #define SPACIOUS_COLS  140
+#define TITLES_COLS    120
+#define BRIEF_COLS     76
 #define MESSAGE_ROWS   5
 #define DESCRIBE_LEAST 16
 #define LABEL_COLS     6
@@ -19,16 +22,16 @@ static bool is_narrowed(const struct app *a)
     return a->query.n_zooms || a->query.to_ns || a->query.filter[0] || a->search[0];
 }
 
-/* Closer together, and without titles but for the active one, where there is no room. */
+/* Closer together, with brief titles, and without titles but for the active one, as the room gets less. */
 static void tab_text(const struct app *a, int cols, uint32_t view, char *dst, size_t cap)
 {
-    bool titles = cols >= (is_narrowed(a) || a->query.mode != VIEW_MODE_ALL ? 120 : 90);
-    bool active = view == a->view;
-    if (titles || active)
-        (void)snprintf(dst, cap, " %u %s%s", a->views[view]->number, a->views[view]->title,
-                       active || cols >= SPACIOUS_COLS ? " " : "");
+    bool narrowed = is_narrowed(a) || a->query.mode != VIEW_MODE_ALL, active = view == a->view;
+    const struct view_ops *ops = a->views[view];
+    const char *title = ops->brief && cols < TITLES_COLS ? ops->brief : ops->title;
+    if (active || cols >= (narrowed ? TITLES_COLS : BRIEF_COLS))
+        (void)snprintf(dst, cap, " %u %s%s", ops->number, title, active || cols >= SPACIOUS_COLS ? " " : "");
     else
-        (void)snprintf(dst, cap, " %u", a->views[view]->number);
+        (void)snprintf(dst, cap, " %u", ops->number);
 }
 
 static int draw_tabs(const struct app *a, struct area area)
@@ -113,7 +116,9 @@ void tabs_draw(struct app *a, struct area area)
     if (ops->describe && a->states[a->view])
         ops->describe(a->states[a->view], a, text, sizeof text);
     if (left.cols - col > DESCRIBE_LEAST || text_width(text) < left.cols - col)
-        (void)draw_elided(left, 0, col + 1, left.cols - col - 1, STYLE_NAME, text, false);
+        col += 1 + draw_elided(left, 0, col + 1, left.cols - col - 1, STYLE_NAME, text, false);
+    if (ops->legend && a->answer.result.samples)
+        legend_draw(left, 0, col + 1, &a->answer, app_class_style);
 }
 
 bool tabs_find(const struct app *a, struct area area, int col, uint32_t *view)

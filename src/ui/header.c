@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +8,9 @@
 #include "ui/bars.h"
 
 #define COUNTS_COLS 49 /* of the line of samples, as a rule */
-#define WORTH_SAYING 1.0 /* percent of stacks that are cut */
+#define WORTH_SAYING   1.0  /* percent of stacks that are truncated, or wait */
+#define SOME_TRUNCATED 5.0
+#define MANY_TRUNCATED 20.0
 #define TIGHT_ROWS  16 /* on fewer the view needs the lines more */
 #define READING_BAR  20
 #define READING_COLS 76
@@ -228,46 +231,77 @@ static void draw_machine_line(const struct app *a, struct area area, int row)
 
 /* --- the samples --- */
 
-static void counts_text(const struct app *a, char *dst, size_t cap)
+struct count {
+    char text[48];
+    enum style style;
+};
+#define COUNTS_MAX 7
+
+static void add_count(struct count *counts, int *n, enum style style, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+static void add_count(struct count *counts, int *n, enum style style, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    (void)vsnprintf(counts[*n].text, sizeof counts->text, fmt, ap);
+    va_end(ap);
+    counts[(*n)++].style = style;
+}
+
+/* Few truncated stacks are usual; of many the numbers of callers are wrong. */
+static enum style truncated_style(double percent)
+{
+    return percent >= MANY_TRUNCATED ? STYLE_ALERT : percent >= SOME_TRUNCATED ? STYLE_DEGRADED : STYLE_NORMAL;
+}
+
+static int fill_counts(const struct app *a, struct count counts[COUNTS_MAX])
 {
     const struct session_status *s = &a->status;
-    char samples[32], lost[32];
-    int n =
-        snprintf(dst, cap, "samples %s", text_thousands(samples, sizeof samples, s->event_samples));
-    double all = (double)a->answer.all_samples, idle = (double)a->answer.idle_samples;
-    if (all > 0 && n > 0 && (size_t)n < cap)
-        n += snprintf(dst + n, cap - (size_t)n, "  idle %.0f%%", 100 * idle / all);
-    if (n > 0 && (size_t)n < cap)
-        n += snprintf(dst + n, cap - (size_t)n, "  lost %s", text_thousands(lost, sizeof lost, s->lost));
     const struct result *r = &a->answer.result;
+    char number[32];
+    int n = 0;
+    double all = (double)a->answer.all_samples, idle = (double)a->answer.idle_samples;
     uint64_t waiting = session_stacks_waiting(s, r->broken_samples);
     double cut = r->samples ? 100.0 * (double)(r->broken_samples - waiting) / (double)r->samples : 0;
     double waits = r->samples ? 100.0 * (double)waiting / (double)r->samples : 0;
-    if (waits >= WORTH_SAYING && n > 0 && (size_t)n < cap) /* for their tables */
-        n += snprintf(dst + n, cap - (size_t)n, "  waiting %.0f%%", waits);
-    if (cut >= WORTH_SAYING && n > 0 && (size_t)n < cap) /* the doctor says which, and why */
-        n += snprintf(dst + n, cap - (size_t)n, "  cut %.0f%%", cut);
-    if (s->throttled && n > 0 && (size_t)n < cap)
-        n += snprintf(dst + n, cap - (size_t)n, " throttled %s",
-                      text_thousands(lost, sizeof lost, s->throttled));
-    if (!s->file && n > 0 && (size_t)n < cap)
-        (void)snprintf(dst + n, cap - (size_t)n, "  self %.1f%%", s->self_percent);
+    add_count(counts, &n, STYLE_NORMAL, "samples %s", text_thousands(number, sizeof number, s->event_samples));
+    if (all > 0)
+        add_count(counts, &n, STYLE_NORMAL, "idle %.0f%%", 100 * idle / all);
+    add_count(counts, &n, s->lost ? STYLE_DEGRADED : STYLE_NORMAL, "lost %s", text_thousands(number, sizeof number, s->lost));
+    if (waits >= WORTH_SAYING) /* for their unwind tables */
+        add_count(counts, &n, STYLE_NORMAL, "waiting %.0f%%", waits);
+    if (cut >= WORTH_SAYING) /* the doctor says which, and why */
+        add_count(counts, &n, truncated_style(cut), "truncated %.0f%%", cut);
+    if (s->throttled)
+        add_count(counts, &n, STYLE_DEGRADED, "throttled %s", text_thousands(number, sizeof number, s->throttled));
+    if (!s->file)
+        add_count(counts, &n, STYLE_NORMAL, "self %.1f%%", s->self_percent);
+    return n;
+}
+
+static void draw_counts(const struct count *counts, int n, struct area area, int row, int col)
+{
+    for (int i = 0; i < n; i++)
+        col += 2 + draw_text(area, row, col, counts[i].style, counts[i].text);
 }
 
 static void draw_samples_line(const struct app *a, struct area area, int row)
 {
     const struct session_status *s = &a->status;
-    char counts[160], spark[SESSION_SPARK * 4 + 1], label[32];
-    counts_text(a, counts, sizeof counts);
+    char spark[SESSION_SPARK * 4 + 1], label[32];
+    struct count counts[COUNTS_MAX];
+    int n = fill_counts(a, counts), width = -2;
+    for (int i = 0; i < n; i++)
+        width += 2 + text_width(counts[i].text);
     /* By the screen's width, not by the digits: the seconds it tells of should not change all the time. */
-    int room = area.cols - text_width(counts) - 2 - 9, cols = area.cols - COUNTS_COLS - 2 - 9;
+    int room = area.cols - width - 2 - 9, cols = area.cols - COUNTS_COLS - 2 - 9;
     cols = cols > SESSION_SPARK ? SESSION_SPARK : cols;
     cols = cols > room ? room : cols;
     if (cols < 8) {
-        draw_text(area, row, 0, STYLE_NORMAL, counts);
+        draw_counts(counts, n, area, row, 0);
         return;
     }
-    draw_text(area, row, 9 + cols + 2, s->lost ? STYLE_DEGRADED : STYLE_NORMAL, counts);
+    draw_counts(counts, n, area, row, 9 + cols + 2);
     if (s->fetching[0]) { /* for as long as it takes */
         draw_elided(area, row, 0, 9 + cols, STYLE_LABEL, s->fetching, true);
         return;
@@ -296,25 +330,36 @@ static void draw_ended(const struct app *a, struct area area, int row)
     draw_elided(area, row, 0, area.cols, STYLE_DEGRADED, text, false);
 }
 
-/* Both what is wrong and what mends it, or the first and where to read the second. */
+/* The first that makes numbers wrong or incomplete; without such, the first. */
+static const struct live_note *first_note(const struct session_status *s)
+{
+    for (uint32_t i = 0; i < s->n_notes; i++)
+        if (!s->notes[i].calm)
+            return &s->notes[i];
+    return &s->notes[0];
+}
+
+/* Both what is wrong and how to fix it, or the first and where to read the second. */
 static void draw_note(const struct app *a, struct area area, int row)
 {
     const struct session_status *s = &a->status;
-    const struct live_note *note = &s->notes[0];
+    const struct live_note *note = first_note(s);
+    const char *word = note->calm ? "NOTE" : "DEGRADED";
+    enum style style = note->calm ? STYLE_DIM : STYLE_DEGRADED;
     char text[640], key[16], more[48] = "";
     keymap_first(a->keymap, ACTION_HELP, key);
     if (s->n_notes > 1)
         (void)snprintf(more, sizeof more, " (+%u, %s)", s->n_notes - 1, key);
-    (void)snprintf(text, sizeof text, "DEGRADED %s%s%s", note->what, note->mend[0] ? ": " : "", note->mend);
+    (void)snprintf(text, sizeof text, "%s %s%s%s", word, note->what, note->mend[0] ? ": " : "", note->mend);
     if (text_width(text) + text_width(more) > area.cols && note->mend[0]) {
-        (void)snprintf(text, sizeof text, "DEGRADED %s", note->what);
+        (void)snprintf(text, sizeof text, "%s %s", word, note->what);
         if (s->n_notes > 1)
-            (void)snprintf(more, sizeof more, " (+%u; %s: what mends it)", s->n_notes - 1, key);
+            (void)snprintf(more, sizeof more, " (+%u; %s: how to fix it)", s->n_notes - 1, key);
         else
-            (void)snprintf(more, sizeof more, " (%s: what mends it)", key);
+            (void)snprintf(more, sizeof more, " (%s: how to fix it)", key);
     }
-    int used = draw_elided(area, row, 0, area.cols - text_width(more), STYLE_DEGRADED, text, false);
-    draw_text(area, row, used, STYLE_DEGRADED, more);
+    int used = draw_elided(area, row, 0, area.cols - text_width(more), style, text, false);
+    draw_text(area, row, used, style, more);
 }
 
 static void draw_trouble(const struct app *a, struct area area, int row)

@@ -10,8 +10,8 @@ void legend_draw(struct area area, int row, int col, const struct view *v, enum 
     bool there[SYMBOL_CLASSES] = { false };
     char text[SYMBOL_CLASSES][32];
     int width = 0;
-    for (uint32_t i = 1; i < v->n_funcs; i++)
-        there[v->funcs[i].class] = true;
+    for (uint32_t i = 1; i < v->result.n_nodes; i++)
+        there[v->funcs[v->frame_func[v->result.frame[i]]].class] = true;
     for (int i = 0; i < SYMBOL_CLASSES; i++) {
         (void)snprintf(text[i], sizeof text[i], " %s ", symbol_class_names[i]);
         width += there[i] ? text_width(text[i]) : 0;

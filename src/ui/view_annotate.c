@@ -347,6 +347,7 @@ static void describe(void *view, struct app *a, char *dst, size_t cap)
 const struct view_ops view_annotate_ops = {
     .name = "annotate",
     .title = "Annotate",
+    .brief = "Code",
     .intro = "The instructions of a function, with its samples at each: SELF% is, as in perf annotate, the share "
              "of the function's own samples that are at the instruction; TOTAL% is the share of its samples with those of its "
              "callees that have the instruction on their stack (of a call: all that was called there). These are "

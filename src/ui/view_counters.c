@@ -191,6 +191,7 @@ static void counters_describe(void *state, struct app *a, char *dst, size_t cap)
 const struct view_ops view_counters_ops = {
     .name = "counters",
     .title = "Counters",
+    .brief = "Counts",
     .intro = "What perf stat -a -d prints, for the present scope: events per second since the last redraw. "
              "RUN% is the "
              "share of the time for which an event had a hardware counter; counts are scaled up by it. What the row under "

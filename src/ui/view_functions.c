@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "ui/callers_pane.h"
 #include "ui/list.h"
 #include "ui/menus.h"
 #include "ui/picker.h"
@@ -12,7 +13,9 @@
 #include "ui/table_rows.h"
 #include "ui/view.h"
 
-#define NAME_STEP 10 /* columns; Left and Right */
+#define NAME_STEP 10  /* columns; Left and Right */
+#define PANE_COLS 160 /* screens so wide show callers at the right */
+#define TABLE_LEAST 100
 
 struct table {
     struct table_rows rows, before;
@@ -23,7 +26,21 @@ struct table {
     uint32_t question; /* of the app, that the rows answer */
     enum column menu[COLUMN_COUNT]; /* the lines of the menu of columns */
     const char *needle;
+    struct callers_pane callers;
 };
+
+static const struct table_row *cursor_row(const struct table *t)
+{
+    return t->list.cursor < t->rows.n ? t->rows.rows[t->list.cursor] : NULL;
+}
+
+/* The columns of the table on a screen: the others are for callers of the function at the cursor. */
+static int table_cols(const struct table *t, const struct app *a, int cols)
+{
+    bool functions = !view_group_is_whole(a->query.group) && a->query.group != VIEW_GROUP_MODULE && !t->rows.n_parts;
+    int most = cols * 3 / 5;
+    return !functions || !t->rows.n || cols < PANE_COLS ? cols : most < TABLE_LEAST ? TABLE_LEAST : most;
+}
 
 static uint64_t row_key(const void *ctx, uint32_t row)
 {
@@ -47,6 +64,7 @@ static void update(void *view, struct app *a)
         t->before_answer = a->difference->answers;
     }
     bool anew = asks_anew(t, a);
+    callers_pane_update(&t->callers);
     table_rows_build(&t->rows, &a->answer, a->query.group, a->status.now_ns, anew);
     if (anew)
         list_restart(&t->list);
@@ -71,13 +89,16 @@ static void destroy(void *view)
     struct table *t = view;
     table_rows_done(&t->rows);
     table_rows_done(&t->before);
+    callers_pane_done(&t->callers);
     mem_free(t);
 }
 
-static void draw(void *view, struct app *a, struct area area)
+static void draw(void *view, struct app *a, struct area screen)
 {
     struct table *t = view;
     struct table_columns l;
+    int cols = table_cols(t, a, screen.cols);
+    struct area area = area_sub(screen, 0, 0, -1, cols);
     struct area body = area_sub(area, 1, 0, area.rows - 1, -1);
     table_columns_lay_out(&l, a, &t->rows, area.cols);
     table_columns_draw_head(&l, a, &t->rows, area);
@@ -94,13 +115,15 @@ static void draw(void *view, struct app *a, struct area area)
         if (i == t->list.cursor)
             draw_restyle(body, row, STYLE_CURSOR);
     }
+    if (cols < screen.cols)
+        callers_pane_draw(&t->callers, a, cursor_row(t)->func, area_sub(screen, 0, cols + 1, -1, -1));
 }
 
 static uint32_t shown_cgroups(const struct table *t, const struct app *a)
 {
     struct table_columns l;
     uint32_t n = 0;
-    table_columns_lay_out(&l, a, &t->rows, area_screen().cols);
+    table_columns_lay_out(&l, a, &t->rows, table_cols(t, a, area_screen().cols));
     for (int i = 0; i < l.n; i++)
         n += column_is_cgroup(l.columns[i]);
     return n;
@@ -127,11 +150,6 @@ static void describe(void *view, struct app *a, char *dst, size_t cap)
 }
 
 /* --- keys --- */
-
-static const struct table_row *cursor_row(const struct table *t)
-{
-    return t->list.cursor < t->rows.n ? t->rows.rows[t->list.cursor] : NULL;
-}
 
 static void selection(void *view, struct app *a, struct ui_selection *out)
 {
@@ -225,7 +243,7 @@ static unsigned menu_sort(struct table *t, struct app *a)
 static unsigned step_sort(struct table *t, struct app *a, int step)
 {
     struct table_columns l;
-    table_columns_lay_out(&l, a, &t->rows, area_screen().cols);
+    table_columns_lay_out(&l, a, &t->rows, table_cols(t, a, area_screen().cols));
     int at = 0;
     for (int i = 0; i < l.n; i++)
         at = l.columns[i] == t->rows.sort[0] ? i : at;
@@ -237,7 +255,7 @@ static unsigned scroll_names(struct table *t, struct app *a, int step)
 {
     struct table_columns l;
     int shift = t->shift + step, widest = 0;
-    table_columns_lay_out(&l, a, &t->rows, area_screen().cols);
+    table_columns_lay_out(&l, a, &t->rows, table_cols(t, a, area_screen().cols));
     for (uint32_t i = t->list.top; i < t->rows.n && i < t->list.top + (uint32_t)t->list.page; i++) {
         int width = text_width(table_row_name(&t->rows, t->rows.rows[i]));
         widest = width > widest ? width : widest;
@@ -293,9 +311,11 @@ static unsigned act(void *view, struct app *a, enum action action)
 static unsigned click(void *view, struct app *a, int row, int col, bool twice)
 {
     struct table *t = view;
+    if (col >= table_cols(t, a, area_screen().cols))
+        return APP_HANDLED;
     if (row == 0) {
         struct table_columns l;
-        table_columns_lay_out(&l, a, &t->rows, area_screen().cols);
+        table_columns_lay_out(&l, a, &t->rows, table_cols(t, a, area_screen().cols));
         enum column c;
         return table_columns_at(&l, col, &c) ? set_sort(t, c) : (unsigned)APP_HANDLED;
     }
@@ -332,10 +352,13 @@ static enum search_found search(void *view, struct app *a, int step)
 const struct view_ops view_functions_ops = {
     .name = "functions",
     .title = "Functions",
+    .brief = "Funcs",
     .intro = "Where the time goes: SELF% is the share of samples taken in a function itself, TOTAL% the share taken in it "
-             "or in what it called. Idle time is left out. Enter shows a function's instructions, i who calls it.",
+             "or in what it called. Idle time is left out. Enter shows a function's instructions, i its callers; "
+             "screens of 160 columns show the callers beside the table.",
     .number = 1,
     .scope = SCOPE_KEYS_FUNCTIONS,
+    .legend = true,
     .compares = true,
     .create = create,
     .destroy = destroy,

@@ -76,7 +76,7 @@ def cut():
     """stacks deeper than what is taken of them are told in the header and as a finding; D takes more of them"""
     with started(["--call-graph", "dwarf,64"]) as s:
         s.wait(r"stacks: dwarf 64 ")
-        s.wait(r"lost \d+  cut \d+%")
+        s.wait(r"lost \d+  truncated \d+%")
         s.send("8")
         s.wait(r"^ *\d+\.\d +[\d,]+ stacks +shape +shape/\d+ +the stack is deeper than ")
         select(s, r"D takes the most there is of each stack")
@@ -84,7 +84,7 @@ def cut():
         s.send("D")
         s.wait(r"stacks: dwarf 65528 ")
         s.send("x")
-        s.wait_not(r"cut \d+%")
+        s.wait_not(r"truncated \d+%")
         s.wait_not(r"^ *\d+\.\d +[\d,]+ stacks +shape ")
         s.send("1")
         s.wait(r"_start|__libc_start_main")
@@ -95,7 +95,7 @@ def pointers():
     finding = r"^ *\d+\.\d +[\d,]+ stacks +shape +shape/\d+ +code without frame pointers: nothing "
     with started(["--call-graph", "fp"], flags=("-fomit-frame-pointer",)) as s:
         s.wait(r"stacks: fp ")
-        s.wait(r"lost \d+  cut \d+%")
+        s.wait(r"lost \d+  truncated \d+%")
         s.send("8")
         s.wait(finding)
         select(s, r"^ ?D unwinds by tables instead")
@@ -103,7 +103,7 @@ def pointers():
         s.wait(r"stacks: auto ")
         s.wait(r"samples from now on are unwound by tables; x forgets the older ones")
         s.send("x")
-        s.wait_not(r"cut \d+%")
+        s.wait_not(r"truncated \d+%")
         s.wait_not(finding)
 
 
