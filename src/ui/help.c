@@ -99,7 +99,7 @@ static void add_notes(struct help *h, const struct app *a, int columns)
     if (!s->n_notes && !s->fatal[0])
         return;
     add(h, STYLE_NORMAL, "", "");
-    add(h, STYLE_DEGRADED, "", "What is less than it could be, and what mends it");
+    add(h, STYLE_DEGRADED, "", "What is less than it could be, and how to fix it");
     if (s->fatal[0])
         add_wrapped(h, STYLE_DEGRADED, s->fatal, columns);
     for (uint32_t i = 0; i < s->n_notes; i++) {
@@ -109,6 +109,16 @@ static void add_notes(struct help *h, const struct app *a, int columns)
         if (s->notes[i].mend[0])
             add_wrapped(h, STYLE_LABEL, mend, columns);
     }
+}
+
+static void add_legend(struct help *h)
+{
+    if (!term_colors())
+        return;
+    add(h, STYLE_NORMAL, "", "");
+    add(h, STYLE_NAME, "", "Colours of functions");
+    for (int i = 0; i < SYMBOL_CLASSES; i++)
+        add(h, app_class_style((enum symbol_class)i), "", symbol_class_names[i]);
 }
 
 static void add_messages(struct help *h, int columns)
@@ -137,6 +147,7 @@ static void build(struct help *h, const struct app *a)
     add_scope(h, a, SCOPE_KEYS_GLOBAL, columns);
     add_scope(h, a, SCOPE_KEYS_STRIP, columns);
     add_scope(h, a, SCOPE_KEYS_PICKER, columns);
+    add_legend(h);
     add_messages(h, columns);
     if (a->cfg->version) {
         add(h, STYLE_NORMAL, "", "");

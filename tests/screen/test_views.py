@@ -265,6 +265,46 @@ def fits_80x24():
         s.wait(r"context-switches")
 
 
+def callers_beside():
+    """a wide screen has the callers of the function at the cursor beside the table, and follows the cursor"""
+    with started(size=(200, 40)) as s:
+        whole_stacks(s)
+        s.wait(r"CALLERS of the function at the cursor")
+        s.wait(r"\[-\] hot_a")
+        s.send("/", "hot_c", "enter")
+        s.wait(r"\[-\] hot_c")
+        s.wait(r"path_two ← main")
+        s.resize(120, 40)
+        s.wait_not(r"CALLERS of")
+
+
+def chains():
+    """only callees are in the row of their caller, also without UTF-8; a search in the middle of a row ends the row there"""
+    for more, arrow in ((), "→"), (["--no-unicode"], ">"):
+        with started(list(more)) as s:
+            whole_stacks(s)
+            s.send("2")
+            s.wait(r"_start %s .*%s main" % (arrow, arrow))
+            s.send("/", "start_call", "enter")
+            s.wait(r"start_call_main(  \S+)?$")
+            s.send("esc")
+            s.send("right")
+            s.wait(r"\[[-+]\] main")
+
+
+def tabs_and_notes():
+    """all tabs have names at 80 columns; what is so on this machine is a note, not a degradation; the legend names the classes"""
+    with started(size=(80, 24)) as s:
+        s.wait(r"1 Functions|1 Funcs +2 Calls 3 Flame 4 Counts 5 Code 6 Doctor 7 Time")
+        assert not re.search(r"DEGRADED no hardware counters", s.text()), s.text()
+        if s.find(r"cpu-clock"):
+            s.wait(r"^(NOTE|DEGRADED) .*(counters|cycles)")
+        s.resize(120, 40)
+        s.send("3")
+        s.wait(r"^selected: ")
+        s.wait(r"\buser\b")
+
+
 def terminals():
     """linux, vt100, xterm, tmux and screen work; an unknown TERM is a message"""
     for term in ("linux", "vt100", "xterm", "xterm-256color", "tmux-256color", "screen"):
@@ -311,5 +351,5 @@ def themes():
 
 
 run(first_data, all_views, expansion_stays, groups, search_and_filter, search_goes_round, freeze, zooms, pickers, switches, frozen_without_the_event, clears,
-    arrows_of_both_modes, help_lists_keys, sizes, fits_80x24, terminals, strangers, plain,
+    arrows_of_both_modes, help_lists_keys, sizes, fits_80x24, callers_beside, chains, tabs_and_notes, terminals, strangers, plain,
     themes)
