@@ -15,6 +15,7 @@
 #include "perf/open.h"
 #include "perf/targets.h"
 #include "session/counters.h"
+#include "session/machine_load.h"
 
 static volatile sig_atomic_t stop_signal;
 static sigset_t while_asleep;
@@ -114,7 +115,16 @@ static void print_parts(const struct counters *c, struct buf *out)
         print_part(c, &c->parts[i], out);
 }
 
-static bool print_frame(const struct counters *c, const struct scope *scope, struct error *e)
+static void print_load(const struct machine_load *l, struct buf *out)
+{
+    char text[192];
+    for (unsigned i = 0; i < MACHINE_LOAD_LINES; i++) {
+        machine_load_text(l, i, text, sizeof text);
+        buf_printf(out, "%s\n", text);
+    }
+}
+
+static bool print_frame(const struct counters *c, const struct machine_load *l, const struct scope *scope, struct error *e)
 {
     struct buf out = { 0 };
     struct tm tm;
@@ -123,6 +133,7 @@ static bool print_frame(const struct counters *c, const struct scope *scope, str
     strftime(when, sizeof when, "%F %T", localtime_r(&now, &tm));
     scope_describe(scope, whom, sizeof whom);
     buf_printf(&out, "flametop counters  %s  %s  %.3f s\n", when, whom, (double)count_interval_ns(c->set) / NS_PER_SEC);
+    print_load(l, &out);
     if (count_scope_note(c->set))
         buf_printf(&out, "%s\n", count_scope_note(c->set));
     buf_printf(&out, "%-26s %18s %16s %5s  %s\n", "EVENT", "COUNT", "COUNT/s", "RUN%", "METRIC");
@@ -143,12 +154,15 @@ static bool count(struct counters *c, const struct options *o, struct error *e)
     uint64_t start = clock_now_ns(), delay = (uint64_t)((o->ui.delay_s > 0 ? o->ui.delay_s : 1) * NS_PER_SEC), next = start;
     uint64_t end = o->duration_s > 0 ? start + (uint64_t)(o->duration_s * NS_PER_SEC) : UINT64_MAX;
     bool ok = true, last = false;
+    struct machine_load load = { 0 };
+    machine_load_read(&load);
     targets_init(&targets, &o->session.scope, false);
     for (uint64_t i = 0; ok && !last && (!o->iterations || i < o->iterations); i++) {
         next = next + delay < end ? next + delay : end;
         sleep_until(next);
         last = stop_signal || clock_now_ns() >= end || !targets_alive(&targets);
-        ok = counters_read(c, e) && (!c->counted || print_frame(c, &o->session.scope, e));
+        machine_load_read(&load);
+        ok = counters_read(c, e) && (!c->counted || print_frame(c, &load, &o->session.scope, e));
     }
     targets_done(&targets);
     return ok;

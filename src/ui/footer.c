@@ -20,7 +20,7 @@
 
 static bool is_narrowed(const struct app *a)
 {
-    return a->query.n_zooms || a->query.to_ns || a->query.filter[0] || a->search[0];
+    return a->query.n_zooms || a->query.to_ns || a->query.filter[0] || a->search[0] || steps_newest_is(a, STEP_INSIDE);
 }
 
 /* Closer together, with brief titles, and without titles but for the active one, as the room gets less. */

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "session/counters.h"
+#include "session/machine_load.h"
 #include "ui/app.h"
 #include "ui/counters_draw.h"
 #include "ui/list.h"
@@ -14,6 +15,7 @@
 
 #define SHORTEST_NS (100 * NS_PER_MS) /* an interval of less says more of the moment than of the machine */
 #define DETAIL_MAX  3
+#define LOAD_ROWS   14 /* a view of fewer rows has no lines for the load of the machine */
 
 struct counters_view {
     struct counters counters;
@@ -22,6 +24,7 @@ struct counters_view {
     uint64_t read_ns;
     bool parts;
     struct list list; /* through both tables */
+    struct machine_load load;
 };
 
 static void *counters_create(struct app *a)
@@ -78,6 +81,7 @@ static void open_for(struct counters_view *v, struct app *a)
     snprintf(v->opened_for, sizeof v->opened_for, "%s", wanted);
     counters_open(&v->counters, session_running_scope(a->session), &v->why_not);
     v->read_ns = clock_now_ns();
+    machine_load_read(&v->load);
 }
 
 static void counters_update(void *state, struct app *a)
@@ -89,6 +93,7 @@ static void counters_update(void *state, struct app *a)
     uint64_t now = clock_now_ns();
     if (v->counters.set && now - v->read_ns >= SHORTEST_NS) {
         v->read_ns = now;
+        machine_load_read(&v->load);
         if (!counters_read(&v->counters, &v->why_not))
             counters_stop(&v->counters);
     }
@@ -113,10 +118,24 @@ static void draw_nothing(const struct counters_view *v, const struct app *a, str
     (void)draw_wrapped(in, 0, STYLE_DIM, text);
 }
 
-static void draw(void *state, struct app *a, struct area area)
+/* Returns the lines drawn: on low screens the tables need them more. */
+static int draw_load(const struct machine_load *l, struct area area)
+{
+    char text[192];
+    int lines = area.rows >= LOAD_ROWS ? MACHINE_LOAD_LINES : 0;
+    for (int i = 0; i < lines; i++) {
+        machine_load_text(l, (unsigned)i, text, sizeof text);
+        draw_elided(area, i, 0, area.cols, STYLE_NORMAL, text, false);
+    }
+    return lines;
+}
+
+static void draw(void *state, struct app *a, struct area screen)
 {
     struct counters_view *v = state;
     char key[16];
+    bool live = !a->status.file && !a->held && (!a->status.frozen || v->counters.counted);
+    struct area area = area_sub(screen, live ? draw_load(&v->load, screen) : 0, 0, -1, -1);
     if (a->status.file || !v->counters.set || (a->status.frozen && !v->counters.counted)) {
         draw_nothing(v, a, area);
         return;
@@ -195,7 +214,10 @@ const struct view_ops view_counters_ops = {
     .intro = "What perf stat -a -d prints, for the present scope: events per second since the last redraw. "
              "RUN% is the "
              "share of the time for which an event had a hardware counter; counts are scaled up by it. What the row under "
-             "the cursor says of itself stands below the table. The lower table divides the sum.",
+             "the cursor says of itself is below the table. The lower table divides the sum. Above both: load average of 1, 5 and 15 "
+             "minutes, tasks that run or could run, tasks that wait for a disk or the like (blocked), the share of time that "
+             "the host gave to others (steal); pressure: the share of the last 10 s in which some tasks, or all, waited for a "
+             "CPU, memory or a disk.",
     .number = 4,
     .scope = SCOPE_KEYS_COUNTERS,
     .without = { ACTION_SEARCH, ACTION_FILTER, ACTION_SORT, ACTION_GROUP_MENU, ACTION_CALLERS,

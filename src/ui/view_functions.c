@@ -353,9 +353,8 @@ const struct view_ops view_functions_ops = {
     .name = "functions",
     .title = "Functions",
     .brief = "Funcs",
-    .intro = "Where the time goes: SELF% is the share of samples taken in a function itself, TOTAL% the share taken in it "
-             "or in what it called. Idle time is left out. Enter shows a function's instructions, i its callers; "
-             "screens of 160 columns show the callers beside the table.",
+    .intro = "SELF% is the share of samples taken in a function itself, TOTAL% the share taken in it or in what it called. "
+             "Idle time is left out. Enter shows a function's instructions, i its callers (beside the table on 160 columns).",
     .number = 1,
     .scope = SCOPE_KEYS_FUNCTIONS,
     .legend = true,

@@ -237,17 +237,18 @@ def cgroups():
             with open(folder + "/cgroup.procs", "w") as f:
                 f.write(str(loads[-1].pid))
         chosen = ",".join("/" + name for name in names)
-        with Screen(["-F", "199", "-G", chosen], size=(80, 24)) as s:
+        with Screen(["-F", "199", "-G", chosen], size=(140, 24)) as s:
             s.wait(r"^flametop .*scope: 2 cgroups .*LIVE")
             s.wait(r"by cgroups side by side")
+            s.resize(80, 24)
             s.wait(r"SELF% +TOTAL% +aa-\S+ +bb-\S+ +MODULE +FUNCTION")
             s.wait(r"^ *(\d*[1-9]\.\d|\d+\.[1-9]) +\d+\.\d +\1 +0\.0 +shape +hot_a$")
             s.wait(r"^ *(\d*[1-9]\.\d|\d+\.[1-9]) +\d+\.\d +0\.0 +\1 +divide +divide$")
             s.send("b")
-            s.wait(r"by cgroup, self first")
             s.wait(r"\d+\.\d .*%s" % names[0])
             s.wait(r"\d+\.\d .*%s/below" % names[1])
             s.resize(140, 24)
+            s.wait(r"by cgroup, self first")
             s.send("2")
             s.wait(r"CALLEES")
             s.wait(r"\] +/%s" % names[0])
