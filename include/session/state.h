@@ -154,6 +154,7 @@ struct session_event {
     uint64_t freq_hz, period;
     uint64_t seen_hz;            /* of a period: what auto had to find out, 0: nothing */
     uint64_t lost;               /* of its samples, as far as records tell */
+    uint64_t since_ns;           /* it was sampled first; 0: not yet, or of a file */
 };
 
 #define WORLD_BYTES   (UINT64_C(64) << 20) /* all mappings of processes that a file tells of, and so often its size */

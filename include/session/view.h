@@ -85,6 +85,7 @@ struct view {
     uint32_t n_groups;
     uint32_t n_chosen; /* with VIEW_GROUP_CGROUP_SYMBOL groups[1 .. n_chosen] are those measured, in their order, empty or not */
     bool weight_is_time;        /* weights are nanoseconds */
+    uint64_t span_ns;           /* of the range, as far as the event was sampled in it: what rates are of */
     struct view_beside beside[BESIDE_KINDS]; /* of result.beside */
     uint64_t idle_samples, idle_weight; /* left out (or, with show_idle, counted in) */
     uint64_t all_samples;       /* with idle, before zooms */

@@ -25,6 +25,7 @@ struct view_ops {
     bool over_time; /* it needs app->times */
     bool compares; /* it shows app->difference */
     bool legend;  /* names of functions have the colours of their classes: the line of tabs explains them where it has room */
+    bool explains; /* what it describes is needed to read it (a scale): below 120 columns it has the room of the other tabs' titles */
     bool by_comm; /* where rows would be by symbol, it is asked by comm and symbol: trees start with a comm */
 
     void *(*create)(struct app *a);

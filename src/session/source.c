@@ -168,6 +168,9 @@ static void source_adopt(struct session *s, struct live *live, const struct wish
     s->n_sources++;
     live_wake_by(live, s->wake_fd);
     adopt_events(s, live, w);
+    for (uint32_t i = 0; i < w->n; i++)
+        if (!s->events[s->live_event + i].since_ns)
+            s->events[s->live_event + i].since_ns = clock_now_ns();
     s->running_callchain = running->callchain;
     s->running_stack_bytes = running->stack_bytes;
     scope_done(&s->running_scope);

@@ -156,6 +156,16 @@ static void view_start(struct view *v)
     view_add_group(v, 0, 0, "all");
 }
 
+/* The time of the range in which the event was sampled, and whose samples have come. */
+static uint64_t span_of(const struct session *s, const struct query *scan)
+{
+    uint64_t from = s->file ? s->file_first_ns : s->n_events ? s->events[s->current_event].since_ns : 0;
+    uint64_t to = s->file ? s->file_last_ns : s->drained_ns;
+    from = scan->from_ns > from ? scan->from_ns : from;
+    to = scan->to_ns && scan->to_ns < to ? scan->to_ns : to;
+    return to > from ? to - from : 0;
+}
+
 static void view_scan(struct session *s, const struct view_query *q, struct view *v, struct session_samples *samples)
 {
     struct view_memory *m = v->memory;
@@ -176,6 +186,7 @@ static void view_scan(struct session *s, const struct view_query *q, struct view
     if (samples)
         samples_take(samples, s, &scan);
     view_hold_modules(s, v);
+    v->span_ns = span_of(s, &scan);
     v->weight_is_time = s->n_events && event_is_clock(&s->events[s->current_event].event);
 }
 

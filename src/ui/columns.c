@@ -28,7 +28,11 @@ bool column_find(const char *name, enum column *c, struct error *e)
     error_set(e, ERROR_ARGUMENT, "unknown column \"%s\"", safe);
     if (near >= 0)
         return error_hint(e, "did you mean \"%s\"?", names[near]);
-    return error_hint(e, "there are self, total, self-change, total-change, samples, trend, ipc, cache-miss, branch-miss, other1, other2, other3, other4, comm, module, function, cgroup1 to cgroup8");
+    struct buf all = { 0 };
+    columns_shown(0, &all);
+    error_hint(e, "there are %s,cgroup1 to cgroup8", buf_str(&all));
+    buf_done(&all);
+    return false;
 }
 
 uint32_t columns_hidden_but(const char *list)
@@ -59,7 +63,11 @@ bool columns_parse(const char *list, enum column *columns, uint32_t *n, struct e
             return false;
         (*n)++;
     }
-    return *n ||
-           error_set(e, ERROR_ARGUMENT,
-                     "no column was given; there are self, total, self-change, total-change, samples, trend, ipc, cache-miss, branch-miss, other1, other2, other3, other4, comm, module, function, cgroup1 to cgroup8");
+    if (*n)
+        return true;
+    struct buf all = { 0 };
+    columns_shown(0, &all);
+    error_set(e, ERROR_ARGUMENT, "no column was given; there are %s,cgroup1 to cgroup8", buf_str(&all));
+    buf_done(&all);
+    return false;
 }

@@ -28,8 +28,9 @@ static void tab_text(const struct app *a, int cols, uint32_t view, char *dst, si
 {
     bool narrowed = is_narrowed(a) || a->query.mode != VIEW_MODE_ALL, active = view == a->view;
     const struct view_ops *ops = a->views[view];
+    int least = a->views[a->view]->explains ? TITLES_COLS : narrowed ? NARROWED_COLS : BRIEF_COLS;
     const char *title = ops->brief && cols < TITLES_COLS ? ops->brief : ops->title;
-    if (active || cols >= (narrowed ? NARROWED_COLS : BRIEF_COLS))
+    if (active || cols >= least)
         (void)snprintf(dst, cap, " %u %s%s", ops->number, title, active || cols >= SPACIOUS_COLS ? " " : "");
     else
         (void)snprintf(dst, cap, " %u", ops->number);

@@ -30,6 +30,10 @@ bool table_columns_has(const struct app *a, const struct table_rows *t, enum col
         return beside_of(a, c)->title[0];
     if (c == COLUMN_SELF_CHANGE || c == COLUMN_TOTAL_CHANGE)
         return a->difference && (c == COLUMN_SELF_CHANGE || !groups);
+    if (c == COLUMN_RATE)
+        return groups || !a->answer.weight_is_time;
+    if (c == COLUMN_PID)
+        return a->query.group == VIEW_GROUP_PROCESS || a->query.group == VIEW_GROUP_THREAD;
     if (c == COLUMN_COMM)
         return a->query.group == VIEW_GROUP_COMM_SYMBOL;
     if (c == COLUMN_MODULE && (groups || a->query.group == VIEW_GROUP_MODULE))
@@ -43,6 +47,8 @@ static bool column_shows(const struct app *a, const struct table_rows *t, enum c
         return false;
     if (screen_cols < NARROW_COLS && (c == COLUMN_TREND ? a->answer.result.besides || t->n_parts : c == COLUMN_SAMPLES && t->n_parts))
         return false; /* gives way to what is asked for by a group, or to cgroups */
+    if (c == COLUMN_RATE && screen_cols < NARROW_COLS && !view_group_is_whole(a->query.group))
+        return false;
     return table_columns_has(a, t, c) && screen_cols >= column_table[c].min_cols;
 }
 
@@ -137,7 +143,7 @@ bool table_columns_at(const struct table_columns *l, int col, enum column *c)
 
 static bool is_number(enum column c)
 {
-    return c <= COLUMN_SAMPLES || column_is_beside(c) || column_is_cgroup(c);
+    return c <= COLUMN_SAMPLES || c == COLUMN_PID || column_is_beside(c) || column_is_cgroup(c);
 }
 
 const char *table_columns_title(const struct app *a, const struct table_rows *t, enum column c, char dst[32])
@@ -146,6 +152,10 @@ const char *table_columns_title(const struct app *a, const struct table_rows *t,
         return table_columns_has(a, t, c) ? part_name(t, c - COLUMN_CGROUP_1) : column_table[c].title;
     if (column_is_beside(c) && beside_of(a, c)->title[0])
         return beside_of(a, c)->title;
+    if (c == COLUMN_RATE)
+        return a->answer.weight_is_time ? "%CPU" : "PER SEC";
+    if (c == COLUMN_PID)
+        return a->query.group == VIEW_GROUP_THREAD ? "TID" : "PID";
     if (c != COLUMN_FUNCTION || a->query.group == VIEW_GROUP_SYMBOL || view_group_splits(a->query.group))
         return column_table[c].title;
     const char *title = group_title(a->query.group);
@@ -194,6 +204,17 @@ static void draw_share(const struct table_row *r, struct area area, int row, int
 static void draw_part(struct area area, int row, int at, int width, uint32_t tenths)
 {
     draw_tenths(area, row, at, width, tenths, tenths ? app_share_style(tenths / 10.0) : STYLE_DIM);
+}
+
+static void draw_rate(const struct table_rows *t, const struct table_row *r, struct area area, int row, int at, int width)
+{
+    double rate = table_row_rate(t, r);
+    char text[32] = "-";
+    if (!isnan(rate) && t->answer->weight_is_time)
+        (void)snprintf(text, sizeof text, "%.1f", 100 * rate);
+    else if (!isnan(rate))
+        text_si(text, sizeof text, rate);
+    draw_right(area, row, at, width, isnan(rate) || table_row_is_few(r) ? STYLE_DIM : STYLE_NORMAL, text);
 }
 
 static void draw_change(const struct table_row *r, int32_t hundredths, struct area area, int row, int at, int width)
@@ -254,6 +275,13 @@ void table_columns_draw_row(const struct table_columns *l, const struct app *a, 
             break;
         case COLUMN_TOTAL_CHANGE:
             draw_change(r, r->total_change, area, row, at, width);
+            break;
+        case COLUMN_RATE:
+            draw_rate(t, r, area, row, at, width);
+            break;
+        case COLUMN_PID:
+            (void)snprintf(text, sizeof text, "%u", table_row_pid(t, r));
+            draw_right(area, row, at, width, STYLE_NORMAL, r->gone ? "" : text);
             break;
         case COLUMN_SAMPLES:
             draw_right(area, row, at, width, table_row_is_few(r) ? STYLE_DIM : STYLE_NORMAL,

@@ -87,8 +87,12 @@ static int compare_column(const struct table_rows *t, enum column c, const struc
         return compare_numbers((uint64_t)abs(x->self_change), (uint64_t)abs(y->self_change));
     case COLUMN_TOTAL_CHANGE:
         return compare_numbers((uint64_t)abs(x->total_change), (uint64_t)abs(y->total_change));
+    case COLUMN_RATE:
+        return compare_numbers(x->self, y->self);
     case COLUMN_SAMPLES:
         return compare_numbers(x->count, y->count);
+    case COLUMN_PID:
+        return -compare_numbers(table_row_pid(t, x), table_row_pid(t, y)); /* the oldest first, mostly */
     case COLUMN_TREND:
         return compare_numbers(table_row_newest(t, x), table_row_newest(t, y));
     case COLUMN_COMM:

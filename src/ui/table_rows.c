@@ -4,9 +4,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "ui/table_before.h"
 #include "ui/table_order.h"
+
+#define RATE_LEAST_NS (NS_PER_SEC / 2) /* rates of less time say little */
 
 const char *table_row_group(const struct table_rows *t, const struct table_row *r)
 {
@@ -64,6 +67,20 @@ static uint32_t tenths_of(uint64_t weight, uint64_t all)
 uint32_t table_row_part(const struct table_rows *t, const struct table_row *r, uint32_t part)
 {
     return r->gone ? 0 : tenths_of(t->part_sums[(size_t)r->counts * TABLE_PARTS + part], t->answer->result.weight);
+}
+
+double table_row_rate(const struct table_rows *t, const struct table_row *r)
+{
+    uint64_t span = t->answer->span_ns;
+    if (r->gone || span < RATE_LEAST_NS)
+        return NAN;
+    return (double)r->self / (double)span * (t->answer->weight_is_time ? 1 : (double)NS_PER_SEC);
+}
+
+uint32_t table_row_pid(const struct table_rows *t, const struct table_row *r)
+{
+    bool has = t->by == VIEW_GROUP_PROCESS || t->by == VIEW_GROUP_THREAD;
+    return has && !r->gone && r->group < t->answer->n_groups ? (uint32_t)t->answer->groups[r->group].number : 0;
 }
 
 /* NULL: there are none. */

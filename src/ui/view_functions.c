@@ -226,7 +226,7 @@ static unsigned menu_sort(struct table *t, struct app *a)
     uint32_t n = 0, now = 0;
     for (int i = 0; i < COLUMN_COUNT; i++) {
         enum column c = (enum column)i;
-        bool special = column_is_beside(c) || column_is_cgroup(c);
+        bool special = column_is_beside(c) || column_is_cgroup(c) || c == COLUMN_RATE || c == COLUMN_PID;
         bool maybe = special || c == COLUMN_SELF_CHANGE || c == COLUMN_TOTAL_CHANGE;
         if (maybe && !table_columns_has(a, &t->rows, c))
             continue;

@@ -158,6 +158,7 @@ const struct view_ops view_time_ops = {
              "the stack that most of its time went to.",
     .number = 7,
     .scope = SCOPE_KEYS_TIME,
+    .explains = true,
     .without = { ACTION_SEARCH, ACTION_SORT, ACTION_GROUP_MENU, ACTION_CALLERS },
     .over_time = true,
     .create = time_create,

@@ -75,7 +75,7 @@ def whole_lines():
         s.wait(r"SELF%")
         s.send("f2")
         s.wait(r"Column IPC")
-        for _ in range(12):
+        for _ in range(13):
             s.send("down")
         s.wait(r"instructions per cycle in itself; - for too few.*\n.*where counters were shared")
         s.send("esc")

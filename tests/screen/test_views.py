@@ -10,13 +10,13 @@ from ptyscreen import SLOW, Screen, Skip, run
 load = None
 
 
-def started(args=(), size=(120, 40), **more):
+def started(args=(), size=(120, 40), first="hot_a", **more):
     m.need_events()
     global load
     if not load:
         load = m.start(m.build("shape"), "36000")
     s = Screen(["-F", "199", "-p", str(load.pid), *args], size=size, **more)
-    s.wait(r"^ *\d+\.\d+ .*hot_a")
+    s.wait(r"^ *\d+\.\d+ .*" + first)
     return s
 
 
@@ -265,6 +265,28 @@ def fits_80x24():
         s.wait(r"context-switches")
 
 
+def run_ns(pid):
+    """the CPU time of a process of one thread, in ns"""
+    with open("/proc/%d/schedstat" % pid) as file:
+        return int(file.read().split()[0])
+
+
+def rates():
+    """processes have a PID and their CPU in percent, as the scheduler counts it; events that measure no time a rate"""
+    with started(["--group-by", "process"], first=r"shape") as s:
+        began, ran = time.monotonic(), run_ns(load.pid)
+        s.wait(r"SELF% +%CPU +SAMPLES TREND +PID PROCESS")
+        s.pump(6)
+        wanted = 100 * (run_ns(load.pid) - ran) / 1e9 / (time.monotonic() - began)
+        shown = r"^ *[\d.]+ +([\d.]+) +[\d,]+ .* %d shape/%d" % (load.pid, load.pid)
+        s.until(lambda: abs(float(re.search(shown, s.text(), re.M).group(1)) - wanted) < 20, "%CPU was never " + str(wanted))
+    faults = m.start(m.build("faults"), "36000")
+    with Screen(["-e", "page-faults", "-p", str(faults.pid)], size=(120, 40)) as s:
+        s.wait(r"SELF% +TOTAL% +PER SEC +SAMPLES")
+        s.wait(r"^ *[\d.]+ +[\d.]+ +[\d.]+( [KMG])? +[\d,]+ ")
+    m.stop(faults)
+
+
 def callers_beside():
     """a wide screen has the callers of the function at the cursor beside the table, and follows the cursor"""
     with started(size=(200, 40)) as s:
@@ -351,5 +373,5 @@ def themes():
 
 
 run(first_data, all_views, expansion_stays, groups, search_and_filter, search_goes_round, freeze, zooms, pickers, switches, frozen_without_the_event, clears,
-    arrows_of_both_modes, help_lists_keys, sizes, fits_80x24, callers_beside, chains, tabs_and_notes, terminals, strangers, plain,
+    arrows_of_both_modes, help_lists_keys, sizes, fits_80x24, rates, callers_beside, chains, tabs_and_notes, terminals, strangers, plain,
     themes)

@@ -8,8 +8,10 @@
 
 #include <stdlib.h>
 
+#include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "ui/table_rows.h"
 
@@ -124,6 +126,19 @@ static void a_row_that_reads_more_goes_up_and_only_one_makes_room(void **state)
     assert_order(w, "abcdef");
     answer(w, (const uint32_t[]){ 640, 540, 530, 525, 560, 515 }, 100000, false);
     assert_order(w, "aecdbf");
+}
+
+static void a_rate_is_of_the_time_in_which_the_event_was_sampled(void **state)
+{
+    struct world *w = *state;
+    w->view.span_ns = 4 * NS_PER_SEC;
+    answer(w, (const uint32_t[GROUPS]){ 1000, 10 }, 1010, true);
+    assert_true(table_row_rate(&w->t, w->t.rows[0]) == 250); /* events per second */
+    w->view.weight_is_time = true;
+    assert_true(table_row_rate(&w->t, w->t.rows[0]) == 1000.0 / (4.0 * NS_PER_SEC)); /* CPUs */
+    w->view.span_ns = NS_PER_SEC / 10;
+    assert_true(isnan(table_row_rate(&w->t, w->t.rows[0]))); /* too short */
+    w->view.weight_is_time = false;
 }
 
 static void what_is_shown_is_always_in_order(void **state)
@@ -387,6 +402,7 @@ int main(void)
         TEST(rows_of_the_same_share_move_when_their_samples_have_another_magnitude),
         TEST(a_row_that_reads_more_goes_up_and_only_one_makes_room),
         TEST(what_is_shown_is_always_in_order),
+        TEST(a_rate_is_of_the_time_in_which_the_event_was_sampled),
         TEST(rows_sort_by_what_other_events_count_and_those_without_stand_last),
         TEST(cgroups_that_were_chosen_have_their_columns_in_their_order),
         TEST(the_heaviest_cgroups_have_columns_and_keep_them),
