@@ -11,7 +11,6 @@
 #define SPACIOUS_COLS  140
 #define TITLES_COLS    120
 #define BRIEF_COLS     76
-#define NARROWED_COLS  100 /* with what narrows the samples beside the tabs */
 #define MESSAGE_ROWS   5
 #define DESCRIBE_LEAST 16
 #define LABEL_COLS     6
@@ -28,7 +27,7 @@ static void tab_text(const struct app *a, int cols, uint32_t view, char *dst, si
 {
     bool narrowed = is_narrowed(a) || a->query.mode != VIEW_MODE_ALL, active = view == a->view;
     const struct view_ops *ops = a->views[view];
-    int least = a->views[a->view]->explains ? TITLES_COLS : narrowed ? NARROWED_COLS : BRIEF_COLS;
+    int least = a->views[a->view]->explains || narrowed ? TITLES_COLS : BRIEF_COLS;
     const char *title = ops->brief && cols < TITLES_COLS ? ops->brief : ops->title;
     if (active || cols >= least)
         (void)snprintf(dst, cap, " %u %s%s", ops->number, title, active || cols >= SPACIOUS_COLS ? " " : "");

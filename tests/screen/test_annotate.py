@@ -278,7 +278,7 @@ def entered():
         s.wait(r"^leaf \(divide\) +[\d,]+ samples: ")
         s.send("i")
         s.wait(r"CALLERS of leaf")
-        s.wait(r"[\]─] main")
+        s.wait(r"[\]─] (main|divide)")
         s.send("end", "enter", "esc")
         s.wait(r"^leaf \(divide\) +[\d,]+ samples: ")
         s.send("esc")

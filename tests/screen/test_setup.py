@@ -37,7 +37,7 @@ def saves():
             s.wait(r"Redraw every +< 2 s >")
             s.send("down", "right")
             s.wait(r"Time window +< 5min >")
-            s.send("down", "down", "down", "down", "down", "down", "down", "down", " ")
+            s.send("down", "down", "down", "down", "down", "down", "down", "down", "down", " ")
             s.wait(r"Column SAMPLES +\[ \]")
             s.send("w")
             s.wait(r"saved in .*flametop/config")
@@ -45,7 +45,7 @@ def saves():
         path = os.path.join(home, "flametop", "config")
         assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
         text = config(home)
-        for line in ("[options]", "delay = 2", "window = 300", "theme = default", "columns = self,total,self-change,total-change,trend,ipc,cache-miss,branch-miss,other1,other2,other3,other4,comm,module,function"):
+        for line in ("[options]", "delay = 2", "window = 300", "theme = default", "columns = self,total,self-change,total-change,rate,trend,ipc,cache-miss,branch-miss,other1,other2,other3,other4,pid,comm,module,function"):
             assert line in text.split("\n"), text
         with started(home) as s:
             s.wait(r"Redraw every +< 2 s >")
