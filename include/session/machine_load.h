@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How much work the machine has, and how long tasks wait for what it has too little of: load average, run queue, steal time,
- * pressure. Sources: /proc/loadavg and /proc/stat (proc(5)), /proc/pressure (Documentation/accounting/psi.rst). */
+/* How much work the machine has, and how long tasks wait for what it has too little of: load average, run
+ * queue, steal time, pressure. Sources: /proc/loadavg and /proc/stat (proc(5)), /proc/pressure
+ * (Documentation/accounting/psi.rst). */
 #ifndef FLAMETOP_SESSION_MACHINE_LOAD_H
 #define FLAMETOP_SESSION_MACHINE_LOAD_H
 

@@ -25,7 +25,8 @@ enum glyph {
 const char *glyph_text(enum glyph g, bool glyphs);
 /* One column per value, 0 to 8 eighths of a line. */
 void bar_eighths(char *dst, size_t cap, const uint32_t *eighths, size_t n, bool glyphs);
-/* One column per value, the first 512 of them: 7 eighths of a line are max (0: the largest value); any value above 0 shows. */
+/* One column per value, the first 512 of them: 7 eighths of a line are max (0: the largest value); any
+ * value above 0 shows. */
 void bar_spark(char *dst, size_t cap, const uint32_t *values, size_t n, uint32_t max, bool glyphs);
 /* The last (or averaged, when there are more values than columns) `cols` columns of n values. */
 void bar_spark_fit(char *dst, size_t cap, const uint32_t *values, size_t n, size_t cols, bool glyphs);

@@ -14,7 +14,8 @@ struct callers_pane { /* zero-initialised: of no function */
     bool stale;        /* the answer is new since */
 };
 void callers_pane_update(struct callers_pane *p); /* the answer is new */
-/* Draws who calls the function (0: of no function: only the title), and who calls those, down to a twentieth of its samples. */
+/* Draws who calls the function (0: of no function: only the title), and who calls those, down to a
+ * twentieth of its samples. */
 void callers_pane_draw(struct callers_pane *p, const struct app *a, uint32_t func, struct area area);
 void callers_pane_done(struct callers_pane *p);
 

@@ -79,7 +79,8 @@ void table_rows_done(struct table_rows *t);
 void table_row_trend(struct table_rows *t, const struct table_row *r, uint32_t dst[QUERY_TREND]); /* as it is drawn */
 uint32_t table_row_newest(const struct table_rows *t, const struct table_row *r); /* samples in the eighth that is running */
 uint32_t table_row_part(const struct table_rows *t, const struct table_row *r, uint32_t part); /* of self_tenths */
-/* Weight in the function itself per second: where weights are time, CPUs. NAN: too short a time, or the row is gone. */
+/* Weight in the function itself per second: where weights are time, CPUs. NAN: too short a time, or the
+ * row is gone. */
 double table_row_rate(const struct table_rows *t, const struct table_row *r);
 uint32_t table_row_pid(const struct table_rows *t, const struct table_row *r); /* of processes and threads; 0: none */
 /* Of another event of the group; NAN: none. */

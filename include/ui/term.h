@@ -83,8 +83,8 @@ void term_redraw_all(void); /* the next frame is sent whole (^L) */
 int term_text(int y, int x, int cols, enum style style, const char *text);
 void term_fill(int y, int x, int cols, enum style style, char ch); /* ASCII ch */
 void term_restyle(int y, int x, int cols, enum style style);       /* of what is there already */
-/* Shade `which` of a style, to be used in its place: its background a little lighter or darker (theme_color.h). With
- * fewer than 256 colours the style itself. */
+/* Shade `which` of a style, to be used in its place: its background a little lighter or darker
+ * (theme_color.h). With fewer than 256 colours the style itself. */
 enum style term_shade(enum style style, uint32_t which);
 bool term_halves(void); /* term_half() has two colours */
 /* A cell whose left half has the background of one style and whose right half that of another. */

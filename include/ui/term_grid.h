@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A cell is a character and, from this bit on, its style or paint (term_paint.h); the right half of a wide one is 0. */
+/* A cell is a character and, from this bit on, its style or paint (term_paint.h); the right half of a wide
+ * one is 0. */
 #define TERM_GRID_STYLE 21
 
 struct term_grid {         /* zero-initialised at first */

@@ -14,9 +14,10 @@
 int32_t theme_color_256(int32_t c);   /* the nearest of the 256 colours; -1 stays */
 int32_t theme_color_8(int32_t c);     /* the nearest of the 8 colours; -1 stays */
 int32_t theme_color_direct(int32_t c); /* THEME_RGB, from 8 on; what is less stays */
-/* Shade `which` (any number, modulo the shades that there are) of a colour: a little lighter, darker, more or less saturated,
- * with the same hue within 6 degrees, so that two shades of two different hues are not confused. Shade 0 is the colour itself.
- * A colour of the terminal's own has one shade, as nothing says what it looks like. direct: the result may be RGB. */
+/* Shade `which` (any number, modulo the shades that there are) of a colour: a little lighter, darker, more
+ * or less saturated, with the same hue within 6 degrees, so that two shades of two different hues are not
+ * confused. Shade 0 is the colour itself. A colour of the terminal's own has one shade, as nothing says
+ * what it looks like. direct: the result may be RGB. */
 int32_t theme_color_shade(int32_t c, uint32_t which, bool direct);
 
 #endif

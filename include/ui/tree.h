@@ -21,7 +21,8 @@ struct tree_model {
     uint32_t (*hot_child)(const void *ctx, uint32_t node, uint32_t start);
     /* The only child of a node is listed in the node's own row. NULL: never. */
     bool (*chained)(const void *ctx, uint32_t node, uint32_t child);
-    /* A node and its siblings behind it are listed as one row, a rest, until that row is opened. NULL: none. */
+    /* A node and its siblings behind it are listed as one row, a rest, until that row is opened. NULL:
+     * none. */
     bool (*small)(const void *ctx, uint32_t node);
 };
 

@@ -65,8 +65,8 @@ static uint32_t next_in(const struct callgraph *g, uint32_t node, bool towards_l
     return towards_last ? callgraph_node(g, node)->first_child : callgraph_node(g, node)->parent;
 }
 
-/* How far names have room from one end of a chain on, with an ellipsis for the others: callees are named from the last one
- * back, callers from the first one on. */
+/* How far names have room from one end of a chain on, with an ellipsis for the others: callees are named
+ * from the last one back, callers from the first one on. */
 static uint32_t fitting(const struct callgraph *g, uint32_t from, uint32_t to, int room)
 {
     bool towards_last = g->order == CALLGRAPH_CALLERS;
@@ -86,8 +86,8 @@ static int draw_arrow(const struct callgraph *g, struct area area, int line, int
     return draw_printf(area, line, col, STYLE_DIM, " %s ", glyph(g->order == CALLGRAPH_CALLERS ? GLYPH_FROM : GLYPH_TO));
 }
 
-/* "main → run → work", or of callers "work ← run ← main"; where there is no room for all, the functions next to the root are
- * left out. Returns the column behind it. */
+/* "main → run → work", or of callers "work ← run ← main"; where there is no room for all, the functions
+ * next to the root are left out. Returns the column behind it. */
 static int draw_chain(const struct callgraph *g, const struct tree_row *row, const char *search, struct area area, int line,
                       int col)
 {

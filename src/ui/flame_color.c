@@ -56,7 +56,8 @@ bool flame_rate_of(const struct flame_model *m, const struct view_beside *b, uin
     return beside_value(b, sums, n->total_weight, n->total_count, value);
 }
 
-/* IPC as it is; others in relation to those of all that is drawn, a plain number by how much there is for its width. */
+/* IPC as it is; others in relation to those of all that is drawn, a plain number by how much there is for
+ * its width. */
 static bool level_of(const struct flame_model *m, const struct view_beside *b, uint32_t node, double *level)
 {
     double all;
@@ -106,7 +107,8 @@ static enum style difference_box_style(const struct flame_model *m, uint32_t nod
     return grade_style(fabs(points) < LEAST_POINTS ? 0 : points / m->largest, ends);
 }
 
-/* Slightly different for each name, and never the same as the box to the left: neighbours can be told apart. */
+/* Slightly different for each name, and never the same as the box to the left: neighbours can be told
+ * apart. */
 static enum style shaded(enum style style, const char *name, enum style left)
 {
     uint32_t which = (uint32_t)map_hash_bytes(name, strlen(name), 1) % THEME_SHADES;

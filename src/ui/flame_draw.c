@@ -32,8 +32,8 @@ static void box_label(const struct flame_model *m, const struct flame_look *look
 }
 
 /* "|name 41%": a bar at the left edge sets a box off from its neighbour, also without colours. A box of
- * one cell is just its colour, or, without colours, the bar; the rest is a mark. Cells that a box shares with its
- * neighbour are not drawn here. */
+ * one cell is just its colour, or, without colours, the bar; the rest is a mark. Cells that a box shares
+ * with its neighbour are not drawn here. */
 static void draw_box_cells(const struct flame_model *m, const struct flame_look *look, const struct app *a,
                            struct area area, int row, const struct flame_box *b, enum style style)
 {
