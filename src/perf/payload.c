@@ -3,11 +3,13 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "perf/print_format.h"
 
 #define FIELDS_MAX 128
 #define BYTES_MAX  64 /* of an array that is no text */
@@ -16,7 +18,7 @@ enum payload_kind { PAYLOAD_NUMBER, PAYLOAD_ADDRESS, PAYLOAD_TEXT, PAYLOAD_BYTES
 
 struct payload_field {
     char name[64];
-    uint32_t offset, size;
+    uint32_t offset, size, element; /* element: bytes of one of an array's; 0: not told */
     enum payload_kind kind;
     bool is_signed, located, relative; /* located: its value says where it lies, relative to itself or not */
 };
@@ -24,6 +26,7 @@ struct payload_format {
     struct payload_field fields[FIELDS_MAX];
     uint32_t n;
     bool swap;
+    struct print_format *print; /* NULL: it has none, or none that is understood */
 };
 
 /* ---- the format ---- */
@@ -41,6 +44,8 @@ static void read_declaration(const char *text, struct payload_field *f)
     f->relative = !strncmp(text, "__rel_loc ", 10);
     f->located = f->relative || !strncmp(text, "__data_loc ", 11);
     f->kind = PAYLOAD_NUMBER;
+    uint32_t elements = bracket && isdigit((unsigned char)bracket[1]) ? (uint32_t)strtoul(bracket + 1, NULL, 10) : 0;
+    f->element = elements && f->size % elements == 0 ? f->size / elements : 0;
     if (bracket || f->located)
         f->kind = strstr(text, "char") ? PAYLOAD_TEXT : PAYLOAD_BYTES;
     else if (strchr(text, '*'))
@@ -61,9 +66,19 @@ static void read_line(struct payload_format *out, const char *line)
         out->fields[out->n++] = f;
 }
 
+static void read_print(struct payload_format *out, const char *text, size_t n)
+{
+    const char *print = memmem(text, n, "\nprint fmt:", strlen("\nprint fmt:"));
+    if (!print)
+        return;
+    print += strlen("\nprint fmt:");
+    out->print = print_format_new(print, (size_t)(text + n - print), out); /* texts in it may have lines */
+}
+
 struct payload_format *payload_format_new(const char *text, size_t n, bool swap)
 {
     struct payload_format *f = mem_zalloc(sizeof *f);
+    const char *whole = text;
     f->swap = swap;
     for (const char *end = text + n; text < end;) {
         char line[512];
@@ -76,26 +91,29 @@ struct payload_format *payload_format_new(const char *text, size_t n, bool swap)
         }
         text += length + 1;
     }
+    read_print(f, whole, n);
     return f;
 }
 
 void payload_format_free(struct payload_format *f)
 {
+    if (f)
+        print_format_free(f->print);
     mem_free(f);
 }
 
 /* ---- a payload ---- */
 
-static uint64_t number_at(const struct payload_format *f, const uint8_t *bytes, uint32_t size, bool is_signed)
+static uint64_t number_at(const struct payload_format *f, const uint8_t *bytes, uint32_t size)
 {
     struct cursor c = cursor_of(bytes, size, f->swap);
     switch (size) {
     case 1:
-        return is_signed ? (uint64_t)(int8_t)cursor_u8(&c) : cursor_u8(&c);
+        return cursor_u8(&c);
     case 2:
-        return is_signed ? (uint64_t)(int16_t)cursor_u16(&c) : cursor_u16(&c);
+        return cursor_u16(&c);
     case 4:
-        return is_signed ? (uint64_t)(int32_t)cursor_u32(&c) : cursor_u32(&c);
+        return cursor_u32(&c);
     default:
         return cursor_u64(&c);
     }
@@ -113,37 +131,108 @@ static void put_bytes(const struct payload_field *field, const uint8_t *bytes, u
         buf_printf(out, "%02x", bytes[i]);
 }
 
-static void put_field(const struct payload_format *f, const struct payload_field *field, const uint8_t *raw,
-                      uint32_t size, struct buf *out)
+int32_t payload_field_find(const struct payload_format *f, const char *name)
 {
-    uint32_t offset = field->offset, n = field->size;
-    if (offset > size || n > size - offset)
-        return;
-    buf_printf(out, "%s%s=", out->len ? " " : "", field->name);
-    if (field->kind == PAYLOAD_NUMBER || field->kind == PAYLOAD_ADDRESS) {
-        uint64_t value = n == 1 || n == 2 || n == 4 || n == 8 ? number_at(f, raw + offset, n, field->is_signed) : 0;
-        buf_printf(out, field->kind == PAYLOAD_ADDRESS ? "0x%llx" : field->is_signed ? "%lld" : "%llu",
-                   (unsigned long long)value);
-        return;
-    }
-    if (field->located) {
-        uint64_t at = n == 4 ? number_at(f, raw + offset, 4, false) : 0;
-        uint32_t start = (uint32_t)(at & 0xffff) + (field->relative ? offset + n : 0);
-        n = (uint32_t)(at >> 16);
-        if (start > size || n > size - start)
-            return;
-        offset = start;
-    }
-    put_bytes(field, raw + offset, n, out);
+    for (uint32_t i = 0; i < f->n; i++)
+        if (!strcmp(f->fields[i].name, name))
+            return (int32_t)i;
+    return -1;
 }
 
-void payload_print(const struct payload_format *f, const void *raw, uint32_t size, struct buf *out)
+static bool is_number(const struct payload_field *field)
+{
+    return field->kind == PAYLOAD_NUMBER || field->kind == PAYLOAD_ADDRESS;
+}
+
+static bool is_within(uint64_t offset, uint64_t n, uint32_t size)
+{
+    return offset <= size && n <= size - offset;
+}
+
+uint64_t payload_number(const struct payload *p, int32_t field)
+{
+    const struct payload_field *f = &p->format->fields[field];
+    uint32_t n = f->size;
+    if (!is_number(f) || !is_within(f->offset, n, p->size) || (n != 1 && n != 2 && n != 4 && n != 8))
+        return 0;
+    return number_at(p->format, (const uint8_t *)p->raw + f->offset, n);
+}
+
+uint64_t payload_element(const struct payload *p, int32_t field, uint64_t index)
+{
+    const struct payload_field *f = &p->format->fields[field];
+    uint64_t n = f->element, offset = f->offset + index * n;
+    if (f->located || (n != 1 && n != 2 && n != 4 && n != 8) || index >= f->size / n || !is_within(offset, n, p->size))
+        return 0;
+    return number_at(p->format, (const uint8_t *)p->raw + offset, (uint32_t)n);
+}
+
+uint64_t payload_number_at(const struct payload *p, const uint8_t *bytes, uint32_t size)
+{
+    return number_at(p->format, bytes, size);
+}
+
+bool payload_is_number(const struct payload_format *f, int32_t field)
+{
+    return is_number(&f->fields[field]);
+}
+
+bool payload_bytes(const struct payload *p, int32_t field, const uint8_t **bytes, uint32_t *n)
+{
+    const struct payload_field *f = &p->format->fields[field];
+    const uint8_t *raw = p->raw;
+    uint32_t offset = f->offset;
+    *n = f->size;
+    if (is_number(f) || !is_within(offset, *n, p->size))
+        return false;
+    if (f->located) {
+        uint64_t at = *n == 4 ? number_at(p->format, raw + offset, 4) : 0;
+        offset = (uint32_t)(at & 0xffff) + (f->relative ? offset + *n : 0);
+        *n = (uint32_t)(at >> 16);
+    }
+    *bytes = raw + offset;
+    return is_within(offset, *n, p->size);
+}
+
+static void put_number(const struct payload_field *f, uint64_t value, struct buf *out)
+{
+    unsigned unused = f->size < 8 ? 64 - 8 * f->size : 0;
+    if (f->kind == PAYLOAD_ADDRESS)
+        buf_printf(out, "0x%llx", (unsigned long long)value);
+    else if (f->is_signed)
+        buf_printf(out, "%lld", (long long)(int64_t)(value << unused) >> unused);
+    else
+        buf_printf(out, "%llu", (unsigned long long)value);
+}
+
+/* "name=value", where the payload is long enough. */
+static void put_field(const struct payload *p, int32_t i, struct buf *out)
+{
+    const struct payload_field *f = &p->format->fields[i];
+    const uint8_t *bytes;
+    uint32_t n;
+    if (!is_within(f->offset, f->size, p->size))
+        return;
+    buf_printf(out, "%s%s=", out->len ? " " : "", f->name);
+    if (is_number(f))
+        put_number(f, payload_number(p, i), out);
+    else if (payload_bytes(p, i, &bytes, &n))
+        put_bytes(f, bytes, n, out);
+}
+
+void payload_print(const struct payload *p, struct buf *out)
 {
     struct buf line = { 0 };
-    for (uint32_t i = 0; i < f->n; i++)
-        put_field(f, &f->fields[i], raw, size, &line);
-    char *clean = mem_alloc(line.len + 1);
-    buf_add(out, clean, text_clean(clean, line.len + 1, buf_str(&line), line.len));
+    if (p->format->print)
+        print_format_put(p->format->print, p, &line);
+    for (uint32_t i = 0; i < p->format->n && !p->format->print; i++)
+        put_field(p, (int32_t)i, &line);
+    const char *text = buf_str(&line);
+    size_t from = 0, n = line.len;
+    while (from < n && isspace((unsigned char)text[from]))
+        from++;
+    char *clean = mem_alloc(n - from + 1);
+    buf_add(out, clean, text_clean(clean, n - from + 1, text + from, n - from));
     mem_free(clean);
     buf_done(&line);
 }

@@ -89,5 +89,5 @@ void session_trace_put(struct session_trace *t, uint32_t event, const void *raw,
     if (t->of[event].own)
         tracepoint_print(t->of[event].own, raw, size, cpu, out);
     else if (t->of[event].read)
-        payload_print(t->of[event].read, raw, size, out);
+        payload_print(&(struct payload){ t->of[event].read, raw, size, name_of, t }, out);
 }

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct buf out = { 0 };
     for (int swap = 0; swap < 2; swap++) {
         struct payload_format *f = payload_format_new((const char *)data, n, swap);
-        payload_print(f, payload, (uint32_t)rest, &out);
+        payload_print(&(struct payload){ f, payload, (uint32_t)rest, NULL, NULL }, &out);
         payload_format_free(f);
     }
     for (size_t i = 0; i < out.len;) {

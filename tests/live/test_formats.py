@@ -193,18 +193,22 @@ def perfs_rules_are_for_perfs_formats():
 
 
 def tracepoints_as_perf():
-    """what tracepoints say is in the script as perf has it"""
+    """what tracepoints say is in the script as perf has it, also where their formats are another kernel's"""
     m.need_perf()
     file = m.path("tracepoints.data")
     done = subprocess.run(["perf", "record", "-q", "-a", "-e", "sched:sched_switch", "-e", "irq:softirq_entry",
-                           "-e", "kmem:kmalloc", "-o", file, "sleep", "0.2"], capture_output=True, text=True, check=False)
+                           "-e", "kmem:kmalloc", "-e", "syscalls:sys_enter_openat", "-e", "timer:hrtimer_start", "-o", file, "sleep", "0.2"], capture_output=True, text=True, check=False)
     if done.returncode:
         raise Skip("perf cannot record tracepoints: " + done.stderr.strip().split("\n")[-1])
-    for fields in (None, "comm,tid,event,trace,time"):  # perf gives no name to a thread of which only its process is known
-        mine = export(file, "script", "--as-perf", *(["--fields", fields] if fields else [])).splitlines()
-        theirs = m.perf("script", "-i", file, *(["-F", fields] if fields else []))[0].splitlines()
-        assert [line.rstrip() for line in mine] == [line.rstrip() for line in theirs], \
-            [pair for pair in zip(mine, theirs) if pair[0] != pair[1]][:4]
+    foreign = m.path("foreign.data")  # the formats are not those of this kernel: they are read as a stranger's
+    with open(file, "rb") as whole, open(foreign, "wb") as other:
+        other.write(whole.read().replace(b"common_preempt_count", b"common_preempt_counT"))
+    for file in (file, foreign):
+        for fields in (None, "comm,tid,event,trace,time"):  # perf gives no name to a thread of which only its process is known
+            mine = export(file, "script", "--as-perf", *(["--fields", fields] if fields else [])).splitlines()
+            theirs = m.perf("script", "-i", file, *(["-F", fields] if fields else []))[0].splitlines()
+            assert [line.rstrip() for line in mine] == [line.rstrip() for line in theirs], \
+                [pair for pair in zip(mine, theirs) if pair[0] != pair[1]][:4]
 
 
 def bytecode_frames():

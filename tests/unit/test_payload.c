@@ -40,7 +40,7 @@ static void printed_is(const char *format, bool swap, const void *raw, uint32_t 
 {
     struct buf out = { 0 };
     struct payload_format *f = payload_format_new(format, strlen(format), swap);
-    payload_print(f, raw, size, &out);
+    payload_print(&(struct payload){ f, raw, size, NULL, NULL }, &out);
     assert_string_equal(buf_str(&out), wanted);
     buf_done(&out);
     payload_format_free(f);

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "perf/payload.h"
+#include "perf/tracepoint.h"
+
+/* comm, state, flags, bytes and a text of its own, in 64 bytes */
+#define FIELDS                                                                                                      \
+    "\tfield:char comm[8];\toffset:8;\tsize:8;\tsigned:0;\n"                                                         \
+    "\tfield:int pid;\toffset:16;\tsize:4;\tsigned:1;\n"                                                             \
+    "\tfield:unsigned long flags;\toffset:24;\tsize:8;\tsigned:0;\n"                                                 \
+    "\tfield:__data_loc char[] name;\toffset:32;\tsize:4;\tsigned:0;\n"                                              \
+    "\tfield:u8 addr[4];\toffset:36;\tsize:4;\tsigned:0;\n"                                                          \
+    "\tfield:void * site;\toffset:40;\tsize:8;\tsigned:0;\n\n"
+
+static void make_payload(uint8_t raw[64])
+{
+    int32_t pid = -7;
+    uint64_t flags = 0x1005, site = 0x1234;
+    uint32_t name = 4 << 16 | 48;
+    memset(raw, 0, 64);
+    memcpy(raw + 8, "cat", 3);
+    memcpy(raw + 16, &pid, 4);
+    memcpy(raw + 24, &flags, 8);
+    memcpy(raw + 32, &name, 4);
+    memcpy(raw + 36, "\x7f\x00\x00\x01", 4);
+    memcpy(raw + 40, &site, 8);
+    memcpy(raw + 48, "sda", 3);
+}
+
+static const char *name_of(void *ctx, uint64_t address, uint64_t *start)
+{
+    (void)ctx;
+    *start = 0x1230;
+    return address == 0x1234 ? "do_it" : NULL;
+}
+
+/* What is printed of a payload of so many bytes by "print fmt: " and that text. */
+static void printed_of(uint32_t size, const char *print, const char *wanted)
+{
+    uint8_t raw[64];
+    struct buf format = { 0 }, out = { 0 };
+    make_payload(raw);
+    buf_printf(&format, "format:\n%sprint fmt: %s\n", FIELDS, print);
+    struct payload_format *f = payload_format_new(buf_str(&format), format.len, false);
+    payload_print(&(struct payload){ f, raw, size, name_of, NULL }, &out);
+    assert_string_equal(buf_str(&out), wanted);
+    payload_format_free(f);
+    buf_done(&format);
+    buf_done(&out);
+}
+
+static void printed(const char *print, const char *wanted)
+{
+    printed_of(64, print, wanted);
+}
+
+#define BY_FIELDS "comm=cat pid=-7 flags=4101 name=sda addr=7f000001 site=0x1234"
+
+static void fields_are_printed_as_the_format_says(void **state)
+{
+    (void)state;
+    printed("\"%s/%d %5d|%-5d|%x\", REC->comm, REC->pid, REC->pid, REC->pid, REC->pid", "cat/-7    -7|-7   |fffffff9");
+    printed("\"%s %-6s| %.2s\", __get_str(name), REC->comm, REC->comm", "sda cat   | ca");
+    printed("\"%s\", (char *)__get_dynamic_array(name)", "sda");
+    printed("\"%d %u\", __get_dynamic_array_len(name), REC->addr[3]", "4 1");
+    printed("\"%lu %#lx %08llx 100%%\", REC->flags, REC->flags, (unsigned long long)REC->flags", "4101 0x1005 00001005 100%");
+    printed("\"[%*d|%.*s]\", 5, REC->pid, 1, REC->comm", "[   -7|c]");
+    printed("\"a\" \"b %c%c\", 'x', REC->pid ? 'y' : 'z'", "ab xy");
+}
+
+static void expressions_are_those_of_c_without_signs(void **state)
+{
+    (void)state;
+    printed("\"%d\", 2 + 3 * 4 - 10 / 3", "11");
+    printed("\"%d,%d\", ((unsigned int) ((REC->flags) >> 12)), ((unsigned int) ((REC->flags) & ((1U << 12) - 1)))", "1,5");
+    printed("\"%s%s\", REC->flags & 4 ? \"four\" : \"\", !(REC->flags & 2) && REC->pid != 0 ? \"+\" : \"-\"", "four+");
+    printed("\"%lx %d\", ~0UL, (u8)0x1ff", "ffffffffffffffff 255");
+    printed("\"%d %d %d\", 1 / 0, 1 % 0, 1 < 2 == 1", "0 0 1");
+    printed("\"%d\", __builtin_expect(!!(REC->pid), 0) ? sizeof(u32) : 0", "4");
+}
+
+static void flags_and_symbols_have_their_names(void **state)
+{
+    (void)state;
+    printed("\"%s\", __print_flags(REC->flags, \"|\", { 0x1, \"S\" }, { (unsigned long)((( gfp_t)(4))), \"T\" })", "S|T|0x1000");
+    printed("\"%s\", __print_flags(REC->flags & 2, \"|\", { 0x1, \"S\" })", "");
+    printed("\"%s\", __print_symbolic((REC->flags >> 12), { 0, \"HI\" }, { 1, \"TIMER\" })", "TIMER");
+    printed("\"%s\", __print_symbolic(REC->flags, { UNKNOWN, \"no\" }, { 2, \"two\" }, { -1, ((void *)0) })", "0x1005");
+    printed("\"%s\", __print_flags(REC->flags & 2, \"|\", { NOTHING, \"none\" }, { 1, \"one\" })", "none");
+}
+
+static void addresses_and_bytes_are_written_as_the_kernel_does(void **state)
+{
+    (void)state;
+    printed("\"%pS %ps %p %pS\", (void *)REC->site, REC->site, REC->site, REC->flags", "do_it+0x4 do_it 0x1234 0x1005");
+    printed("\"%pI4\", REC->addr", "127.0.0.1");
+    printed("\"%s %s\", __print_hex(REC->addr, 4), __print_hex_str(REC->addr, 2)", "7f 00 00 01 7f00");
+    printed("\"%s\", __print_array(REC->addr, 4, 1)", "{0x7f,0x0,0x0,0x1}");
+}
+
+static void what_is_not_understood_is_printed_by_field(void **state)
+{
+    static const char *const prints[] = {
+        "", "\"", "\"%d\"", "\"%d\", REC->nothing", "\"%d\", REC->pid, REC->pid", "\"%q\", REC->pid", "\"%n\", REC->pid",
+        "\"%s\", __get_bitmask(name)", "\"%s\", f(REC->pid)", "\"%d\", REC->pid +", "\"%d\", (REC->pid", "\"%d\", 1 ? 2",
+        "\"%s\", __print_flags(REC->pid, \"|\", { 1, \"a\" }", "\"%pISpc\", REC->addr",
+    };
+    struct buf deep = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof prints / sizeof *prints; i++)
+        printed(prints[i], BY_FIELDS);
+    buf_puts(&deep, "\"%d\", ");
+    for (int i = 0; i < 5000; i++)
+        buf_puts(&deep, "(");
+    printed(buf_str(&deep), BY_FIELDS);
+    for (int i = 0; i < 5000; i++)
+        buf_puts(&deep, "-");
+    printed(buf_str(&deep), BY_FIELDS);
+    buf_done(&deep);
+}
+
+static void a_payload_that_ends_early_has_nothing_there(void **state)
+{
+    (void)state;
+    printed_of(20, "\"%s %d %lu [%s] %pI4\", REC->comm, REC->pid, REC->flags, __get_str(name), REC->addr", "cat -7 0 [] ");
+    printed_of(40, "\"[%s]\", __get_str(name)", "[]");
+}
+
+/* --- the kernel's own formats, beside libtraceevent --- */
+
+/* Numbers that are not too large, texts and offsets that lead to a text. */
+static void make_random(uint8_t raw[512], const char *format)
+{
+    for (int i = 0; i < 512; i++)
+        raw[i] = (uint8_t)(rand() % 3 ? 0 : rand() % 40);
+    for (const char *line = strstr(format, "field:"); line; line = strstr(line + 1, "field:")) {
+        unsigned offset, size, where = 8u << 16 | 400;
+        const char *at = strstr(line, "offset:");
+        if (!at || sscanf(at, "offset:%u; size:%u;", &offset, &size) != 2 || offset + size > 380)
+            continue;
+        if (!strncmp(line, "field:__data_loc", 16))
+            memcpy(raw + offset, &where, 4);
+        else if (!strncmp(line, "field:char ", 11) && size > 1)
+            memcpy(raw + offset, "ab\0", 3);
+    }
+    memcpy(raw + 400, "abcdefg", 8);
+}
+
+static void compare_with_libtraceevent(const char *system, const char *name)
+{
+    char path[256];
+    struct buf text = { 0 }, ours = { 0 }, theirs = { 0 };
+    uint8_t raw[512];
+    snprintf(path, sizeof path, "%s/events/%s/%s/format", tracepoint_root(), system, name);
+    struct tracepoint_format *own = tracepoint_format_open(system, name, NULL);
+    if (own && file_read(path, 1 << 20, &text, NULL)) {
+        struct payload_format *read = payload_format_new(buf_str(&text), text.len, false);
+        for (int i = 0; i < 50; i++) {
+            make_random(raw, buf_str(&text));
+            ours.len = theirs.len = 0;
+            payload_print(&(struct payload){ read, raw, sizeof raw, NULL, NULL }, &ours);
+            assert_true(tracepoint_print(own, raw, sizeof raw, 0, &theirs));
+            assert_string_equal(buf_str(&ours), buf_str(&theirs));
+        }
+        payload_format_free(read);
+    }
+    tracepoint_format_close(own);
+    buf_done(&text);
+    buf_done(&ours);
+    buf_done(&theirs);
+}
+
+static void formats_of_the_kernel_are_printed_as_libtraceevent_prints_them(void **state)
+{
+    static const char *const events[][2] = {
+        { "sched", "sched_switch" },   { "sched", "sched_waking" },     { "sched", "sched_process_exec" }, { "block", "block_rq_issue" },
+        { "block", "block_bio_queue" }, { "kmem", "kmalloc" },          { "kmem", "mm_page_alloc" },       { "irq", "softirq_entry" },
+        { "irq", "irq_handler_entry" }, { "signal", "signal_generate" }, { "timer", "hrtimer_start" },     { "net", "netif_receive_skb" },
+        { "raw_syscalls", "sys_enter" }, { "syscalls", "sys_enter_openat" }, { "syscalls", "sys_exit_read" }, { "task", "task_newtask" },
+        { "writeback", "writeback_start" }, { "power", "cpu_frequency" }, { "workqueue", "workqueue_execute_start" },
+        { "vmscan", "mm_vmscan_lru_shrink_inactive" }, { "filemap", "mm_filemap_add_to_page_cache" },
+    };
+    (void)state;
+    srand(7);
+    if (!tracepoint_root() || !tracepoint_exists("sched", "sched_switch"))
+        skip();
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        compare_with_libtraceevent(events[i][0], events[i][1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fields_are_printed_as_the_format_says),
+        cmocka_unit_test(expressions_are_those_of_c_without_signs),
+        cmocka_unit_test(flags_and_symbols_have_their_names),
+        cmocka_unit_test(addresses_and_bytes_are_written_as_the_kernel_does),
+        cmocka_unit_test(what_is_not_understood_is_printed_by_field),
+        cmocka_unit_test(a_payload_that_ends_early_has_nothing_there),
+        cmocka_unit_test(formats_of_the_kernel_are_printed_as_libtraceevent_prints_them),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
