@@ -19,7 +19,7 @@ static const char sched[] = "name: sched_wakeup\nID: 315\nformat:\n"
                             "\tfield:__data_loc char[] file;\toffset:20;\tsize:4;\tsigned:0;\n"
                             "\tfield:const void * where;\toffset:24;\tsize:8;\tsigned:0;\n"
                             "\tfield:u8 bytes[2];\toffset:32;\tsize:2;\tsigned:0;\n"
-                            "\nprint fmt: \"comm=%s\", REC->comm\n";
+                            "\nprint fmt: \"comm=%s\", read_comm(REC->comm)\n"; /* printed by field */
 
 /* 34 bytes, and "x.c" behind them */
 static void make_payload(uint8_t raw[40])
