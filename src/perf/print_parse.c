@@ -78,8 +78,9 @@ bool print_parse_string(struct print_parser *p, uint32_t *text)
                 return false;
             buf_putc(out, escape ? unescaped(*p->at) : *p->at);
         }
-        if (p->at++ >= p->end)
+        if (p->at >= p->end)
             return false;
+        p->at++;
     }
     buf_putc(out, '\0');
     return true;
@@ -382,9 +383,9 @@ static uint16_t read_primary(struct print_parser *p)
 
 static uint16_t unary_of(struct print_parser *p, char op, uint16_t of)
 {
-    const struct print_node *n = &p->tree->nodes[of];
     if (!of)
         return 0;
+    const struct print_node *n = &p->tree->nodes[of];
     if (n->kind == PRINT_NUMBER)
         return add_number(p, print_unary(op, n->value));
     return add(p, (struct print_node){ .kind = PRINT_UNARY, .op = (uint16_t)op, .a = of });

@@ -113,7 +113,7 @@ static void what_is_not_understood_is_printed_by_field(void **state)
 {
     static const char *const prints[] = {
         "", "\"", "\"%d\"", "\"%d\", REC->nothing", "\"%d\", REC->pid, REC->pid", "\"%q\", REC->pid", "\"%n\", REC->pid",
-        "\"%s\", __get_bitmask(name)", "\"%s\", f(REC->pid)", "\"%d\", REC->pid +", "\"%d\", (REC->pid", "\"%d\", 1 ? 2",
+        "\"%s\", __get_bitmask(name)", "\"%s\", f(REC->pid)", "\"%d\", REC->pid +", "\"%d\", (REC->pid", "\"%d\", (\"a", "\"%d\", 1 ? 2",
         "\"%s\", __print_flags(REC->pid, \"|\", { 1, \"a\" }", "\"%pISpc\", REC->addr",
     };
     struct buf deep = { 0 };
