@@ -55,7 +55,7 @@ struct live_config {
 struct live_note {
     char what[160]; /* "no hardware counters in this VM: sampling cpu-clock" */
     char mend[200]; /* "sysctl kernel.perf_event_paranoid=-1, or run with CAP_PERFMON" */
-    bool calm;      /* it is so on this machine: no number is wrong for it, and nobody has to act */
+    bool calm;      /* this machine is so: no number is wrong for it */
 };
 #define LIVE_NOTES_MAX 8
 

@@ -66,9 +66,9 @@ bool plan_is_silent(const struct plan *p, uint32_t member);
 /* All of its events leave user space out. */
 bool plan_leaves_user_out(const struct plan *p);
 void plan_note(struct plan *p, const char *what, const char *mend, ...)
-    __attribute__((format(printf, 3, 4)));
+    __attribute__((format(printf, 3, 4))); /* mend is a format */
 /* The newest note says how this machine is, and no number is wrong for it. */
-void plan_note_is_calm(struct plan *p); /* mend is a format */
+void plan_note_is_calm(struct plan *p);
 
 /* One CPU's ring and the descriptors that write to it. */
 struct live_cpu {

@@ -97,7 +97,7 @@ static enum style rate_style(const struct flame_model *m, uint32_t node)
     return grade_style(level, ends);
 }
 
-/* Beside the largest one that there is; what nobody would read as a change has none. */
+/* In relation to the largest difference; a difference too small to be read as a change has no colour. */
 static enum style difference_box_style(const struct flame_model *m, uint32_t node)
 {
     static const double ends[] = { -0.4, -0.03, 0.03, 0.4 };

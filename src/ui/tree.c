@@ -66,7 +66,7 @@ static uint32_t chain_end(const struct tree *t, const struct tree_model *m, cons
     return node;
 }
 
-/* Not one that stands for a single node, nor inside of another. */
+/* Never of a single node, nor inside another rest. */
 static bool begins_rest(const struct tree *t, const struct tree_model *m, const void *ctx, uint32_t node, uint16_t depth)
 {
     return m->small && m->small(ctx, node) && next_sibling(m, ctx, node) && !(depth && t->rows[t->path[depth - 1]].rest);
