@@ -91,7 +91,7 @@ static void pressure_text(const struct machine_load *l, char *dst, size_t cap)
 {
     size_t n = 0;
     bool any = false;
-    n += (size_t)snprintf(dst, cap, "pressure, 10 s:");
+    n += (size_t)snprintf(dst, cap, "PSI 10s:");
     for (int i = 0; i < MACHINE_RESOURCES && n < cap; i++) {
         const struct machine_pressure *p = &l->pressure[i];
         if (!p->there)
@@ -102,7 +102,7 @@ static void pressure_text(const struct machine_load *l, char *dst, size_t cap)
             n += (size_t)snprintf(dst + n, cap - n, " full %.1f%%", p->full);
     }
     if (!any)
-        (void)snprintf(dst, cap, "pressure: this kernel does not tell it (CONFIG_PSI, or psi=1 at boot)");
+        (void)snprintf(dst, cap, "PSI: this kernel does not tell it (CONFIG_PSI, or psi=1 at boot)");
 }
 
 void machine_load_text(const struct machine_load *l, unsigned line, char *dst, size_t cap)

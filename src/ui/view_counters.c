@@ -216,7 +216,7 @@ const struct view_ops view_counters_ops = {
              "share of the time for which an event had a hardware counter; counts are scaled up by it. What the row under "
              "the cursor says of itself is below the table. The lower table divides the sum. Above both: load average of 1, 5 and 15 "
              "minutes, tasks that run or could run, tasks that wait for a disk or the like (blocked), the share of time that "
-             "the host gave to others (steal); pressure: the share of the last 10 s in which some tasks, or all, waited for a "
+             "the host gave to others (steal); pressure (PSI): the share of the last 10 s in which some tasks, or all, waited for a "
              "CPU, memory or a disk.",
     .number = 4,
     .scope = SCOPE_KEYS_COUNTERS,

@@ -28,7 +28,7 @@ static void all_that_the_kernel_tells_is_in_two_lines(void **state)
     expect_text(&l, 0, "load 1.79 2.38 3.06  run queue 3 of 96 tasks  blocked 0  steal 25.0%");
     machine_load_pressure(&l, MACHINE_CPU, "some avg10=12.34 avg60=0.00 avg300=0.00 total=1\nfull avg10=0.00 avg60=0.00\n");
     machine_load_pressure(&l, MACHINE_IO, "some avg10=2.00 avg60=0.00 avg300=0.00 total=1\nfull avg10=1.50 avg60=0.00\n");
-    expect_text(&l, 1, "pressure, 10 s:  cpu some 12.3%  io some 2.0% full 1.5%");
+    expect_text(&l, 1, "PSI 10s:  cpu some 12.3%  io some 2.0% full 1.5%");
 }
 
 static void what_is_not_told_is_said(void **state)
@@ -36,9 +36,9 @@ static void what_is_not_told_is_said(void **state)
     struct machine_load l = { .average = { -1 } };
     (void)state;
     expect_text(&l, 0, "load: /proc/loadavg cannot be read");
-    expect_text(&l, 1, "pressure: this kernel does not tell it (CONFIG_PSI, or psi=1 at boot)");
+    expect_text(&l, 1, "PSI: this kernel does not tell it (CONFIG_PSI, or psi=1 at boot)");
     machine_load_pressure(&l, MACHINE_CPU, "some avg10=1.00 avg60=0.00\n"); /* before Linux 5.13 */
-    expect_text(&l, 1, "pressure, 10 s:  cpu some 1.0%");
+    expect_text(&l, 1, "PSI 10s:  cpu some 1.0%");
 }
 
 static void broken_texts_change_nothing(void **state)
