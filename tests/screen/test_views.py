@@ -63,6 +63,8 @@ def all_views():
         s.wait(r"all 100\.0%")
         s.wait(r"path_one")
         s.send("4")
+        s.wait(r"^load [\d.]+ [\d.]+ [\d.]+  run queue \d+ of \d+ tasks  blocked \d+  steal ")
+        s.wait(r"^PSI")
         s.wait(r"context-switches")
         s.wait(r"CPUs utilized")
         s.send("1")
