@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Payloads of tracepoints by a format that may be anything (one in a file): as the format's "print fmt" says
- * (perf/print_format.h), or field by field, as "name=value". What this machine's kernel says itself is printed by
- * perf/tracepoint.h. */
+/* Payloads of tracepoints by a format that may be anything (one in a file): as the format's "print fmt"
+ * says (perf/print_format.h), or field by field, as "name=value". What this machine's kernel says itself
+ * is printed by perf/tracepoint.h. */
 #ifndef FLAMETOP_PERF_PAYLOAD_H
 #define FLAMETOP_PERF_PAYLOAD_H
 

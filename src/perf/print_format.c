@@ -362,9 +362,11 @@ static void put_one(const struct print *x, const struct conversion *c, uint16_t 
         put_address(x, c, (uint64_t)number_of(x, node));
 }
 
+/* A negative one is none. */
 static int bounded(int64_t amount)
 {
-    return amount < 0 ? 0 : amount > WIDTH_MAX ? WIDTH_MAX : (int)amount;
+    int32_t wanted = (int32_t)amount;
+    return wanted < 0 ? -1 : wanted > WIDTH_MAX ? WIDTH_MAX : wanted;
 }
 
 void print_format_put(const struct print_format *p, const struct payload *payload, struct buf *out)

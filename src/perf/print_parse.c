@@ -141,8 +141,8 @@ static int type_word(const char *word)
     return n > 2 && !strcmp(word + n - 2, "_t") ? 0 : -1;
 }
 
-/* "( unsigned long )", "(void *)"; false: it is no type, and p->at is where it was. size 0: of a pointer, which changes
- * nothing. */
+/* "( unsigned long )", "(void *)"; false: it is no type, and p->at is where it was. size 0: of a pointer,
+ * which changes nothing. */
 static bool read_type(struct print_parser *p, uint8_t *size, bool *is_signed)
 {
     const char *start = p->at;
@@ -218,7 +218,8 @@ static uint16_t field_in_brackets(struct print_parser *p, enum print_kind kind)
     return print_parse_token(p, ")") ? node : 0;
 }
 
-/* A name of an enum alone is one that the kernel did not replace by its value: no flag, as in libtraceevent. */
+/* A name of an enum alone is one that the kernel did not replace by its value: no flag, as in
+ * libtraceevent. */
 static bool constant_of(struct print_parser *p, int64_t *value)
 {
     const char *start = p->at;
@@ -319,8 +320,8 @@ static uint16_t read_expected(struct print_parser *p)
     return node && print_parse_token(p, ",") && print_parse_expression(p) && print_parse_token(p, ")") ? node : 0;
 }
 
-/* A name of an enum that the kernel did not replace by its value is 0, as in libtraceevent; what looks like a call is not
- * understood. */
+/* A name of an enum that the kernel did not replace by its value is 0, as in libtraceevent; what looks
+ * like a call is not understood. */
 static uint16_t read_named(struct print_parser *p)
 {
     char word[WORD_MAX];

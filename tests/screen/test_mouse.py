@@ -122,9 +122,9 @@ def tabs_and_keys():
         s.send("esc")
         s.wait(r"F1Help")
         click(s, "F1Help")
-        s.wait(r"search in place")
+        s.wait(r"a page up")
         s.send("esc")
-        s.wait_not(r"search in place")
+        s.wait_not(r"a page up")
         click(s, "F10Quit")
         assert s.wait_end() == 0
 
