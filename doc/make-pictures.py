@@ -168,9 +168,9 @@ def functions(s):
 
 
 def callgraph(s):
-    """flametop: the call graph, its hot path opened"""
-    s.send("2", "Z", "g", "*")
-    s.wait(r"\[-\] ")
+    """flametop: the call graph, two branches opened"""
+    s.send("2", "Z", "/", *"ksys_read", "enter", "/", *"hot_a", "enter")
+    s.wait(r"\[-\] .*path_one")
 
 
 def flame(s):
