@@ -65,17 +65,30 @@ def _wait(what, condition, limit):
         time.sleep(0.02)
 
 
+def _started(command):
+    """Starts a profiler and returns it when it samples. perf ends with an error when a thread of the target ends while
+    perf opens its events, as it does with 48 short threads on a slow machine: it is started again."""
+    for _ in range(20):
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                   text=True, errors="replace", start_new_session=True, env=dict(os.environ, **HOME))
+        m.adopt(process)
+        _wait("%s to begin" % command[0], lambda p=process: p.poll() is not None or _samples_anything(p), 60)
+        if command[0] != "perf":
+            return process
+        try:
+            # perf opens its events one after the other: it may still end after the first
+            why = process.communicate(timeout=0.3 * SLOW)[1]
+        except subprocess.TimeoutExpired:
+            return process
+    raise AssertionError("%s ends at once: %s" % (command, why))
+
+
 def record(target, cpu_seconds, *commands):
     """Runs profilers until the target has used so much CPU time under all of them. Returns what they said."""
-    running = [subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                text=True, errors="replace", start_new_session=True, env=dict(os.environ, **HOME))
-               for command in commands]
-    for process in running:
-        m.adopt(process)
+    running = []
     try:
-        for process in running:
-            _wait("%s to begin" % process.args[0],
-                  lambda p=process: p.poll() is not None or _samples_anything(p), 60)
+        for command in commands:
+            running.append(_started(command))
         begun = target.cpu_seconds()
         _wait("%g s of CPU time" % cpu_seconds, lambda: target.cpu_seconds() >= begun + cpu_seconds, 150)
     finally:
