@@ -10,13 +10,15 @@
 /* libiberty's own header declares a basename() that clashes with the system's; this one suffices. */
 #include <libiberty/demangle.h>
 
-/* Without the limit of recursion, which refuses names of more than 1024 bytes whatever their depth: deep templates
- * have such names, and a crash costs the worker only. Without parameters, as perf: they fill a terminal's line. */
+/* Without the limit of recursion, which refuses C++ names of more than 1024 bytes whatever their depth: deep templates
+ * have such names, and a crash costs the worker only. Rust's limit is one of depth, and a name of eight bytes that refers to
+ * itself (_RNvB1_0) has no end without it. Without parameters, as perf: they fill a terminal's line. */
 static char *demangle(const char *name)
 {
     int style = demangle_language(name) == DEMANGLE_D ? DMGL_DLANG : DMGL_AUTO;
+    int limit = name[1] == 'R' ? 0 : DMGL_NO_RECURSE_LIMIT;
 
-    return cplus_demangle(name, DMGL_NO_RECURSE_LIMIT | style);
+    return cplus_demangle(name, limit | style);
 }
 #else
 static char *demangle(const char *name)

@@ -42,12 +42,15 @@ uint32_t term_key_of_character(uint32_t c)
 
 #define SGR_MODIFIERS 28 /* shift, alt, ctrl */
 #define SGR_WHEEL     64
+#define MOUSE_MAX     99999u /* columns, lines */
 
 bool term_parse_mouse(const char *text, struct term_mouse *m)
 {
     unsigned button, x, y;
     char end;
-    if (strlen(text) > 24 || sscanf(text, "<%5u;%5u;%5u%c", &button, &x, &y, &end) != 4 || !x || !y)
+    if (strlen(text) > 24 || sscanf(text, "<%5u;%5u;%5u%c", &button, &x, &y, &end) != 4)
+        return false;
+    if (x - 1 >= MOUSE_MAX || y - 1 >= MOUSE_MAX) /* %u takes a sign: -1 is a huge number, and 0 - 1 another */
         return false;
     *m = (struct term_mouse){ .y = (int)y - 1, .x = (int)x - 1 };
     button &= ~(unsigned)SGR_MODIFIERS;

@@ -20,8 +20,11 @@ static bool try_value(void *ctx, const char *section, const char *key, const cha
     struct key_binding binding = { key, value };
     enum column columns[COLUMN_COUNT];
     uint32_t n = 0;
+    bool here = !strcmp(value, "here");
     if (!strcmp(section, "fuzz") && !strcmp(key, "put"))
-        *(bool *)ctx = !strcmp(value, "here");
+        *(bool *)ctx = here;
+    else if (!*section && !strcmp(key, "put"))
+        *(bool *)ctx |= here; /* before any section, where ini_edit puts it if the key is there already */
     keymap_free(keymap_new(&binding, 1, NULL));
     if (columns_parse(value, columns, &n, NULL) && n > COLUMN_COUNT)
         abort();

@@ -67,6 +67,15 @@ static void rust_names_lose_their_hash(void **state)
     assert_string_equal(demangled("_RNCNvCs1234_4main3run0s_0"), "-"); /* cut */
 }
 
+static void a_rust_name_that_refers_to_itself_comes_to_an_end(void **state)
+{
+    char text[DEMANGLE_OUTPUT_MAX];
+
+    (void)state;
+    need_demangler();
+    assert_false(demangle_name("_RNvB1_0", text, sizeof text));
+}
+
 static void d_names_are_shown_as_written(void **state)
 {
     (void)state;
@@ -119,6 +128,7 @@ int main(void)
         cmocka_unit_test(languages_are_told_by_the_shape_of_a_name),
         cmocka_unit_test(cxx_names_are_shown_as_written_without_parameters),
         cmocka_unit_test(rust_names_lose_their_hash),
+        cmocka_unit_test(a_rust_name_that_refers_to_itself_comes_to_an_end),
         cmocka_unit_test(d_names_are_shown_as_written),
         cmocka_unit_test(what_follows_an_at_sign_is_kept),
         cmocka_unit_test(what_is_not_mangled_stays),
