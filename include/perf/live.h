@@ -110,6 +110,11 @@ void live_stats(const struct live *l, struct live_stats *out);
 /* auto without a frequency: more dumps than their budget allows for a second, in a second or less? Then how many samples
  * a second and CPU there were, for the seen_hz of a new live; else 0. To be asked after each drain. */
 uint64_t live_over_budget(struct live *l);
+/* auto: how much could be taken of each stack, beyond what is; 0: no more. seen: dumps a second, of all CPUs. */
+uint32_t live_larger_dumps(const struct live *l, double seen);
+uint32_t live_smaller_dumps(uint32_t bytes); /* auto: the next smaller size; 0: none */
+/* Of so many dumps so many did not reach the root: is that reason enough to take more? */
+bool dumps_are_short(uint64_t dumped, uint64_t truncated);
 /* Looks for CPUs that came or went (cheap; call once a second): opens and closes rings accordingly. An event that ended
  * by itself (the module of its PMU was unloaded) is opened again, as soon as that can be done. */
 void live_check_cpus(struct live *l);

@@ -135,6 +135,14 @@ bool dumps_step_memory(struct plan *p);
 bool dumps_step_refused(struct plan *p);
 /* Says what became of the dumps, when all is open. */
 void dumps_note(struct plan *p);
+/* The next larger size of auto; 0: there is none, or the budget or the rings do not allow it.
+ * seen_hz: dumps a second and CPU, for an event with a period. */
+uint32_t dumps_larger(const struct plan *p, uint64_t seen_hz);
+/* More dumps than auto's budget since the last look, a second or less ago? See live_over_budget. */
+struct dumps_look {
+    uint64_t bytes, lost, time_ns;
+};
+uint64_t dumps_over_budget(const struct plan *p, struct dumps_look *last, const struct dumps_look *now);
 /* Bytes of dumps a second that all CPUs together may come to. */
 uint64_t dumps_budget(uint32_t n_cpus);
 

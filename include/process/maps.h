@@ -15,6 +15,7 @@ struct maps_entry {
     uint64_t start, end, pgoff, ino;
     uint32_t maj, min;
     bool exec;
+    bool private_memory; /* that can be read and written, of no file */
     bool program; /* a memfd that begins as an ELF file (proc_read): a program or a library */
     const char *path; /* newlines unescaped; "" for anonymous memory */
 };

@@ -34,6 +34,7 @@ enum broken_reason {
     BROKEN_ELSEWHERE, /* a signal handler on a stack of its own: what it interrupted is in no dump */
     BROKEN_UNREAD,    /* the kernel could not read the stack: an exec has given it up, or it is not in memory yet */
     BROKEN_NO_POINTER, /* frame pointers lead nowhere from its leaf */
+    BROKEN_UNPROVEN,   /* code without a table, and no call instruction proves who called it */
     BROKEN_REASONS    /* files have these numbers: new ones come last */
 };
 

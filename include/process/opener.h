@@ -54,6 +54,10 @@ int opener_copy(const struct opener_user *u, const char *root, const char *path,
 int opener_program(uint32_t pid);
 /* A copy of the memory of a process: at most `size` bytes from `address` on. */
 int opener_memory(uint32_t pid, uint64_t address, uint64_t size);
+/* Brings the pages of a stack into memory: at most `size` bytes from `address` on, and not beyond its mapping. age_ns: a
+ * process that has not run for so long is another one, and is left alone. False with errno. */
+#define OPENER_TOUCH_MAX (256u << 10)
+bool opener_touch(uint32_t pid, uint64_t age_ns, uint64_t address, uint64_t size);
 /* module_open (process/module.h) is the fifth of these. */
 
 /* What is known of a descriptor: from when the opener opened the file, or by looking at one that is ours.

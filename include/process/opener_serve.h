@@ -14,6 +14,7 @@ enum opener_request_kind {
     OPENER_MEMORY,   /* of user.pid: size bytes at address */
     OPENER_AGAIN,    /* of the descriptor that comes with it */
     OPENER_SEND,     /* struct opener_parcel, over the first descriptor */
+    OPENER_TOUCH,    /* of user.pid: the pages of size bytes at address; no descriptor */
 };
 struct opener_head {
     uint32_t magic, kind;
@@ -26,6 +27,7 @@ struct opener_request {
     bool links;
     uint64_t copy; /* not 0: in place of the file, a copy of so many bytes */
     uint64_t address, size;
+    uint64_t age_ns; /* the process that is meant has run for so long */
     /* A module's: */
     uint32_t maj, min;
     uint64_t ino, ino_generation, map_start, map_end;
@@ -48,6 +50,9 @@ int opener_serve(enum opener_request_kind kind, const struct opener_request *q, 
                  struct opened *out, int *fd);
 int opener_forward(const struct opener_parcel *p, const char *bytes, const int *fds, unsigned n_fds,
                    bool confined);
+
+/* opener_touch.c: serves OPENER_TOUCH. 0 or errno. */
+int opener_touch_stack(const struct opener_request *q);
 
 /* opener_find.c: O_PATH descriptors of a module's file, by the n-th way that there is to it; -1 with
  * errno, ENOENT with *more false: there are no more ways. */

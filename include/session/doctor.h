@@ -29,6 +29,7 @@ struct doctor_row {
     enum doctor_action action;
     uint32_t pid;                 /* DOCTOR_JVM_MAP */
     uint32_t stack_bytes;         /* DOCTOR_DEEPER */
+    bool grows;                   /* DOCTOR_DEEPER: auto takes more by itself, where many stacks are cut */
     uint64_t key;                 /* stable identity of the row */
 };
 struct doctor {

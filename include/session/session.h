@@ -83,7 +83,7 @@ struct session_status {
     char scope[96];
     bool no_kernel, no_user;
     enum callchain_mode callchain; /* as asked for; of a file as recorded */
-    char stacks[24];            /* what runs: "auto", "auto 8K", "auto->fp", "dwarf 24K", "fp", "lbr", "none" */
+    char stacks[24];            /* what runs: "auto", "auto 48K", "auto 8K", "auto->fp", "dwarf 24K", "fp", "lbr", "none" */
     bool reading;               /* the file is not all there yet */
     double read_share;          /* how much of it is, 0..1 */
     bool frozen;

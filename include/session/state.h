@@ -124,8 +124,8 @@ struct jit_names {
 struct jit_code { /* a method of a Java VM, or a part of that */
     uint64_t start, size; /* address */
     uint32_t module, pid;
-    /* METHOD: `frame` tells of it; BARE: it has none, and calls nothing */
-    enum { JIT_CODE_NONE, JIT_CODE_METHOD, JIT_CODE_BARE, JIT_CODE_INTERPRETER } kind;
+    /* METHOD: `frame` tells of it; BARE: it has none, and calls nothing; OTHER: not of a Java VM */
+    enum { JIT_CODE_NONE, JIT_CODE_METHOD, JIT_CODE_BARE, JIT_CODE_INTERPRETER, JIT_CODE_OTHER } kind;
     struct unwind_hotspot frame;
 };
 struct jit_frames {
@@ -136,6 +136,54 @@ struct jit_frames {
     struct map runtimes; /* by module: what its process runs, as far as its frames are known */
     uint32_t cleared;    /* how often */
     bool fresh;          /* something was read since stacks were last tried again */
+};
+
+/* jitcalls.c */
+struct jit_call {
+    uint64_t back;
+    uint32_t frame, pid;
+};
+struct jit_calls {
+    struct map known; /* frame of a return address → enum unwind_call */
+    struct jit_call *wanted; /* of those PENDING, what was not taken to be read yet */
+    size_t n, cap;
+    uint32_t cleared; /* how often */
+};
+
+/* stacktouch.c */
+#define STACKS_WANTED_MAX 64
+struct stack_touched { /* of a thread: from low to high; 0, 0: nothing yet */
+    uint64_t low, high;
+};
+struct stack_wanted {
+    uint32_t pid;
+    uint64_t time_ns; /* of the sample: the process ran then */
+    uint64_t sp;
+};
+struct stack_touches {
+    struct map by_thread; /* hash of the thread → index in touched */
+    struct stack_touched *touched;
+    size_t n_touched, touched_cap;
+    struct stack_wanted wanted[STACKS_WANTED_MAX];
+    size_t n_wanted;
+    uint64_t next_ns; /* not before this time */
+};
+
+/* deepstacks.c */
+struct deep_stacks {
+    uint32_t bytes;       /* that auto takes of each stack; 0: the default */
+    uint32_t refused;     /* so many were too expensive, or not to be had; 0: none */
+    uint32_t wanted;      /* the size for which a source is being opened; 0: none */
+    bool more;            /* there is a larger size that could be taken */
+    uint64_t dumped, cut; /* dumps, and of these those that were too small, since since_ns */
+    uint64_t since_ns, looked_ns; /* since_ns 0: counting begins with the next look */
+    uint64_t cpu_ns;      /* the collector's by since_ns */
+};
+struct deep_seen { /* of a source that takes so many bytes */
+    uint32_t bytes, smaller, larger; /* larger 0: none that would be affordable */
+    uint32_t n_cpus;
+    uint64_t dumped, cut, time_ns;
+    double cpu_share; /* of one CPU, by the collector */
 };
 
 struct session_event {
@@ -190,6 +238,9 @@ struct session {
     struct user_stacks user;
     struct jit_names jit;
     struct jit_frames jit_frames;
+    struct jit_calls jit_calls;
+    struct stack_touches touches;
+    struct deep_stacks deep;
     struct session_event *events; /* session_add_event */
     uint32_t n_events;
     size_t events_cap;
@@ -360,7 +411,7 @@ uint64_t *jit_offsets_in(const struct session *s, uint32_t module, size_t *n); /
 void jitdates_apply(struct session *s, struct module *m, const struct symbol_table *dates);
 void jit_forget_frames(struct session *s); /* they have other numbers */
 void jit_done(struct session *s);
-/* jitframe.c: what the code of a Java VM, which has no unwind table, tells of its frames. Live only. */
+/* jitframe.c: what code that is made at run time, and has no unwind table, tells of its frames. Live only. */
 enum jit_place { JIT_PLACE_UNKNOWN, JIT_PLACE_KNOWN, JIT_PLACE_PENDING };
 /* Under lock, waits for nothing. exact: the frame is where a thread is, not where it returns to. PENDING: its
  * name or its code is asked for. */
@@ -372,14 +423,33 @@ bool jitframe_waits(const struct session *s); /* something is asked for; under l
 void jitframe_forget_frames(struct session *s); /* they have other numbers */
 void jitframe_forget(struct session *s);        /* modules may be gone */
 void jitframe_done(struct session *s);
+/* jitcalls.c: does a call instruction end right before a return address in code made at run time? Live only. */
+/* Under lock, waits for nothing: the answer may be PENDING. frame: of that address. */
+enum unwind_call jitcalls_find(struct session *s, const struct module *m, uint32_t frame, uint64_t back);
+void jitcalls_read(struct session *s); /* not under lock */
+void jitcalls_forget(struct session *s); /* under lock: frames have other numbers */
+void jitcalls_done(struct session *s);
+/* stacktouch.c: pages of stacks that the kernel could not copy since they were never used. */
+/* Under lock. So many bytes of the thread's stack from sp on were copied, and more are needed. */
+void stacktouch_want(struct session *s, uint32_t thread, uint64_t time_ns, uint64_t sp, uint64_t copied_bytes);
+/* Not under lock, by the collector alone: brings them into memory, so that later samples have them. */
+void stacktouch_read(struct session *s);
+void stacktouch_done(struct session *s);
+/* deepstacks.c: how much of each stack auto takes, by whether it is enough. */
+uint32_t deepstacks_choose(const struct deep_seen *seen); /* the size to take from now on */
+/* By the collector, under source_lock: looks once a second, and sets s->deep.bytes. True: to another size, for which the source is to be opened. */
+bool deepstacks_change(struct session *s, uint64_t now_ns);
+void deepstacks_adopt(struct session *s);  /* under both locks: a source was opened */
+void deepstacks_forget(struct session *s); /* under source_lock: others are sampled from now on */
 /* bounds.c */
 void bounds_enforce(struct session *s); /* under lock */
 void bounds_forget_all(struct session *s);
 uint8_t *bounds_modules_in_use(struct session *s, uint32_t *n); /* a byte per module id below n; the caller frees */
 /* source.c */
 bool source_open(struct session *s, struct error *e);
-/* After each drain, under source_lock: where auto's dumps turn out to be too many it is opened again with less. */
-void source_keep_budget(struct session *s);
+/* After each drain, under source_lock: where auto's dumps turn out to be too many, or too short for the stacks, it is
+ * opened again with others. */
+void source_keep_budget(struct session *s, uint64_t now_ns);
 void source_keep_periods(struct session *s, uint64_t now_ns); /* under source_lock: chosen periods follow the rate */
 void source_keep_children(struct session *s); /* under source_lock: on all CPUs, if so many of them are short */
 /* Under lock. How many ended without a sample, where each of them might have had one and they would make a difference. */
@@ -389,6 +459,9 @@ const struct session_event *source_by_period(const struct session *s);
 /* period.c: fixed periods for events that happen */
 /* True if the period of such an event is flametop's to choose: nobody named a period or a frequency. */
 bool period_is_chosen(const struct session_config *cfg, const struct event *ev, const struct session_sampling *how);
+/* How often an event is sampled. chosen: its period of flametop's choice; 0: not known yet. */
+struct session_sampling period_sampling_of(const struct session_config *cfg, const struct event *ev,
+                                           const struct session_sampling *how, uint64_t chosen);
 /* Chooses the periods that are to be chosen and are 0 in chosen[n]; counts the events for 50 ms. Needs no lock. */
 void period_choose(const struct session_config *cfg, const struct event *events, const struct session_sampling *hows,
                    uint32_t n, uint64_t *chosen);

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-enum cache_kind { CACHE_NAMES, CACHE_UNWIND, CACHE_INLINED };
+enum cache_kind { CACHE_NAMES, CACHE_UNWIND, CACHE_INLINED, CACHE_CALLS };
 /* A build-id alone is not enough: anybody can make a file that claims libc's, and would name root's libc from then on.
  * stamp: of the file that was parsed, cache_stamp(). */
 struct cache_key {

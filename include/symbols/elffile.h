@@ -32,6 +32,8 @@ struct elffile {
     uint64_t entry;         /* where it is started, 0: nowhere */
     bool moves;             /* ET_DYN: a library, or a program that may be anywhere */
     size_t symtab, dynsym;  /* sections, 0: none */
+    bool go;                /* of Go's linker; or it may be, as there are no sections that tell */
+    uint64_t dynamic;       /* virtual address of PT_DYNAMIC, 0: none */
     uint64_t eh_frame_hdr;  /* virtual address of PT_GNU_EH_FRAME, 0: none */
     uint8_t build_id[TABLE_BUILD_ID_MAX];
     unsigned build_id_size; /* 0: none */

@@ -18,6 +18,7 @@
 #include "symbols/symbolizer.h"
 #include "symbols/table.h"
 #include "symbols/worker.h"
+#include "unwind/calls.h"
 #include "unwind/rows.h"
 
 struct name {               /* of a symbol, shared by all modules that have one of this name */
@@ -55,9 +56,18 @@ struct unwind_table { /* one or more modules' */
     unsigned users;
 };
 
+struct call_table { /* one module's */
+    struct calls calls;
+    const void *blob;
+    size_t size;
+};
+
+struct jit_rows; /* jitrows.c */
+struct outcome;
+
 enum progress { PROGRESS_UNASKED, PROGRESS_WAITING, PROGRESS_READY, PROGRESS_FAILED };
 /* What the resolver does for a module, most urgent first: of all that waits, the lower kind is taken. */
-enum task_kind { TASK_UNWIND, TASK_NAMES, TASK_CODE, TASK_LINES, TASK_PACKAGE, TASK_KINDS };
+enum task_kind { TASK_UNWIND, TASK_CALLS, TASK_JIT_ROWS, TASK_NAMES, TASK_CODE, TASK_LINES, TASK_PACKAGE, TASK_KINDS };
 struct task {
     struct mod *mod;
     enum progress progress;
@@ -74,6 +84,8 @@ struct mod { /* what is known of a module */
     struct task tasks[TASK_KINDS];
     struct symbol_table *table;  /* NULL: none (yet) */
     struct unwind_table *unwind; /* NULL: none (yet) */
+    struct call_table *calls;    /* NULL: none (yet) */
+    struct jit_rows *jit_rows;   /* NULL: never asked for */
     uint8_t id[20], id_size;     /* build-id as read from the file; 0: not known */
     struct linecache *lines;     /* NULL: never asked for */
     struct codecache *code;      /* NULL: never asked for */
@@ -187,6 +199,14 @@ void unwinds_drop(struct symbolizer *sy, struct unwind_table *t);
 struct unwind_table *unwinds_find(struct symbolizer *sy, const uint8_t *id, unsigned size);
 struct unwind_table *unwinds_share(struct symbolizer *sy, struct unwind_table *t);
 
+/* callsets.c */
+void callsets_free(struct call_table *t); /* NULL is fine */
+
+/* jitrows.c: with the lock held; the blob, NULL: none, is taken over */
+bool jitrows_take(struct symbolizer *sy, struct mod *mod); /* true: nothing is wanted */
+void jitrows_install(struct symbolizer *sy, struct mod *mod, struct outcome *out);
+void jitrows_free(struct mod *mod);
+
 /* mods.c: with the lock held */
 struct mod *mods_get(struct symbolizer *sy, struct module *m); /* made if it is new */
 /* Sees to it that the task was asked for once. */
@@ -221,6 +241,8 @@ struct outcome {
     bool given_up;     /* a file is not read (any more), as trouble says: no other trouble is worth more */
     struct symbol_table *table;  /* TASK_NAMES; NULL: none, or unchanged */
     struct unwind_table *unwind; /* TASK_UNWIND; NULL: none */
+    struct call_table *calls;    /* TASK_CALLS; NULL: none */
+    struct unwind_table *jit_rows; /* TASK_JIT_ROWS; NULL: none */
     struct lines_answer *lines;  /* TASK_LINES; NULL: none */
     struct code *code;           /* TASK_CODE; NULL: none */
     struct source *source;       /* the same; NULL: none */
@@ -238,6 +260,8 @@ struct outcome {
 };
 void resolve_names(struct symbolizer *sy, struct mod *mod, struct outcome *out);
 void resolve_unwind(struct symbolizer *sy, struct mod *mod, struct outcome *out);
+void resolve_calls(struct symbolizer *sy, struct mod *mod, struct outcome *out); /* callsets.c */
+void resolve_jit_rows(struct symbolizer *sy, struct mod *mod, struct outcome *out); /* jitrows.c */
 void resolve_package(struct symbolizer *sy, struct mod *mod, struct outcome *out);
 /* Opens the module's file, or a copy of the vdso, and notes its build-id; -1 with trouble set: not to be had, or
  * not what was profiled. */

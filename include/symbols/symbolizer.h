@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "process/module.h"
 #include "symbols/jittext.h"
+#include "unwind/calls.h"
 #include "unwind/rows.h"
 
 enum symbol_state {
@@ -136,6 +137,14 @@ enum symbol_state symbolizer_unwind(struct symbolizer *sy, struct module *m, con
 /* The same, waiting for it (loading a file: no screen waits for this thread). */
 enum symbol_state symbolizer_unwind_wait(struct symbolizer *sy, struct module *m, uint64_t timeout_ns,
                                          const struct unwind_rows **out);
+/* The calls in a module's code, as symbolizer_unwind. */
+enum symbol_state symbolizer_calls(struct symbolizer *sy, struct module *m, const struct calls **out);
+/* What the code of a function of a running JIT tells of its frames: rows by address, deduced (unwind/coderows.h), x86-64.
+ * Read from the process's memory once, in the background. As symbolizer_unwind. */
+enum symbol_state symbolizer_jit_rows(struct symbolizer *sy, struct module *m, uint64_t start, uint64_t size,
+                                      const struct unwind_rows **out);
+/* The same where no function is known: one row, for this address, by the instructions that come next. */
+enum symbol_state symbolizer_jit_row(struct symbolizer *sy, struct module *m, uint64_t pc, const struct unwind_rows **out);
 /* Why a module has no unwind table. "" if it has one, or was not asked for it. */
 void symbolizer_unwind_trouble(struct symbolizer *sy, const struct module *m, char *dst, size_t cap);
 

@@ -23,6 +23,12 @@ enum worker_kind {       /* fds; payload → what comes back */
     WORKER_UNWIND_DEBUG, /* the file, its debug file → unwind rows of both, or none: the latter adds nothing; as above */
     WORKER_LINES,        /* up to 4 files; struct lines_ask → source lines (symbols/linesformat.h) */
     WORKER_CODE,         /* what has the code; struct code_ask → its instructions (symbols/codeformat.h) */
+    WORKER_CALLS,        /* the file → the calls in its code (unwind/calls.h) */
+    WORKER_JIT_ROWS,     /* functions made at run time; a struct worker_code for each → unwind rows, by address */
+};
+struct worker_code { /* sorted by address, all with pc or all without */
+    uint64_t start, size;
+    uint64_t pc; /* 0: rows of the whole function; else one row, at this address, by what comes next (unwind/codeahead.h) */
 };
 #define WORKER_FDS_MAX     4
 #define WORKER_MESSAGE_MAX 61440 /* below any sane socket buffer */

@@ -11,7 +11,7 @@
 #include "unwind/rows.h"
 
 #define UNWIND_ROWS_MAGIC   0x57525446u /* FTRW */
-#define UNWIND_ROWS_VERSION 3           /* of the layout and of what the entries mean */
+#define UNWIND_ROWS_VERSION 5           /* of the layout and of what the entries mean */
 #define UNWIND_ROWS_MAX     (16u << 20)
 #define UNWIND_ENTRIES_MAX  32768u
 #define UNWIND_GENERAL_MAX  (4u << 20)
@@ -33,6 +33,11 @@ struct unwind_rows_header {
 #define UNWIND_ENTRY_FP_SAVED       1
 #define UNWIND_ENTRY_RA_IN_REGISTER 2
 #define UNWIND_ENTRY_CLONE          4 /* where the system call returned 0, a new thread begins: nobody called it */
+#define UNWIND_ENTRY_DEDUCED        8 /* no table says so: deduced from the instructions (unwind/coderows.h) */
+#define UNWIND_ENTRY_FP_LOST        16 /* … and what fp held at the call is not known */
+#define UNWIND_ENTRY_CLOBBERS       32 /* keeps no register for its caller but fp (Go) */
+#define UNWIND_ENTRY_INJECTED       64 /* the "return address" is where a signal interrupted: it is exact */
+#define UNWIND_ENTRY_STANDS_IN      128 /* as a return address stands for another one, fp_offset bytes from it */
 #define UNWIND_NOT_SAVED            INT16_MIN
 
 struct unwind_entry {

@@ -24,6 +24,7 @@ enum unwind_row_kind {
     UNWIND_ROW_END,     /* the return address is undefined: the outermost frame */
     UNWIND_ROW_DRAP,    /* CFA = *(fp + cfa_offset); fp_offset is from fp */
     UNWIND_ROW_GENERAL, /* what a row cannot say: rules in the blob, at cfa_offset of them (unwind/general.h) */
+    UNWIND_ROW_SWITCH,  /* the caller's frame is on another stack, and nothing on this one tells where */
 };
 struct unwind_row {
     enum unwind_row_kind kind;

@@ -18,8 +18,9 @@ enum unwind_end { /* why the walk ended */
     UNWIND_PENDING,   /* the table of the last frame's module is still to come: try again then */
     UNWIND_NO_MAP,    /* a return address in no mapping: garbage */
     UNWIND_BAD_STEP,  /* the CFA did not grow, or a row that cannot be followed */
-    UNWIND_ELSEWHERE, /* what a signal interrupted ran on another stack, where no dump of this one reaches */
+    UNWIND_ELSEWHERE, /* what a signal interrupted, or what called, is on another stack, where no dump of this one reaches */
     UNWIND_DEEP,      /* cap frames */
+    UNWIND_UNPROVEN,  /* code without a table, and no call instruction proves who called it */
     UNWIND_KNOWN,     /* the caller knows what calls the last frame */
 };
 
@@ -30,8 +31,9 @@ struct unwind_place { /* what the caller knows of an address */
     const struct unwind_rows *rows; /* NULL: none */
     const struct unwind_entry *entry; /* of rows, if it was looked up before */
     bool pending;                   /* rows are asked for, and not there yet */
-    bool jit;                       /* anonymous code: by frame pointer, where that leads on */
+    bool jit;                       /* anonymous code: without rows by frame pointer, where that leads on */
     /* x86-64, of such code: */
+    bool unproven;       /* nothing says that it keeps a frame pointer: a step by one needs a proof, but for the next ones */
     uint32_t frame_size; /* CFA = rsp + this, the return address right below it; 0: not known */
     bool fp_saved;       /* … and below that the caller's rbp */
     bool sender_sp;      /* by frame pointer; the caller's rsp lies below the caller's rbp (HotSpot's interpreter) */
@@ -41,10 +43,22 @@ struct unwind_frame {
     uint32_t frame; /* from the place */
     bool exact;     /* pc of the sample, of what a signal interrupted, or of a trampoline that nobody called */
 };
+enum unwind_call {
+    UNWIND_CALL_UNKNOWN, /* the caller's code cannot be read */
+    UNWIND_CALL_REFUTED, /* no call ends there, or it leads elsewhere */
+    UNWIND_CALL_PROVEN,
+    UNWIND_CALL_PENDING, /* not known yet: try again later */
+};
 struct unwind_source {
     void *ctx;
     /* False: in no mapping. addr is the pc of an exact frame, else one byte before the return address. */
     bool (*find)(void *ctx, uint64_t addr, struct unwind_place *out);
+    /* Of code that is `unproven`: its rows, or that they are pending, and its offset there. addr as find took it; pc: the
+     * instruction that comes next. NULL: there are none. */
+    void (*deduce)(void *ctx, uint64_t addr, uint64_t pc, struct unwind_place *place);
+    /* Can a call that returns to `back` have led to the function at `callee`, an address as find takes it? NULL: not
+     * known of any. */
+    enum unwind_call (*called)(void *ctx, uint64_t back, uint64_t callee);
     /* NULL: none. Asked once at most, with the first frames, where nothing but pc, sp, fp and memory leads on from the
      * last of them. True: the walk ends there, as KNOWN. */
     bool (*knows)(void *ctx, const struct unwind_frame *frames, uint32_t n, const struct unwind_memory *memory,

@@ -30,7 +30,8 @@ static void put_mend(const struct doctor_row *row, struct buf *out)
         buf_puts(out, "--call-graph auto unwinds by tables instead");
         break;
     case DOCTOR_DEEPER:
-        buf_printf(out, "--call-graph dwarf,%u takes the most there is of each stack", row->stack_bytes);
+        buf_printf(out, "%s--call-graph dwarf,%u takes the most there is of each stack",
+                   row->grows ? "auto takes more when over 5 % are cut so; " : "", row->stack_bytes);
         break;
     case DOCTOR_JVM_MAP:
         buf_printf(out, "jcmd %u Compiler.perfmap has the Java VM write its map", row->pid);

@@ -27,8 +27,36 @@
 #define LEAST_MS         200 /* two drains, one of them late */
 #define RECORD_BYTES     2048 /* of a sample with a chain, without its dump */
 #define RATE_GUESS_HZ    99  /* of an event with a period, until it was seen */
+#define UNSTEADY         2   /* such an event may come so many times as often as it was seen */
 
-static const uint32_t sizes[] = { 24 * 1024, 16 * 1024, 8 * 1024 }; /* of auto, one after the other */
+/* Of auto, one after the other. Those above the default are taken where that is too small for many stacks. */
+static const uint32_t sizes[] = { LIVE_STACK_BYTES_MAX, 48 * 1024, 32 * 1024, LIVE_STACK_BYTES, 16 * 1024, 8 * 1024 };
+#define N_SIZES (sizeof sizes / sizeof *sizes)
+
+/* Truncated dumps that are reason enough to take more of each stack: so many, and this share of all. */
+#define SHORT_MIN     20
+#define SHORT_PERCENT 5
+
+uint32_t live_smaller_dumps(uint32_t bytes)
+{
+    for (unsigned i = 0; i < N_SIZES; i++)
+        if (sizes[i] < bytes)
+            return sizes[i];
+    return 0;
+}
+
+static uint32_t larger(uint32_t bytes)
+{
+    for (unsigned i = N_SIZES; i-- > 0;)
+        if (sizes[i] > bytes)
+            return sizes[i];
+    return 0;
+}
+
+bool dumps_are_short(uint64_t dumped, uint64_t truncated)
+{
+    return truncated >= SHORT_MIN && truncated * 100 > dumped * SHORT_PERCENT;
+}
 
 bool dumps_run(const struct plan *p)
 {
@@ -70,22 +98,47 @@ static uint64_t ring_of_ms(const struct plan *p, unsigned ms)
     return rate * p->cfg.stack_bytes * ms / 1000;
 }
 
+uint32_t dumps_larger(const struct plan *p, uint64_t seen_hz)
+{
+    uint32_t bytes = larger(p->cfg.stack_bytes);
+    uint64_t hz = rate_of(p) ? rate_of(p) : seen_hz * UNSTEADY;
+    bool automatic = p->callchain_asked == CALLCHAIN_AUTO && dumps_run(p) && p->dumps_less == DUMPS_FULL;
+    bool fits = hz * bytes * LEAST_MS / 1000 <= p->ring_bytes;
+    return automatic && fits && p->n_cpus * hz * bytes <= dumps_budget(p->n_cpus) ? bytes : 0;
+}
+
+/* What was lost had dumps, too. */
+uint64_t dumps_over_budget(const struct plan *p, struct dumps_look *last, const struct dumps_look *now)
+{
+    uint64_t bytes = now->bytes - last->bytes + (now->lost - last->lost) * p->cfg.stack_bytes;
+    uint64_t time_ns = now->time_ns - last->time_ns;
+    if (p->callchain_asked != CALLCHAIN_AUTO || !dumps_run(p) || plan_is_frequency(p))
+        return 0;
+    if (bytes <= dumps_budget(p->n_cpus) && time_ns < NS_PER_SEC)
+        return 0;
+    *last = *now;
+    double per_second = (double)bytes * NS_PER_SEC / (double)(time_ns + 1);
+    if (per_second <= (double)dumps_budget(p->n_cpus))
+        return 0;
+    return (uint64_t)(per_second / p->cfg.stack_bytes / p->n_cpus) + 1;
+}
+
 static void no_dumps(struct plan *p)
 {
     p->cfg.callchain = CALLCHAIN_FP;
     p->cfg.stack_bytes = 0;
 }
 
-/* The next smaller dumps, or none. */
+/* The next smaller dumps, or none. That there are none above the default lacks nothing that was asked for. */
 static void less(struct plan *p, enum dumps_less why)
 {
-    p->dumps_less = why;
-    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (sizes[i] < p->cfg.stack_bytes) {
-            p->cfg.stack_bytes = sizes[i];
-            return;
-        }
-    no_dumps(p);
+    bool above = p->callchain_asked == CALLCHAIN_AUTO && p->cfg.stack_bytes > LIVE_STACK_BYTES;
+    p->dumps_less = above ? p->dumps_less : why;
+    p->cfg.stack_bytes = live_smaller_dumps(p->cfg.stack_bytes);
+    if (above)
+        p->stack_bytes_asked = p->cfg.stack_bytes;
+    if (!p->cfg.stack_bytes)
+        no_dumps(p);
 }
 
 static void choose_dumps(struct plan *p)

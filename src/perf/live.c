@@ -41,9 +41,7 @@ struct live {
     struct map member_of; /* of several events: id → place */
     struct readings readings;
     uint64_t dump_bytes; /* of stacks, since open */
-    struct look {
-        uint64_t bytes, lost, time_ns;
-    } budget_look; /* the last one at the budget */
+    struct dumps_look budget_look; /* the last one at the budget */
     int epoll_fd;
     struct cpus_watch online;
     struct cpus now;      /* those that are measured, as of the last look */
@@ -476,22 +474,15 @@ void live_stats(const struct live *l, struct live_stats *out)
     out->parse_errors += l->order.errors;
 }
 
-/* What was lost had dumps, too. */
 uint64_t live_over_budget(struct live *l)
 {
-    const struct plan *p = &l->plan;
-    struct look last = l->budget_look, now = { l->dump_bytes, l->stats.lost, clock_now_ns() };
-    if (p->callchain_asked != CALLCHAIN_AUTO || !dumps_run(p) || plan_is_frequency(p))
-        return 0;
-    uint64_t bytes = now.bytes - last.bytes + (now.lost - last.lost) * p->cfg.stack_bytes;
-    bool over = bytes > dumps_budget(p->n_cpus);
-    if (!over && now.time_ns - last.time_ns < NS_PER_SEC)
-        return 0;
-    l->budget_look = now;
-    double per_second = (double)bytes * NS_PER_SEC / (double)(now.time_ns - last.time_ns + 1);
-    if (per_second <= (double)dumps_budget(p->n_cpus))
-        return 0;
-    return (uint64_t)(per_second / p->cfg.stack_bytes / p->n_cpus) + 1;
+    struct dumps_look now = { l->dump_bytes, l->stats.lost, clock_now_ns() };
+    return dumps_over_budget(&l->plan, &l->budget_look, &now);
+}
+
+uint32_t live_larger_dumps(const struct live *l, double seen)
+{
+    return dumps_larger(&l->plan, (uint64_t)(seen / l->plan.n_cpus) + 1);
 }
 
 static bool has_cpu(const struct live *l, uint32_t cpu)

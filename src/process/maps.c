@@ -33,11 +33,12 @@ static const char *number(const char *p, const char *end, unsigned base, char fo
     return p + 1;
 }
 
-static const char *permissions(const char *p, const char *end, bool *exec)
+static const char *permissions(const char *p, const char *end, struct maps_entry *out)
 {
     if (!p || end - p < 5 || p[4] != ' ')
         return NULL;
-    *exec = p[2] == 'x';
+    out->exec = p[2] == 'x';
+    out->private_memory = p[0] == 'r' && p[1] == 'w' && p[3] == 'p';
     return p + 5;
 }
 
@@ -68,7 +69,7 @@ bool maps_parse_line(char *line, size_t n, struct maps_entry *out)
     *out = (struct maps_entry){ .path = "" };
     p = number(p, end, 16, '-', &out->start);
     p = number(p, end, 16, ' ', &out->end);
-    p = permissions(p, end, &out->exec);
+    p = permissions(p, end, out);
     p = number(p, end, 16, ' ', &out->pgoff);
     p = number(p, end, 16, ':', &maj);
     p = number(p, end, 16, ' ', &min);
@@ -78,6 +79,7 @@ bool maps_parse_line(char *line, size_t n, struct maps_entry *out)
         return false;
     out->maj = (uint32_t)maj;
     out->min = (uint32_t)min;
+    out->private_memory &= !out->ino && !maj && !min;
     if (p == end)
         return true;
     path = line + (p - line);

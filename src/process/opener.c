@@ -227,6 +227,24 @@ int opener_memory(uint32_t pid, uint64_t address, uint64_t size)
     return open_by(OPENER_MEMORY, q, NULL);
 }
 
+bool opener_touch(uint32_t pid, uint64_t age_ns, uint64_t address, uint64_t size)
+{
+    const struct opener_user u = { .kind = OPENER_FOR_PROCESS, .pid = pid };
+    struct opener_request *q = request_of(&u, "", "");
+    struct opened none;
+    int fd = -1, err;
+
+    q->age_ns = age_ns;
+    q->address = address;
+    q->size = size;
+    err = ask(OPENER_TOUCH, q, -1, &none, &fd);
+    mem_free(q);
+    if (fd >= 0)
+        close(fd);
+    errno = err;
+    return !err;
+}
+
 int module_open(const struct module *m, const char *symfs)
 {
     const struct opener_user u = opener_user_of(m);

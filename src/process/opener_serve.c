@@ -293,6 +293,8 @@ int opener_serve(enum opener_request_kind kind, const struct opener_request *q, 
         return given < 0 ? EBADF : fstat(given, &out->st) ? errno : 0;
     if (kind == OPENER_MEMORY)
         return copy_memory(q, fd);
+    if (kind == OPENER_TOUCH)
+        return opener_touch_stack(q);
     err = find_rights(q, &rights, &outsider);
     /* Root in a container is not root of our files: there it has the rights of nobody. */
     f.here = outsider ? rights_of_user(RIGHTS_NOBODY, RIGHTS_NOBODY) : rights;

@@ -222,6 +222,8 @@ static void drain(struct session *s, bool final)
     bounds_enforce(s);
     pthread_mutex_unlock(&s->lock);
     jitframe_read(s);
+    if (!final)
+        stacktouch_read(s);
 }
 
 void collector_final_drain(struct session *s)
@@ -411,7 +413,7 @@ void *collector_main(void *session)
         readproc_of_targets(s);
         if (s->live)
             drain(s, false);
-        source_keep_budget(s);
+        source_keep_budget(s, clock_now_ns());
         source_keep_children(s);
         source_keep_periods(s, clock_now_ns());
         collect_pulse(s, &pulse, clock_now_ns());

@@ -217,7 +217,14 @@ static void say_dump(struct session *s, struct doctor_row *row)
                  taken % 1024 ? taken : taken / 1024, taken % 1024 ? "bytes" : "KB");
     if (s->file)
         snprintf(row->mend, sizeof row->mend, "record again with more: --call-graph dwarf,%d", DEEPEST_DUMP);
-    else if (taken < DEEPEST_DUMP) {
+    else if (s->deep.more) {
+        snprintf(row->mend, sizeof row->mend,
+                 "auto takes more of each stack, up to 64 KB, when over 5 %% are cut so; D takes the most at once (dwarf,%d)",
+                 DEEPEST_DUMP);
+        row->action = DOCTOR_DEEPER;
+        row->grows = true;
+        row->stack_bytes = DEEPEST_DUMP;
+    } else if (taken < DEEPEST_DUMP) {
         snprintf(row->mend, sizeof row->mend, "D takes the most there is of each stack (dwarf,%d)", DEEPEST_DUMP);
         row->action = DOCTOR_DEEPER;
         row->stack_bytes = DEEPEST_DUMP;
@@ -268,25 +275,33 @@ static bool say_table_given_up(struct session *s, struct doctor_row *row, const 
     return true;
 }
 
-static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reason, const struct module *m, bool waiting)
+static void say_no_table(struct session *s, struct doctor_row *row, uint32_t reason, const struct module *m)
 {
     bool jit = m && m->kind == MODULE_JIT;
 
+    if (say_table_given_up(s, row, m))
+        return;
+    snprintf(row->cause, sizeof row->cause, "code without unwind table, and no %s",
+             reason == BROKEN_UNPROVEN ? "call instruction proves who called it" : "frame pointer that leads on");
+    if (jit && comm_is(row->process, "java"))
+        snprintf(row->mend, sizeof row->mend, "%sstart it with java -XX:+PreserveFramePointer",
+                 s->file ? "" : "ask it for its map (jcmd PID Compiler.perfmap), or ");
+    else if (jit)
+        snprintf(row->mend, sizeof row->mend, "the runtime that makes it must keep frame pointers in it");
+    else
+        snprintf(row->mend, sizeof row->mend,
+                 "build it with -fasynchronous-unwind-tables (Rust: -C force-unwind-tables); assembly needs .cfi lines");
+}
+
+static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reason, const struct module *m, bool waiting)
+{
     switch (reason) {
     case BROKEN_DUMP:
         say_dump(s, row);
         return;
     case BROKEN_NO_TABLE:
-        if (say_table_given_up(s, row, m))
-            return;
-        snprintf(row->cause, sizeof row->cause, "code without unwind table, and no frame pointer that leads on");
-        if (jit && comm_is(row->process, "java"))
-            snprintf(row->mend, sizeof row->mend, "%sstart it with java -XX:+PreserveFramePointer",
-                     s->file ? "" : "ask it for its map (jcmd PID Compiler.perfmap), or ");
-        else if (jit)
-            snprintf(row->mend, sizeof row->mend, "the runtime that makes it must keep frame pointers in it");
-        else
-            snprintf(row->mend, sizeof row->mend, "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer (Rust: -C force-unwind-tables)");
+    case BROKEN_UNPROVEN:
+        say_no_table(s, row, reason, m);
         return;
     case BROKEN_PENDING:
         say_pending(row, waiting);
@@ -301,15 +316,17 @@ static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reaso
         return;
     case BROKEN_ELSEWHERE:
         snprintf(row->cause, sizeof row->cause,
-                 "a signal handler runs on a stack of its own: of the one it interrupted the kernel takes nothing");
+                 "the function runs on a stack of its own (a signal handler, or C and the runtime in a Go program): of the "
+                 "stack that it interrupted or that called it the kernel takes nothing");
         snprintf(row->mend, sizeof row->mend, "%s go on there, in code that keeps them",
                  s->file ? "frame pointers (--call-graph fp)" : "frame pointers (m)");
         return;
     case BROKEN_UNREAD:
         snprintf(row->cause, sizeof row->cause,
-                 "the kernel could not read the stack: an exec has given it up, or a part is not in memory");
-        snprintf(row->mend, sizeof row->mend,
-                 "nothing to do as a program begins; an array there that is not used yet: frame pointers (m) lead past it");
+                 "the kernel could not read the stack: an exec has given it up, or a part was never used");
+        snprintf(row->mend, sizeof row->mend, "%s",
+                 s->file ? "record with flametop, which brings such pages into memory, or with frame pointers (--call-graph fp)"
+                         : "nothing to do: its pages are brought into memory once, and later samples are whole; x forgets these");
         return;
     default:
         snprintf(row->cause, sizeof row->cause, "the stack does not look as the unwind table says it should");

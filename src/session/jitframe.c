@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the code of a Java VM, and what Python calls its functions through, tells of its frames. A method's code is read
- * once, when a sample first meets it: aside from the lock, since the memory of another process may be long in coming;
- * stacks that need it wait meanwhile. */
+/* What code that is made at run time tells of its frames: that of a Java VM, what Python calls its functions through, and,
+ * where a thread is just there (in a prologue, say), any function. It is read once, when a sample first meets it: aside
+ * from the lock, since the memory of another process may be long in coming; stacks that need it wait meanwhile. */
 #include <string.h>
 #include <unistd.h>
 
@@ -19,6 +19,7 @@
  * size of the frame. */
 #define NOTHING (UINT64_C(1) << 32)
 #define SIZE    (UINT64_C(1) << 33)
+#define NAMED   (UINT64_C(1) << 34) /* with NOTHING: the code has a name */
 
 /* python -X perf calls each function through a copy of these bytes, under the function's name. Source of the format:
  * CPython 3.12 and 3.13, Python/asm_trampoline.S and Objects/perf_trampoline.c; later ones keep a frame pointer:
@@ -98,7 +99,7 @@ static bool in_module(struct session *s, const struct frame_owner *o, uint32_t m
 
 /* The number of the code that begins there, which is to be read if it is new. False: there cannot be one. */
 static bool code_at(struct session *s, const struct frame_owner *owner, const struct module *m,
-                    const struct symbol *symbol, size_t *index)
+                    const struct symbol *symbol, enum runtime runtime, size_t *index)
 {
     struct jit_frames *f = &s->jit_frames;
     uint64_t key = map_mix(symbol->start ^ map_mix(m->id)), found;
@@ -116,13 +117,21 @@ static bool code_at(struct session *s, const struct frame_owner *owner, const st
                                           .size = symbol->size,
                                           .module = m->id,
                                           .pid = m->pid,
-                                          .kind = kind_of(symbol->name) };
+                                          .kind = runtime == RUNTIME_JAVA ? kind_of(symbol->name) : JIT_CODE_OTHER };
     map_put(&f->by_start, key, *index);
     return true;
 }
 
-static enum jit_place tell(const struct session *s, size_t index, uint64_t addr, bool exact,
-                           struct unwind_place *out)
+/* Where a thread is, which may be anywhere in the function: calls are made where its frame is complete. */
+static enum jit_place tell_rows(struct session *s, const struct jit_code *code, uint64_t addr, struct unwind_place *out)
+{
+    struct module *m = world_module(s->world, code->module);
+    enum symbol_state state = symbolizer_jit_rows(s->symbolizer, m, code->start, code->size, &out->rows);
+    out->offset = addr;
+    return state == SYMBOL_PENDING ? JIT_PLACE_PENDING : out->rows ? JIT_PLACE_KNOWN : JIT_PLACE_UNKNOWN;
+}
+
+static enum jit_place tell(struct session *s, size_t index, uint64_t addr, bool exact, struct unwind_place *out)
 {
     const struct jit_frames *f = &s->jit_frames;
     const struct jit_code *code = &f->codes[index];
@@ -130,11 +139,22 @@ static enum jit_place tell(const struct session *s, size_t index, uint64_t addr,
         out->sender_sp = true;
     else if (code->kind == JIT_CODE_BARE)
         out->frame_size = exact ? 8 : 0;
+    else if (code->kind == JIT_CODE_OTHER)
+        return exact ? tell_rows(s, code, addr, out) : JIT_PLACE_UNKNOWN;
     else if (index >= f->n_read)
         return JIT_PLACE_PENDING;
     else if (code->kind == JIT_CODE_METHOD)
         out->frame_size = unwind_hotspot_size(&code->frame, addr - code->start, exact, &out->fp_saved);
+    else if (exact)
+        return tell_rows(s, code, addr, out);
     return out->sender_sp || out->frame_size ? JIT_PLACE_KNOWN : JIT_PLACE_UNKNOWN;
+}
+
+/* Of code without a name nothing says that it keeps a frame pointer. */
+static enum jit_place tell_nothing(const struct module *m, bool named, struct unwind_place *out)
+{
+    out->unproven = m->live && !named;
+    return JIT_PLACE_UNKNOWN;
 }
 
 enum jit_place jitframe_place(struct session *s, const struct frame_owner *owner, const struct module *m,
@@ -144,8 +164,8 @@ enum jit_place jitframe_place(struct session *s, const struct frame_owner *owner
     uint32_t generation = symbolizer_generation(s->symbolizer);
     struct symbol symbol;
     size_t index;
-    enum runtime runtime = s->user.arch == UNWIND_ARCH_X86_64 ? runtime_of(s, owner, m) : RUNTIME_OTHER;
-    if (runtime == RUNTIME_OTHER)
+    enum runtime runtime = runtime_of(s, owner, m);
+    if (s->user.arch != UNWIND_ARCH_X86_64 || (runtime == RUNTIME_OTHER && !m->live))
         return JIT_PLACE_UNKNOWN;
     if (map_get(&s->jit_frames.by_frame, frame, &known)) {
         if (known & SIZE) {
@@ -155,7 +175,7 @@ enum jit_place jitframe_place(struct session *s, const struct frame_owner *owner
         if (!(known & NOTHING))
             return tell(s, (size_t)known, addr, exact, out);
         if ((uint32_t)known == generation)
-            return JIT_PLACE_UNKNOWN;
+            return tell_nothing(m, known & NAMED, out);
     }
     symbolizer_lookup(s->symbolizer, world_module(s->world, m->id), addr, &symbol);
     if (symbol.state == SYMBOL_PENDING)
@@ -165,9 +185,9 @@ enum jit_place jitframe_place(struct session *s, const struct frame_owner *owner
         map_put(&s->jit_frames.by_frame, frame, SIZE | out->frame_size);
         return JIT_PLACE_KNOWN;
     }
-    if (!inside || runtime != RUNTIME_JAVA || !code_at(s, owner, m, &symbol, &index)) {
-        map_put(&s->jit_frames.by_frame, frame, NOTHING | generation);
-        return JIT_PLACE_UNKNOWN;
+    if (!inside || !m->live || (runtime != RUNTIME_JAVA && !exact) || !code_at(s, owner, m, &symbol, runtime, &index)) {
+        map_put(&s->jit_frames.by_frame, frame, NOTHING | (inside ? NAMED : 0) | generation);
+        return tell_nothing(m, inside, out);
     }
     map_put(&s->jit_frames.by_frame, frame, index);
     return tell(s, index, addr, exact, out);
@@ -209,7 +229,7 @@ static bool read_some(struct session *s, struct jit_code *codes, uint8_t *room)
             read_code(&codes[i], room);
     pthread_mutex_lock(&s->lock);
     take(f, codes, first, n, cleared);
-    bool more = n && jitframe_waits(s);
+    bool more = n && f->n_read < f->n_codes;
     pthread_mutex_unlock(&s->lock);
     return more;
 }
@@ -225,18 +245,20 @@ void jitframe_read(struct session *s)
     uint8_t *room = mem_alloc(CODE_MAX);
     while (read_some(s, codes, room))
         ;
+    jitcalls_read(s);
     mem_free(room);
     mem_free(codes);
 }
 
 bool jitframe_waits(const struct session *s)
 {
-    return s->jit_frames.n_read < s->jit_frames.n_codes;
+    return s->jit_frames.n_read < s->jit_frames.n_codes || s->jit_calls.n;
 }
 
 void jitframe_forget_frames(struct session *s)
 {
     map_clear(&s->jit_frames.by_frame);
+    jitcalls_forget(s);
 }
 
 void jitframe_forget(struct session *s)
@@ -247,6 +269,7 @@ void jitframe_forget(struct session *s)
     map_clear(&f->runtimes);
     f->n_codes = f->n_read = 0;
     f->cleared++;
+    jitcalls_forget(s);
 }
 
 void jitframe_done(struct session *s)
@@ -256,5 +279,6 @@ void jitframe_done(struct session *s)
     map_done(&f->by_start);
     map_done(&f->runtimes);
     mem_free(f->codes);
+    jitcalls_done(s);
     memset(f, 0, sizeof *f);
 }

@@ -26,6 +26,39 @@ bool period_is_chosen(const struct session_config *cfg, const struct event *ev, 
     return !own && (how->fitted || (event_is_occurrence(ev) && !cfg->period && !cfg->freq_named));
 }
 
+/* Every occurrence of a tracepoint counts, unless the user named a rate. chosen: 0 if it is not known yet. */
+struct session_sampling period_sampling_of(const struct session_config *cfg, const struct event *ev,
+                                           const struct session_sampling *how, uint64_t chosen)
+{
+    if (period_is_chosen(cfg, ev, how))
+        return (struct session_sampling){ .period = chosen ? chosen : 1 };
+    if (how->freq_hz || how->period)
+        return *how;
+    if (ev->period || ev->freq_hz)
+        return (struct session_sampling){ .freq_hz = ev->freq_hz, .period = ev->period };
+    if (cfg->period)
+        return (struct session_sampling){ .period = cfg->period };
+    if (ev->kind == EVENT_TRACEPOINT && !cfg->freq_named)
+        return (struct session_sampling){ .period = 1 };
+    return (struct session_sampling){ .freq_hz = cfg->freq_hz };
+}
+
+void session_sampling_of(const struct session *s, const struct event *ev, const struct session_sampling *how,
+                         struct session_sampling *out)
+{
+    *out = period_sampling_of(&s->cfg, ev, how, 0);
+}
+
+bool session_chooses_period(const struct session *s, const struct event *ev, const struct session_sampling *how)
+{
+    return period_is_chosen(&s->cfg, ev, how);
+}
+
+uint64_t session_default_freq(const struct session *s)
+{
+    return s->cfg.freq_hz;
+}
+
 static double wanted_per_second(const struct session_config *cfg)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);

@@ -23,43 +23,10 @@ struct wish {
     uint64_t seen_hz;
 };
 
-/* Every occurrence of a tracepoint counts, unless the user named a rate. chosen: 0 if it is not known yet. */
-static struct session_sampling sampling_of(const struct session_config *cfg, const struct event *ev,
-                                           const struct session_sampling *how, uint64_t chosen)
-{
-    if (period_is_chosen(cfg, ev, how))
-        return (struct session_sampling){ .period = chosen ? chosen : 1 };
-    if (how->freq_hz || how->period)
-        return *how;
-    if (ev->period || ev->freq_hz)
-        return (struct session_sampling){ .freq_hz = ev->freq_hz, .period = ev->period };
-    if (cfg->period)
-        return (struct session_sampling){ .period = cfg->period };
-    if (ev->kind == EVENT_TRACEPOINT && !cfg->freq_named)
-        return (struct session_sampling){ .period = 1 };
-    return (struct session_sampling){ .freq_hz = cfg->freq_hz };
-}
-
-void session_sampling_of(const struct session *s, const struct event *ev, const struct session_sampling *how,
-                         struct session_sampling *out)
-{
-    *out = sampling_of(&s->cfg, ev, how, 0);
-}
-
-bool session_chooses_period(const struct session *s, const struct event *ev, const struct session_sampling *how)
-{
-    return period_is_chosen(&s->cfg, ev, how);
-}
-
-uint64_t session_default_freq(const struct session *s)
-{
-    return s->cfg.freq_hz;
-}
-
-static void config_of(struct wish *w, struct live_config *out)
+static void config_of(const struct session *s, struct wish *w, struct live_config *out)
 {
     period_choose(w->cfg, w->events, w->hows, w->n, w->chosen);
-    struct session_sampling how = sampling_of(w->cfg, &w->events[0], &w->hows[0], w->chosen[0]);
+    struct session_sampling how = period_sampling_of(w->cfg, &w->events[0], &w->hows[0], w->chosen[0]);
     *out = (struct live_config){
         .event = w->events[0],
         .scope = w->cfg->scope, /* borrowed */
@@ -67,7 +34,7 @@ static void config_of(struct wish *w, struct live_config *out)
         .period = how.period,
         .n_others = w->n - 1,
         .callchain = w->cfg->callchain,
-        .stack_bytes = w->cfg->callchain == CALLCHAIN_DWARF ? w->cfg->stack_bytes : 0,
+        .stack_bytes = w->cfg->callchain == CALLCHAIN_DWARF ? w->cfg->stack_bytes : s->deep.bytes,
         .regs_user_mask = unwind_arch_regs_mask(unwind_arch_native()),
         .regs_link_mask = unwind_arch_link_mask(unwind_arch_native()),
         .seen_hz = w->seen_hz,
@@ -75,7 +42,7 @@ static void config_of(struct wish *w, struct live_config *out)
         .named = w->named,
     };
     for (uint32_t i = 1; i < w->n; i++) {
-        how = sampling_of(w->cfg, &w->events[i], &w->hows[i], w->chosen[i]);
+        how = period_sampling_of(w->cfg, &w->events[i], &w->hows[i], w->chosen[i]);
         out->others[i - 1] = (struct live_other){ w->events[i], how.freq_hz, how.period };
     }
 }
@@ -184,6 +151,7 @@ static void source_adopt(struct session *s, struct live *live, const struct wish
     }
     s->targets_gone = false;
     memset(&s->dear, 0, sizeof s->dear);
+    deepstacks_adopt(s);
     s->fatal[0] = '\0';
     s->generation++;
 }
@@ -202,7 +170,7 @@ bool source_open(struct session *s, struct error *e)
     struct live_config cfg;
     wish_for(&w, &s->cfg, s->cfg.events, s->cfg.samplings, s->cfg.n_events);
     w.named = s->cfg.event_named;
-    config_of(&w, &cfg);
+    config_of(s, &w, &cfg);
     cfg.enable_on_exec = s->command != NULL;
     s->wide = cfg.wide = s->cfg.scope.command;
     struct live *live = live_open(&cfg, e);
@@ -266,7 +234,7 @@ static void reopen(struct session *s, const uint32_t *known, uint32_t n_known)
     struct error e = { 0 };
     wish_again(s, &s->cfg, s->live_event, &w);
     w.seen_hz = s->events[s->live_event].seen_hz;
-    config_of(&w, &cfg);
+    config_of(s, &w, &cfg);
     cfg.wide = s->wide || s->cfg.scope.command;
     cfg.known = known;
     cfg.n_known = n_known;
@@ -285,7 +253,7 @@ static bool source_replace(struct session *s, struct wish *w, struct error *e)
     struct live_config cfg;
     struct error local = { 0 };
     bool closed;
-    config_of(w, &cfg);
+    config_of(s, w, &cfg);
     uint32_t n_known = 0, *known = s->live ? live_known(s->live, &n_known) : NULL;
     if (same_tasks(&cfg.scope, &s->cfg.scope)) { /* else who was followed is not meant any more */
         cfg.known = known;
@@ -316,17 +284,20 @@ static bool source_change(struct session *s, const struct session_config *cfg, s
     return source_replace(s, &w, e);
 }
 
-void source_keep_budget(struct session *s)
+void source_keep_budget(struct session *s, uint64_t now_ns)
 {
     uint64_t seen_hz = s->live ? live_over_budget(s->live) : 0;
+    uint32_t before = s->deep.bytes;
     struct wish w;
     struct error e = { 0 };
-    if (!seen_hz)
+    if (!s->live || (!deepstacks_change(s, now_ns) && !seen_hz))
         return;
     wish_again(s, &s->cfg, s->live_event, &w);
-    w.seen_hz = seen_hz;
-    if (!source_replace(s, &w, &e))
-        log_add("smaller stacks were not to be had: %s", e.text);
+    w.seen_hz = seen_hz ? seen_hz : s->events[s->live_event].seen_hz;
+    if (source_replace(s, &w, &e))
+        return;
+    log_add("stacks of another size were not to be had: %s", e.text);
+    s->deep.bytes = before;
 }
 
 void source_keep_periods(struct session *s, uint64_t now_ns)
@@ -527,6 +498,7 @@ bool session_set_scope(struct session *s, const struct scope *scope, struct erro
     scope_init(&cfg.scope);
     bool was_wide = s->wide;
     s->wide = false;
+    deepstacks_forget(s); /* of other programs */
     bool ok = scope_copy(&cfg.scope, scope) && source_change(s, &cfg, e);
     s->wide = !ok && was_wide;
     if (ok) {

@@ -195,7 +195,9 @@ void status_stacks(const struct session *s, char *dst, size_t cap)
     if (s->file)
         file_stacks(s, dst, cap);
     else if (runs == CALLCHAIN_DWARF && (asked == CALLCHAIN_DWARF || s->running_stack_bytes != LIVE_STACK_BYTES)) {
-        if (s->running_stack_bytes % 1024)
+        if (asked == CALLCHAIN_AUTO) /* in round numbers: the most is 8 bytes less than 64 KB */
+            snprintf(dst, cap, "%s %uK", words[asked], (s->running_stack_bytes + 1023) / 1024);
+        else if (s->running_stack_bytes % 1024)
             snprintf(dst, cap, "%s %u", words[asked], s->running_stack_bytes);
         else
             snprintf(dst, cap, "%s %uK", words[asked], kib);

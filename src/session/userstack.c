@@ -37,6 +37,7 @@ void userstack_done(struct session *s)
     mem_free(s->user.tables);
     walks_done(&s->user.walks);
     jitframe_done(s);
+    stacktouch_done(s);
     memset(&s->user, 0, sizeof s->user);
 }
 
@@ -140,6 +141,49 @@ static bool find_place(void *ctx, uint64_t addr, struct unwind_place *out)
     return true;
 }
 
+static void deduce_row(void *ctx, uint64_t addr, uint64_t pc, struct unwind_place *place)
+{
+    struct walk *w = ctx;
+    struct session *s = w->s;
+    const struct place_slot *slot = samplestack_place(s, w->owner, addr, false);
+    struct module *m = slot ? world_module(s->world, stacks_frame_modules(s->stacks)[slot->frame]) : NULL;
+    place->offset = pc;
+    if (m && symbolizer_jit_row(s->symbolizer, m, pc, &place->rows) == SYMBOL_PENDING)
+        wait_for(w, place, m->id);
+}
+
+static enum unwind_call find_call(void *ctx, uint64_t back, uint64_t callee)
+{
+    struct walk *w = ctx;
+    struct session *s = w->s;
+    const struct place_slot *from = samplestack_place(s, w->owner, back - 1, false);
+    if (!from)
+        return UNWIND_CALL_REFUTED;
+    uint32_t caller = from->frame;
+    uint32_t module = stacks_frame_modules(s->stacks)[caller];
+    struct module *m = world_module(s->world, module);
+    const struct calls *calls = NULL;
+    enum symbol_state state = SYMBOL_NONE;
+    enum unwind_call call = UNWIND_CALL_UNKNOWN;
+    if (m && m->kind == MODULE_JIT)
+        call = jitcalls_find(s, m, caller, back);
+    else if (m)
+        state = symbolizer_calls(s->symbolizer, m, &calls);
+    if ((call == UNWIND_CALL_PENDING || state == SYMBOL_PENDING) && !w->give_up) {
+        w->awaits = module;
+        return UNWIND_CALL_PENDING;
+    }
+    if (call == UNWIND_CALL_PROVEN || call == UNWIND_CALL_REFUTED)
+        return call;
+    w->changes |= !calls;
+    if (!calls)
+        return UNWIND_CALL_UNKNOWN;
+    const struct place_slot *to = samplestack_place(s, w->owner, callee, false);
+    bool same = to && stacks_frame_modules(s->stacks)[to->frame] == module;
+    uint64_t at = same ? stacks_frame_offsets(s->stacks)[to->frame] : CALLS_ELSEWHERE;
+    return calls_lead(calls, stacks_frame_offsets(s->stacks)[caller] + 1, at) ? UNWIND_CALL_PROVEN : UNWIND_CALL_REFUTED;
+}
+
 /* The leaf may lie anywhere in its function. */
 static bool knows_callers(void *ctx, const struct unwind_frame *frames, uint32_t n, const struct unwind_memory *memory,
                           const struct unwind_regs *regs)
@@ -198,16 +242,20 @@ bool userstack_link(struct session *s, const struct frame_owner *owner, const st
     return true;
 }
 
+/* More would have been taken, and was not in memory. */
+static bool is_unread(enum unwind_end end, const struct record *r)
+{
+    return end == UNWIND_DUMP && r->sample.stack_dyn_size < r->sample.stack_size;
+}
+
 static enum broken_reason reason_of(enum unwind_end end, const struct record *r)
 {
     static const enum broken_reason reasons[] = {
         [UNWIND_DUMP] = BROKEN_DUMP,       [UNWIND_NO_TABLE] = BROKEN_NO_TABLE, [UNWIND_PENDING] = BROKEN_PENDING,
         [UNWIND_NO_MAP] = BROKEN_NO_MAP,   [UNWIND_BAD_STEP] = BROKEN_STEP,     [UNWIND_DEEP] = BROKEN_DEEP,
-        [UNWIND_ELSEWHERE] = BROKEN_ELSEWHERE,
+        [UNWIND_ELSEWHERE] = BROKEN_ELSEWHERE, [UNWIND_UNPROVEN] = BROKEN_UNPROVEN,
     };
-    if (end == UNWIND_DUMP && r->sample.stack_dyn_size < r->sample.stack_size)
-        return BROKEN_UNREAD; /* more would have been taken */
-    return reasons[end];
+    return is_unread(end, r) ? BROKEN_UNREAD : reasons[end];
 }
 
 static bool load_32(const struct unwind_input *in, uint64_t addr, uint32_t *value)
@@ -250,7 +298,7 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
 {
     struct walk w = { .s = s, .owner = owner, .give_up = give_up };
     struct unwind_reads *reads = &s->user.reads;
-    struct unwind_source source = { .ctx = &w, .find = find_place, .knows = knows_callers, .reads = reads };
+    struct unwind_source source = { .ctx = &w, .find = find_place, .deduce = deduce_row, .called = find_call, .knows = knows_callers, .reads = reads };
     struct unwind_input in = {
         .arch = s->user.arch, .stack = r->sample.stack, .stack_bytes = r->sample.stack_dyn_size, .swap = r->swap
     };
@@ -265,12 +313,18 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
     uint32_t n = (r->sample.user_abi == PERF_SAMPLE_REGS_ABI_32 ? walk_32 : unwind_walk)(&in, &source, walked, room, &end);
     for (uint32_t i = 0; i < n; i++)
         frames[i] = walked[i].frame;
-    if (end == UNWIND_NO_TABLE && n && w.late == frames[n - 1])
+    if ((end == UNWIND_NO_TABLE || end == UNWIND_UNPROVEN) && n && w.late == frames[n - 1])
         end = UNWIND_PENDING; /* it has one, which came too late */
     if (!n)
         frames[n++] = samplestack_unmapped(s, owner, in.regs.pc, false);
     else if (end != UNWIND_ROOT && end != UNWIND_KNOWN)
         frames[n++] = stacks_frame(s->stacks, MODULE_ID_BROKEN, reason_of(end, r));
+    if (!owner->maps && end != UNWIND_PENDING) { /* else it was taken some time ago */
+        s->deep.dumped++;
+        s->deep.cut += end == UNWIND_DUMP && !is_unread(end, r);
+    }
+    if (is_unread(end, r) && !owner->maps)
+        stacktouch_want(s, owner->thread, r->id.time_ns, in.regs.sp, in.stack_bytes);
     const struct unwind_memory memory = { .bytes = in.stack, .size = in.stack_bytes, .base = in.regs.sp };
     reads->bad = reads->bad || end != UNWIND_ROOT || w.changes ||
                  !unwind_reads_sum(reads->runs, reads->n > 0, reads->words, reads->sp, &memory, &s->user.from.first) ||

@@ -131,7 +131,7 @@ uint64_t cache_stamp(int fd)
 static bool name_of(const struct cache_key *key, char name[NAME_SIZE])
 {
     static const char *const suffixes[] = { [CACHE_NAMES] = "names", [CACHE_UNWIND] = "unwind",
-                                            [CACHE_INLINED] = "inlined" };
+                                            [CACHE_INLINED] = "inlined", [CACHE_CALLS] = "calls" };
     char *p = name;
 
     if (!key->id_size || key->id_size > ID_MAX || !key->stamp)

@@ -1,90 +1,144 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The function table that every Go program carries for its own tracebacks, stripped or not (.gopclntab, as
- * debug/gosym of Go reads it; Go 1.18 and later). */
+/* Finds the function table of a Go program (unwind/gotable.h), stripped or not, and takes its names. */
 #include <elf.h>
 #include <string.h>
 
 #include "base/cursor.h"
 #include "symbols/elf.h"
 
-#define MAGIC_118     0xfffffff0u
-#define MAGIC_120     0xfffffff1u
-#define FUNCTIONS_MAX (1u << 22)
+#define TABLE_ALIGN     8
+#define RELOCATIONS_MAX (1u << 22)
+#define TAGS_MAX        256
+#define CHECKED         64 /* functions that a table must have in order to be taken for one */
 
-struct go_table {
-    struct elf_bytes all;
-    uint64_t n, text;        /* text: address that entries count from */
-    uint64_t names, functab; /* offsets in all */
-};
-
-static struct cursor cursor_at(const struct go_table *g, uint64_t offset)
+static bool read_u64(const struct elffile *f, uint64_t addr, uint64_t out[], unsigned n)
 {
-    uint64_t at = offset < g->all.n ? offset : g->all.n;
+    struct elf_bytes bytes;
 
-    return cursor_of(g->all.p + at, g->all.n - at, false);
+    if (!elffile_loaded(f, addr, &bytes) || bytes.n < n * sizeof *out)
+        return false;
+    memcpy(out, bytes.p, n * sizeof *out);
+    return true;
 }
 
-/* In a position-independent program the address of the text is filled in when it is loaded. */
-static uint64_t text_address(const struct elffile *f, uint64_t told)
+/* Where the relocations are that the program is loaded with, as its dynamic section tells. */
+static bool find_relocations(const struct elffile *f, struct elf_bytes *out)
 {
+    uint64_t tag[2], addr = 0, size = 0;
+
+    for (unsigned i = 0; i < TAGS_MAX && read_u64(f, f->dynamic + i * sizeof tag, tag, 2) && tag[0] != DT_NULL; i++) {
+        if (tag[0] == DT_RELA)
+            addr = tag[1];
+        else if (tag[0] == DT_RELASZ)
+            size = tag[1];
+    }
+    if (!addr || !size || !elffile_loaded(f, addr, out))
+        return false;
+    if (out->n > size)
+        out->n = size;
+    return true;
+}
+
+/* What is put at an address when the program is loaded, as an address of the file; 0: nothing. */
+static uint64_t find_relocated(const struct elffile *f, uint64_t addr)
+{
+    uint32_t relative = f->machine == EM_X86_64 ? R_X86_64_RELATIVE : R_AARCH64_RELATIVE;
+    struct elf_bytes all;
+    Elf64_Rela r;
+
+    if (!f->dynamic || !find_relocations(f, &all))
+        return 0;
+    for (size_t i = 0; i < all.n / sizeof r && i < RELOCATIONS_MAX; i++) {
+        memcpy(&r, all.p + i * sizeof r, sizeof r);
+        if (r.r_offset == addr && ELF64_R_TYPE(r.r_info) == relative)
+            return (uint64_t)r.r_addend;
+    }
+    return 0;
+}
+
+/* In a position-independent program the address of the code is filled in when it is loaded. */
+static uint64_t find_text(const struct elffile *f, uint64_t table_addr)
+{
+    uint64_t addr = find_relocated(f, table_addr + GOTABLE_TEXT_AT);
     struct elf_bytes text;
 
-    return told || !elffile_section(f, ".text", &text, NULL) ? told : text.addr;
+    return addr || !elffile_section(f, ".text", &text, NULL) ? addr : text.addr;
 }
 
-static bool read_header(const struct elffile *f, struct go_table *g)
+/* The first functions are in order, in executable code, and have names. */
+static bool is_sane(const struct elffile *f, const struct gotable *t)
 {
-    struct cursor c = cursor_at(g, 0);
-    uint32_t magic = cursor_u32(&c);
-    uint8_t quantum, pointer;
+    struct gotable_function function;
+    uint64_t offset, limit;
 
-    cursor_skip(&c, 2);
-    quantum = cursor_u8(&c);
-    pointer = cursor_u8(&c);
-    if ((magic != MAGIC_118 && magic != MAGIC_120) || pointer != 8 || !quantum)
+    for (uint64_t i = 0; i < t->n && i < CHECKED; i++)
+        if (!gotable_function(t, i, &function) || !function.name_n || !elffile_offset(f, function.entry, &offset, &limit))
+            return false;
+    return true;
+}
+
+static bool open_table(const struct elffile *f, const struct elf_bytes *bytes, struct gotable *out)
+{
+    if (!gotable_open(out, bytes->p, bytes->n))
         return false;
-    g->n = cursor_u64(&c);
-    cursor_skip(&c, 8); /* files */
-    g->text = text_address(f, cursor_u64(&c));
-    g->names = cursor_u64(&c);
-    cursor_skip(&c, 3 * 8); /* units, files, program counters */
-    g->functab = cursor_u64(&c);
-    return !c.bad && g->functab < g->all.n && g->n <= FUNCTIONS_MAX && g->n <= (g->all.n - g->functab) / 8;
+    if (out->counts_text && !out->text)
+        out->text = find_text(f, bytes->addr);
+    return true;
 }
 
-static void add_function(const struct elffile *f, const struct go_table *g, uint32_t entry, uint32_t function,
-                         uint32_t end, struct table_builder *b)
+static bool search_segment(const struct elffile *f, const struct elf_segment *s, struct gotable *out)
 {
-    struct cursor c = cursor_at(g, g->functab + function);
-    uint64_t offset, limit, name_at;
-    struct cursor name;
+    struct elf_bytes all, from;
 
-    cursor_skip(&c, 4); /* the entry again */
-    name_at = g->names + cursor_u32(&c);
-    name = cursor_at(g, name_at);
-    if (!c.bad && end > entry && elffile_offset(f, g->text + entry, &offset, &limit))
-        table_add(b, offset, end - entry, limit, (const char *)name.p, cursor_left(&name), TABLE_LOCAL);
+    if (!elffile_loaded(f, s->addr, &all))
+        return false;
+    for (size_t at = -s->addr % TABLE_ALIGN; at < all.n && all.n - at >= GOTABLE_HEADER_MIN; at += TABLE_ALIGN) {
+        from = (struct elf_bytes){ all.p + at, all.n - at, all.addr + at };
+        if (gotable_is_header(from.p) && open_table(f, &from, out) && is_sane(f, out))
+            return true;
+    }
+    return false;
 }
 
-/* Entries are {entry, function}, sorted, and an end behind the last one. */
+/* Linkers put it among other data (-buildmode=pie with cgo), and there may be no sections at all. */
+static bool search(const struct elffile *f, struct gotable *out)
+{
+    for (unsigned i = 0; i < f->n_segments; i++)
+        if (search_segment(f, &f->segments[i], out))
+            return true;
+    return false;
+}
+
+bool elf_go_table(const struct elffile *f, struct gotable *out)
+{
+    struct elf_bytes bytes;
+
+    if (!f->wide || f->swapped)
+        return false;
+    if ((elffile_section(f, ".gopclntab", &bytes, NULL) ||
+         elffile_section(f, ".data.rel.ro.gopclntab", &bytes, NULL)) &&
+        open_table(f, &bytes, out))
+        return true;
+    return f->go && search(f, out);
+}
+
+static void add_function(const struct elffile *f, const struct gotable_function *g, struct table_builder *b)
+{
+    uint64_t offset, limit;
+
+    if (elffile_offset(f, g->entry, &offset, &limit))
+        table_add(b, offset, g->end - g->entry, limit, g->name, g->name_n, TABLE_LOCAL);
+}
+
 bool elf_add_go(const struct elffile *f, struct table_builder *b)
 {
-    struct go_table g = { 0 };
-    struct cursor c;
-    uint32_t entry, function, end;
-    uint64_t i;
+    struct gotable t;
+    struct gotable_function g;
 
-    if (!f->wide || f->swapped || !elffile_section(f, ".gopclntab", &g.all, NULL) || !read_header(f, &g))
+    if (!elf_go_table(f, &t))
         return false;
-    c = cursor_at(&g, g.functab);
-    entry = cursor_u32(&c);
-    for (i = 0; i < g.n; i++) {
-        function = cursor_u32(&c);
-        end = cursor_u32(&c);
-        if (c.bad)
-            break;
-        add_function(f, &g, entry, function, end, b);
-        entry = end;
-    }
-    return i > 0;
+    for (uint64_t i = 0; i < t.n; i++)
+        if (gotable_function(&t, i, &g))
+            add_function(f, &g, b);
+    return true;
 }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the call-frame information of an ELF file, which unwind/cfi.h compiles. */
+/* Finds the call-frame information and the code of an ELF file, which unwind/cfi.h and unwind/calls.h compile. */
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "symbols/elf.h"
+#include "unwind/calls.h"
 #include "unwind/cfi.h"
+#include "unwind/gorows.h"
+#include "unwind/rowformat.h"
 
 #define EXECUTABLE_MAX 64
 
@@ -70,14 +74,75 @@ static struct cfi_section section_of(const struct elf_bytes *b)
 
 static size_t list_executable(const struct elffile *f, struct cfi_segment *list)
 {
+    struct elf_bytes code;
     size_t n = 0;
     unsigned i;
 
-    for (i = 0; i < f->n_segments && n < EXECUTABLE_MAX; i++)
-        if (f->segments[i].executable)
-            list[n++] =
-                (struct cfi_segment){ f->segments[i].addr, f->segments[i].offset, f->segments[i].size };
+    for (i = 0; i < f->n_segments && n < EXECUTABLE_MAX; i++) {
+        const struct elf_segment *s = &f->segments[i];
+        if (!s->executable)
+            continue;
+        list[n] = (struct cfi_segment){ s->addr, s->offset, s->size, NULL };
+        if (elffile_loaded(f, s->addr, &code) && code.n >= s->size)
+            list[n].bytes = code.p;
+        n++;
+    }
     return n;
+}
+
+struct functions { /* where symbols say that functions begin */
+    const struct elffile *f;
+    uint64_t *list;
+    size_t n, cap;
+};
+
+static void add_offset(struct functions *to, uint64_t offset)
+{
+    if (to->n == to->cap) {
+        size_t cap = mem_next_cap(to->cap, to->n + 1);
+        uint64_t *more = mem_try_resize(to->list, cap, sizeof *more);
+        if (!more)
+            return;
+        to->list = more;
+        to->cap = cap;
+    }
+    to->list[to->n++] = offset;
+}
+
+static void add_functions(struct functions *to, size_t section)
+{
+    struct elf_symbols symbols;
+    struct elf_symbol symbol;
+    uint64_t offset, limit;
+
+    if (!elffile_symbols(to->f, section, &symbols))
+        return;
+    for (size_t i = 0; i < symbols.n; i++) {
+        if (!elffile_symbol(&symbols, i, &symbol) || !symbol.defined ||
+            (symbol.type != STT_FUNC && symbol.type != STT_GNU_IFUNC) ||
+            !elffile_offset(to->f, symbol.value, &offset, &limit))
+            continue;
+        add_offset(to, offset);
+    }
+}
+
+static int compare_offsets(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return *x < *y ? -1 : *x > *y;
+}
+
+static size_t list_functions(void *ctx, const uint64_t **list)
+{
+    struct functions *functions = ctx;
+
+    add_functions(functions, functions->f->symtab);
+    add_functions(functions, functions->f->dynsym);
+    if (functions->n)
+        qsort(functions->list, functions->n, sizeof *functions->list, compare_offsets);
+    *list = functions->list;
+    return functions->n;
 }
 
 /* Linkers give a library without an entry point the beginning of its code as one. */
@@ -86,18 +151,42 @@ static uint64_t entry_of(const struct elffile *f, uint64_t text)
     return f->moves && f->entry == text ? 0 : f->entry;
 }
 
+/* Go's own table is exact at every instruction, and is there in stripped programs as well. */
+static struct gorows *find_go(const struct elffile *f, struct gotable *table, struct gorows *rows)
+{
+    struct elf_bytes code;
+    struct gotable_function first;
+
+    if (f->machine != EM_X86_64 || !elf_go_table(f, table) || !gotable_function(table, 0, &first))
+        return NULL;
+    gorows_begin(rows, table);
+    if (elffile_loaded(f, first.entry, &code)) {
+        rows->code = code.p;
+        rows->code_size = code.n;
+        rows->code_addr = code.addr;
+    }
+    rows->entry = f->entry;
+    return rows;
+}
+
 /* debug: NULL, or where .debug_frame has to be. */
 static bool compile(const struct elffile *f, const struct elffile *debug, void **blob, size_t *size,
                     struct error *e)
 {
     struct cfi_segment segments[EXECUTABLE_MAX];
     struct elf_bytes eh, frame, text, got;
+    struct functions functions = { .f = f };
     struct cfi_input in = { .arch = arch_of(f),
                             .segments = segments,
                             .n_segments = list_executable(f, segments),
                             .build_id = f->build_id,
-                            .build_id_size = f->build_id_size };
+                            .build_id_size = f->build_id_size,
+                            .functions = list_functions,
+                            .functions_ctx = &functions };
     struct error why = { 0 };
+    struct gotable go;
+    struct gorows go_rows;
+    bool ok;
 
     if (in.arch == UNWIND_ARCH_NONE)
         return error_set(e, ERROR_UNSUPPORTED,
@@ -115,9 +204,12 @@ static bool compile(const struct elffile *f, const struct elffile *debug, void *
     if (debug && !in.debug_frame.bytes)
         return error_set(e, ERROR_MISSING, "%s",
                          why.text[0] ? why.text : "no .debug_frame in the debug file");
-    if (!in.eh_frame.bytes && !in.debug_frame.bytes)
-        return error_set(e, ERROR_MISSING, "%s", why.text[0] ? why.text : "it has no call-frame information");
-    return cfi_compile(&in, blob, size, e);
+    in.go = find_go(f, &go, &go_rows);
+    ok = cfi_compile(&in, blob, size, e);
+    mem_free(functions.list);
+    if (!ok && e && e->class == ERROR_MISSING && why.text[0])
+        error_set(e, ERROR_MISSING, "%s", why.text);
+    return ok;
 }
 
 bool elf_read_unwind(int fd, int debug_fd, void **blob, size_t *size, char link[ELF_LINK_MAX],
@@ -136,6 +228,50 @@ bool elf_read_unwind(int fd, int debug_fd, void **blob, size_t *size, char link[
                                          : error_set(e, ERROR_FORMAT, "the debug file is of another build");
         elffile_close(&debug);
     }
+    elffile_close(&f);
+    return ok;
+}
+
+static bool machine_of(const struct elffile *f, enum calls_machine *out)
+{
+    *out = f->machine == EM_X86_64 ? CALLS_X86_64 : f->machine == EM_AARCH64 ? CALLS_ARM64 : CALLS_I386;
+    return !f->swapped && (f->machine == EM_X86_64 || f->machine == EM_AARCH64 || f->machine == EM_386);
+}
+
+/* Where functions begin according to the unwind table, too: files without symbols have it. */
+static void add_by_rows(struct functions *to)
+{
+    struct unwind_rows rows;
+    void *blob;
+    size_t size;
+
+    if (!compile(to->f, NULL, &blob, &size, NULL))
+        return;
+    if (unwind_rows_view(&rows, blob, size, NULL))
+        for (uint32_t i = 0; i < rows.header->n_rows; i++)
+            if (rows.rows[i] & UNWIND_ROW_FUNCTION)
+                add_offset(to, rows.header->base + rows.pcs[i]);
+    mem_free(blob);
+}
+
+bool elf_read_calls(int fd, void **blob, size_t *size, struct error *e)
+{
+    struct cfi_segment segments[EXECUTABLE_MAX];
+    struct calls_input in = { .segments = segments };
+    struct elffile f;
+    struct functions functions = { .f = &f };
+    bool ok;
+
+    if (!elffile_open(&f, fd, e))
+        return false;
+    ok = machine_of(&f, &in.machine) || error_set(e, ERROR_UNSUPPORTED, "calls of ELF machine %u are not known", f.machine);
+    if (ok) {
+        add_by_rows(&functions);
+        in.n_functions = list_functions(&functions, &in.functions);
+        in.n_segments = list_executable(&f, segments);
+        ok = calls_build(&in, blob, size, e);
+    }
+    mem_free(functions.list);
     elffile_close(&f);
     return ok;
 }

@@ -26,6 +26,8 @@ static void add_segment(struct elffile *f, const GElf_Phdr *ph)
 {
     if (ph->p_type == PT_GNU_EH_FRAME)
         f->eh_frame_hdr = ph->p_vaddr;
+    if (ph->p_type == PT_DYNAMIC)
+        f->dynamic = ph->p_vaddr;
     if (ph->p_type == PT_LOAD && ph->p_offset + ph->p_filesz >= ph->p_offset)
         f->segments[f->n_segments++] =
             (struct elf_segment){ ph->p_vaddr, ph->p_offset, ph->p_filesz, ph->p_flags & PF_X };
@@ -96,6 +98,7 @@ static void look_at_section(struct elffile *f, Elf_Scn *section, const char *nam
 {
     Elf_Data *data;
 
+    f->go |= name && (!strcmp(name, ".go.buildinfo") || !strcmp(name, ".note.go.buildid"));
     if (header->sh_type == SHT_SYMTAB && !f->symtab)
         f->symtab = elf_ndxscn(section);
     else if (header->sh_type == SHT_DYNSYM && !f->dynsym)
@@ -146,6 +149,7 @@ static bool look_at_all(struct elffile *f, struct error *e)
     f->moves = header.e_type == ET_DYN;
     f->unpacked = mem_zalloc(sizeof *f->unpacked);
     find_segments(f);
+    f->go = !elf_nextscn(f->elf, NULL);
     each_section(f->elf, note_section, f);
     if (!f->build_id_size)
         read_build_id_of_segments(f);

@@ -17,6 +17,7 @@
 #include "symbols/linesformat.h"
 #include "symbols/perfmap.h"
 #include "symbols/table.h"
+#include "unwind/coderows.h"
 
 static bool grow(char **text, size_t *cap)
 {
@@ -209,6 +210,57 @@ static bool do_code(const struct job *q, struct job_reply *reply, struct error *
     return ok;
 }
 
+static bool do_calls(const struct job *q, struct job_reply *reply, struct error *e)
+{
+    void *blob;
+    size_t size;
+    bool ok = elf_read_calls(q->fds[0], &blob, &size, e);
+
+    if (!ok)
+        return false;
+    ok = job_reply_blob(reply, blob, size, e);
+    mem_free(blob);
+    return ok;
+}
+
+/* Code of a process. What cannot be read is of size 0. */
+static uint8_t *read_code(int fd, uint64_t wanted, size_t *size)
+{
+    size_t want = wanted < CODEROWS_MOST ? (size_t)wanted : CODEROWS_MOST;
+    uint8_t *bytes = mem_try_array(want, 1);
+    ssize_t n = bytes ? pread(fd, bytes, want, 0) : -1;
+
+    *size = n > 0 ? (size_t)n : 0;
+    return bytes;
+}
+
+static bool do_jit_rows(const struct job *q, struct job_reply *reply, struct error *e)
+{
+    struct coderows_input whole[WORKER_FDS_MAX];
+    struct codeahead_input ahead[WORKER_FDS_MAX];
+    struct worker_code of[WORKER_FDS_MAX];
+    uint8_t *code[WORKER_FDS_MAX];
+    void *blob = NULL;
+    size_t size;
+    bool ok;
+
+    if (q->head.payload_n != q->n_fds * sizeof *of)
+        return error_set(e, ERROR_FORMAT, "the symbol worker does not know this request");
+    memcpy(of, q->payload, q->head.payload_n);
+    for (unsigned i = 0; i < q->n_fds; i++) {
+        code[i] = read_code(q->fds[i], of[i].size, &size);
+        whole[i] = (struct coderows_input){ code[i], size, of[i].start, &of[i].start, 1 };
+        ahead[i] = (struct codeahead_input){ code[i], size, of[i].start, of[i].pc };
+    }
+    ok = (of[0].pc ? coderows_build_ahead(ahead, q->n_fds, &blob, &size, e)
+                   : coderows_build(whole, q->n_fds, &blob, &size, e)) &&
+         job_reply_blob(reply, blob, size, e);
+    mem_free(blob);
+    for (unsigned i = 0; i < q->n_fds; i++)
+        mem_free(code[i]);
+    return ok;
+}
+
 bool job_do(const struct job *q, struct job_reply *reply, struct error *e)
 {
     static const struct {
@@ -225,6 +277,8 @@ bool job_do(const struct job *q, struct job_reply *reply, struct error *e)
         [WORKER_LINES] = { do_lines, 0, WORKER_FDS_MAX },
         [WORKER_VMLINUX] = { do_vmlinux, 1, 0 },
         [WORKER_CODE] = { do_code, 1, 0 },
+        [WORKER_CALLS] = { do_calls, 1, 0 },
+        [WORKER_JIT_ROWS] = { do_jit_rows, 1, WORKER_FDS_MAX - 1 },
     };
     uint32_t kind = q->head.kind;
 

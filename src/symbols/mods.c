@@ -46,14 +46,15 @@ static bool can_have(enum module_kind module, enum task_kind task)
         return true;
     switch (module) {
     case MODULE_FILE:
-        return true;
+        return task != TASK_JIT_ROWS;
     case MODULE_VDSO:
         return task == TASK_NAMES || task == TASK_UNWIND;
     case MODULE_KERNEL:
         return task == TASK_NAMES || task == TASK_LINES;
     case MODULE_KMOD:
-    case MODULE_JIT:
         return task == TASK_NAMES;
+    case MODULE_JIT:
+        return task == TASK_NAMES || task == TASK_JIT_ROWS;
     default:
         return false;
     }
@@ -147,6 +148,8 @@ static void free_mod(struct symbolizer *sy, struct mod *mod)
         jit_forget(sy, mod);
     tables_drop(sy, mod->table);
     unwinds_drop(sy, mod->unwind);
+    callsets_free(mod->calls);
+    jitrows_free(mod);
     linecache_free(sy, mod);
     codecache_free(mod);
     map_done(&mod->unnamed);

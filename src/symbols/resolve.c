@@ -27,10 +27,12 @@ static bool cache_key_of(const struct symbolizer *sy, enum worker_kind kind, int
     static const enum cache_kind kinds[] = { [WORKER_ELF] = CACHE_NAMES,
                                              [WORKER_ELF_DEBUG] = CACHE_NAMES,
                                              [WORKER_UNWIND] = CACHE_UNWIND,
-                                             [WORKER_UNWIND_DEBUG] = CACHE_UNWIND };
+                                             [WORKER_UNWIND_DEBUG] = CACHE_UNWIND,
+                                             [WORKER_CALLS] = CACHE_CALLS };
 
     if (!sy->cache || !out->id_size ||
-        (kind != WORKER_ELF && kind != WORKER_ELF_DEBUG && kind != WORKER_UNWIND && kind != WORKER_UNWIND_DEBUG))
+        (kind != WORKER_ELF && kind != WORKER_ELF_DEBUG && kind != WORKER_UNWIND && kind != WORKER_UNWIND_DEBUG &&
+         kind != WORKER_CALLS))
         return false;
     *key = (struct cache_key){ .kind = kinds[kind], .version = sy->cache_version, .id_size = out->id_size };
     memcpy(key->id, out->id, out->id_size);

@@ -133,6 +133,21 @@ static void install_unwind(struct symbolizer *sy, struct mod *mod, struct outcom
     finish(sy, &mod->tasks[TASK_UNWIND], out->unwind != NULL, out);
 }
 
+static void install_calls(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns)
+{
+    (void)took_ns;
+    mod->calls = out->calls;
+    finish(sy, &mod->tasks[TASK_CALLS], out->calls != NULL, out);
+}
+
+static void install_jit_rows(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns)
+{
+    (void)took_ns;
+    jitrows_install(sy, mod, out);
+    error_clear(&out->trouble); /* such stacks say themselves what they lack */
+    finish(sy, &mod->tasks[TASK_JIT_ROWS], true, out);
+}
+
 static void install_lines(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns)
 {
     if (!out->later)
@@ -145,7 +160,7 @@ static void install_code(struct symbolizer *sy, struct mod *mod, struct outcome 
     finish(sy, &mod->tasks[TASK_CODE], codecache_install(sy, mod, out), out);
 }
 
-static bool have_package(struct symbolizer *sy, struct mod *mod)
+static bool have_nothing(struct symbolizer *sy, struct mod *mod)
 {
     (void)sy;
     (void)mod;
@@ -219,8 +234,10 @@ static const struct {
     void (*install)(struct symbolizer *, struct mod *, struct outcome *, uint64_t took_ns);
 } kinds[TASK_KINDS] = {
     [TASK_UNWIND] = { have_unwind, resolve_unwind, install_unwind },
+    [TASK_CALLS] = { have_nothing, resolve_calls, install_calls },
+    [TASK_JIT_ROWS] = { jitrows_take, resolve_jit_rows, install_jit_rows },
     [TASK_NAMES] = { have_names, resolve_names, install_names },
-    [TASK_PACKAGE] = { have_package, resolve_package, install_package },
+    [TASK_PACKAGE] = { have_nothing, resolve_package, install_package },
     [TASK_CODE] = { codecache_take, resolve_code, install_code },
     [TASK_LINES] = { linecache_take, resolve_lines, install_lines },
 };
@@ -235,6 +252,9 @@ static bool try_again(struct symbolizer *sy, struct task *task, struct outcome *
         tables_drop(sy, out->table);
     if (out->unwind)
         unwinds_drop(sy, out->unwind);
+    callsets_free(out->calls);
+    if (out->jit_rows)
+        unwinds_discard(out->jit_rows);
     task->mod->slow |= out->slow;
     mods_queue(sy, task);
     return true;
@@ -378,7 +398,7 @@ static bool work(struct lane *lane)
 {
     struct symbolizer *sy = lane->sy;
     struct task *task = mods_take(sy, lane->kind);
-    bool did = task != NULL, urgent = task && mods_kind(task) == TASK_UNWIND;
+    bool did = task != NULL, urgent = task && mods_kind(task) <= TASK_JIT_ROWS;
     unsigned starts = lane->worker.starts;
 
     if (task)

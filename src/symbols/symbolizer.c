@@ -220,9 +220,10 @@ static const char *const broken_names[BROKEN_REASONS] = {
     [BROKEN_NO_MAP] = "[cut: return address in no mapping]",
     [BROKEN_STEP] = "[cut: impossible step]",
     [BROKEN_DEEP] = "[cut: too deep]",
-    [BROKEN_ELSEWHERE] = "[cut: interrupted on another stack]",
+    [BROKEN_ELSEWHERE] = "[cut: continues on another stack]",
     [BROKEN_UNREAD] = "[cut: stack not in memory]",
     [BROKEN_NO_POINTER] = "[cut: no frame pointer]",
+    [BROKEN_UNPROVEN] = "[caller unknown]",
 };
 
 static const char *format_unnamed(const struct module *m, uint64_t offset, char *dst, size_t cap)

@@ -7,16 +7,19 @@
 #include "base/mem.h"
 #include "unwind/cfiread.h"
 #include "unwind/cfirow.h"
+#include "unwind/coderows.h"
+#include "unwind/gorows.h"
 
 #define FUNCTIONS_MAX (8u << 20)
 #define FROM_DEBUG    0x80000000u
+#define FROM_GO       0x40000000u
 #define ENTRY_MAX     128 /* bytes from where a program begins to where it calls somebody */
 #define CLONE_MAX     64 /* bytes between the system call of clone() and what its child does */
 
 struct function {
     uint64_t start; /* offset in the module */
     uint32_t size;
-    uint32_t fde; /* where it lies in its section; FROM_DEBUG */
+    uint32_t fde; /* where it lies in its section; FROM_DEBUG. FROM_GO: its number in the table of Go */
 };
 
 struct compiler {
@@ -31,6 +34,9 @@ struct compiler {
     const struct function *now;
     struct cfi_states *states;
     uint64_t covered; /* everything below has its rows */
+    const uint64_t *named;   /* offsets where functions begin, as in->functions tells */
+    size_t n_named;
+    bool asked;              /* … it was asked */
     uint64_t code, code_end; /* offsets of in->code */
     uint64_t entry;          /* offset of in->entry … */
     bool has_entry;          /* … if it is one */
@@ -83,6 +89,19 @@ static void find_functions(struct compiler *k, bool debug)
     for (; room && cfi_read(r, &next, &f, &is_fde); at = next)
         if (is_fde)
             room = add_function(k, &f, (uint32_t)at | (debug ? FROM_DEBUG : 0));
+}
+
+static void find_go_functions(struct compiler *k)
+{
+    struct cfi_fde f = { 0 };
+    uint64_t end;
+
+    for (uint64_t i = 0; k->in->go && i < k->in->go->table->n; i++)
+        if (gorows_range(k->in->go, i, &f.begin, &end)) {
+            f.size = end - f.begin;
+            if (!add_function(k, &f, (uint32_t)i | FROM_GO))
+                return;
+        }
 }
 
 /* By start; what both sections tell of, from .eh_frame: it is what the program itself is unwound by. */
@@ -143,6 +162,26 @@ static void advance(void *ctx, uint64_t at, uint32_t state)
         rowbuild_stop(&k->rows);
 }
 
+static void add_go_row(void *ctx, uint64_t at, const struct unwind_entry *entry)
+{
+    struct compiler *k = ctx;
+    uint32_t number;
+
+    if (at >= k->now->size || k->rows.full)
+        return;
+    if (rowbuild_number(&k->rows, entry, &number))
+        add_row(k, at, number);
+    else
+        rowbuild_stop(&k->rows);
+}
+
+static void run_go_function(struct compiler *k, const struct function *now)
+{
+    k->now = now;
+    k->begun = false;
+    gorows_add(k->in->go, now->fde & ~FROM_GO, add_go_row, k);
+}
+
 static void run_function(struct compiler *k, const struct function *now)
 {
     struct cfi_reader *r = &k->readers[now->fde & FROM_DEBUG ? 1 : 0];
@@ -192,16 +231,57 @@ static uint32_t gap_entry(struct compiler *k, uint64_t end)
     return k->none;
 }
 
-/* Behind what is covered nothing is known; but while the kernel takes a signal's frame down, the pc is behind the
- * last instruction of its trampoline already. */
+static void deduce_rows(struct compiler *k, const uint8_t *code, uint64_t offset, uint64_t size)
+{
+    struct coderows_input in = { .code = code, .size = size, .offset = offset };
+
+    if (!k->asked && k->in->functions)
+        k->n_named = k->in->functions(k->in->functions_ctx, &k->named);
+    k->asked = true;
+    in.functions = k->named;
+    in.n_functions = k->n_named;
+    coderows_add(&in, &k->rows, k->none);
+}
+
+/* What no table tells of [from, end) its code tells, where it is at hand. */
+static void deduce(struct compiler *k, uint64_t from, uint64_t end)
+{
+    for (size_t i = 0; i < k->in->n_segments; i++) {
+        const struct cfi_segment *s = &k->in->segments[i];
+        uint64_t begin = from > s->offset ? from : s->offset;
+        uint64_t limit = end < s->offset + s->size ? end : s->offset + s->size;
+        if (k->in->arch == UNWIND_ARCH_X86_64 && s->bytes && begin < limit && limit - begin >= CODEROWS_LEAST)
+            deduce_rows(k, s->bytes + (begin - s->offset), begin, limit - begin);
+    }
+}
+
+/* The first instructions of a program, or of the dynamic linker, which have no table as a rule: they were not called. */
+static void add_entry_point(struct compiler *k, uint64_t end)
+{
+    struct unwind_entry root;
+
+    rowbuild_none(&root);
+    root.kind = UNWIND_ROW_END;
+    rowbuild_add(&k->rows, k->entry, &root, true);
+    rowbuild_add_number(&k->rows, end, k->none, false);
+}
+
+/* From what is covered to the end of the gap. While the kernel takes a signal's frame down, the pc is behind the last
+ * instruction of its trampoline already. */
 static void add_gap(struct compiler *k, uint64_t end)
 {
     bool signal = k->rows.n && rowbuild_last(&k->rows)->kind == UNWIND_ROW_SIGNAL;
+    uint64_t from = k->covered + signal, entry_end;
 
-    if (signal)
-        rowbuild_add_number(&k->rows, k->covered + 1, k->none, false);
-    else
-        rowbuild_add_number(&k->rows, k->covered, gap_entry(k, end), false);
+    if (k->rows.n)
+        rowbuild_add_number(&k->rows, from, signal ? k->none : gap_entry(k, end), false);
+    if (k->has_entry && k->entry >= from && k->entry < end) {
+        entry_end = end - k->entry > ENTRY_MAX ? k->entry + ENTRY_MAX : end;
+        deduce(k, from, k->entry);
+        add_entry_point(k, entry_end);
+        from = entry_end;
+    }
+    deduce(k, from, end);
 }
 
 static void find_code(struct compiler *k)
@@ -217,28 +297,10 @@ static void find_entry(struct compiler *k)
 {
     uint64_t size = 1;
 
-    k->has_entry = k->n && k->in->entry && place(k->in, k->in->entry, &size, &k->entry) &&
-                   (k->entry < k->functions[0].start || k->entry - k->functions[0].start <= UINT32_MAX) &&
-                   (k->entry > k->functions[k->n - 1].start || k->functions[k->n - 1].start - k->entry <= UINT32_MAX);
-}
-
-/* The first instructions of a program, or of the dynamic linker, which have no table as a rule: they were not called. */
-static void add_entry_point(struct compiler *k, uint64_t end)
-{
-    struct unwind_entry root;
-    uint32_t number;
-
-    if (!k->has_entry || k->entry < k->covered || k->entry >= end)
-        return;
-    rowbuild_none(&root);
-    root.kind = UNWIND_ROW_END;
-    if (!rowbuild_number(&k->rows, &root, &number)) {
-        rowbuild_stop(&k->rows);
-        return;
-    }
-    rowbuild_add_number(&k->rows, k->entry, number, true);
-    if (end - k->entry > ENTRY_MAX)
-        rowbuild_add_number(&k->rows, k->entry + ENTRY_MAX, k->none, false);
+    k->has_entry = k->in->entry && place(k->in, k->in->entry, &size, &k->entry) &&
+                   (!k->n || ((k->entry < k->functions[0].start || k->entry - k->functions[0].start <= UINT32_MAX) &&
+                              (k->entry > k->functions[k->n - 1].start ||
+                               k->functions[k->n - 1].start - k->entry <= UINT32_MAX)));
 }
 
 static void make_rows(struct compiler *k)
@@ -252,16 +314,15 @@ static void make_rows(struct compiler *k)
         const struct function *f = &k->functions[i];
         if (f->start + f->size <= k->covered)
             continue;
-        if (k->covered && f->start > k->covered)
+        if (f->start > k->covered)
             add_gap(k, f->start);
-        add_entry_point(k, f->start);
-        run_function(k, f);
+        if (k->in->go && f->fde & FROM_GO && !(f->fde & FROM_DEBUG))
+            run_go_function(k, f);
+        else
+            run_function(k, f);
         k->covered = f->start + f->size;
     }
-    if (!k->covered)
-        return;
     add_gap(k, UINT64_MAX);
-    add_entry_point(k, UINT64_MAX);
 }
 
 bool cfi_compile(const struct cfi_input *in, void **blob, size_t *size, struct error *e)
@@ -276,10 +337,13 @@ bool cfi_compile(const struct cfi_input *in, void **blob, size_t *size, struct e
     k->abi = unwind_arch_abi(in->arch);
     find_functions(k, false);
     find_functions(k, true);
+    find_go_functions(k);
     sort_functions(k);
     find_code(k);
     find_entry(k);
     make_rows(k);
+    if (!k->n && k->rows.n_entries <= 1)
+        k->rows.n = 0; /* nothing but that nothing is known */
     ok = rowbuild_finish(&k->rows, in->arch, in->build_id, in->build_id_size, blob, size, e);
     rowbuild_done(&k->rows);
     cfi_reader_done(&k->readers[0]);

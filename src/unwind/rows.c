@@ -69,7 +69,7 @@ bool unwind_rows_find(const struct unwind_rows *t, uint64_t offset, struct unwin
 {
     const struct unwind_entry *entry = unwind_rows_entry(t, offset);
 
-    if (!entry || entry->kind == UNWIND_ROW_NONE || entry->kind > UNWIND_ROW_GENERAL)
+    if (!entry || entry->kind == UNWIND_ROW_NONE || entry->kind > UNWIND_ROW_SWITCH)
         return false;
     *out = (struct unwind_row){
         .kind = entry->kind,

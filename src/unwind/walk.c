@@ -24,6 +24,7 @@ struct walk {
     bool weak_sp;   /* arm64: and so sp is only a lower bound */
     bool fp_given;  /* fp is what it was when src->knows was asked */
     bool beyond;    /* a signal frame led out of the dump … */
+    bool proven;    /* the last step was one by a table */
     bool elsewhere; /* … and to where no dump reaches: to another stack */
     enum unwind_end end;
 };
@@ -77,21 +78,22 @@ static bool step_signal(struct walk *w)
         w->elsewhere = true;
     w->exact = true;
     w->by_fp = w->weak_sp = w->fp_given = false;
+    w->proven = true;
     return true;
 }
 
 /* x86-64: the return address lies behind the saved rbp, and there the frame ends. arm64: a record of two; how far the
  * frame goes on is not told. */
-static bool step_by_fp(struct walk *w, bool jit)
+static bool step_by_fp(struct walk *w)
 {
     struct unwind_regs *r = &w->regs;
     uint64_t fp = fp_of(w), up, pc;
 
     if (!w->exact && unwind_signal_is(w->arch, &w->m, r->sp))
         return step_signal(w);
-    /* A chain ends in 0; but a register that nobody says is the frame pointer may be 0 at any time. */
+    /* A chain ends in 0, but so does a register that is no frame pointer: no root without a proof. */
     if (!fp)
-        return stop(w, w->by_fp || !(w->exact || jit) ? UNWIND_ROOT : UNWIND_NO_TABLE);
+        return stop(w, w->by_fp ? UNWIND_UNPROVEN : UNWIND_NO_TABLE);
     if (fp < r->sp || fp % 8 || fp - r->sp > FP_STEP_MAX)
         return stop(w, UNWIND_NO_TABLE);
     if (!load(w, fp, &up) || !load(w, fp + 8, &pc))
@@ -102,7 +104,7 @@ static bool step_by_fp(struct walk *w, bool jit)
     r->sp = fp + 16;
     set_known(r, w->abi->sp, r->sp);
     set_known(r, w->abi->fp, r->fp);
-    w->exact = w->fp_given = false;
+    w->exact = w->fp_given = w->proven = false;
     w->by_fp = true;
     w->weak_sp = w->arch == UNWIND_ARCH_ARM64;
     return true;
@@ -128,6 +130,7 @@ static bool step_general(struct walk *w, const struct unwind_rows *rows, uint32_
         return stop(w, UNWIND_BAD_STEP);
     w->exact = signal;
     w->by_fp = w->weak_sp = false;
+    w->proven = true;
     return true;
 }
 
@@ -206,7 +209,11 @@ static bool step_by_entry(struct walk *w, const struct unwind_entry *entry)
             return false;
         w->fp_given = false;
     }
-    if (w->all)
+    if (entry->flags & UNWIND_ENTRY_FP_LOST) {
+        fp = 0;
+        w->fp_given = false;
+    }
+    if (w->all && !(entry->flags & UNWIND_ENTRY_CLOBBERS))
         restore_saved(w, entry, base);
     else
         r->known = 0;
@@ -215,7 +222,9 @@ static bool step_by_entry(struct walk *w, const struct unwind_entry *entry)
     r->fp = fp;
     set_known(r, w->abi->sp, cfa);
     set_known(r, w->abi->fp, fp);
-    w->exact = w->by_fp = w->weak_sp = false;
+    w->exact = entry->flags & UNWIND_ENTRY_INJECTED;
+    w->by_fp = w->weak_sp = false;
+    w->proven = true;
     return true;
 }
 
@@ -244,7 +253,7 @@ static bool step_by_sender(struct walk *w)
 {
     uint64_t fp = w->regs.fp, sp;
 
-    if (!step_by_fp(w, true))
+    if (!step_by_fp(w))
         return false;
     if (w->by_fp && unwind_memory_word(&w->m, fp - 8, &sp) && sp % 8 == 0 && sp > w->regs.sp &&
         sp - fp <= FP_STEP_MAX) {
@@ -254,13 +263,13 @@ static bool step_by_sender(struct walk *w)
     return true;
 }
 
-static bool step_without_table(struct walk *w, const struct unwind_place *place)
+static bool step_jit(struct walk *w, const struct unwind_place *place)
 {
     if (w->arch == UNWIND_ARCH_X86_64 && place->frame_size)
         return step_by_size(w, place);
     if (w->arch == UNWIND_ARCH_X86_64 && place->sender_sp)
         return step_by_sender(w);
-    return step_by_fp(w, place->jit);
+    return step_by_fp(w);
 }
 
 static enum unwind_row_kind kind_of(const struct unwind_entry *entry)
@@ -268,10 +277,8 @@ static enum unwind_row_kind kind_of(const struct unwind_entry *entry)
     return entry ? (enum unwind_row_kind)entry->kind : UNWIND_ROW_NONE;
 }
 
-static bool step(struct walk *w, const struct unwind_place *place, const struct unwind_entry *entry)
+static bool step_by_table(struct walk *w, const struct unwind_place *place, const struct unwind_entry *entry)
 {
-    if (place->pending)
-        return stop(w, UNWIND_PENDING);
     switch (kind_of(entry)) {
     case UNWIND_ROW_SP:
     case UNWIND_ROW_FP:
@@ -282,11 +289,97 @@ static bool step(struct walk *w, const struct unwind_place *place, const struct 
         return step_signal(w);
     case UNWIND_ROW_END:
         return stop(w, UNWIND_ROOT);
+    case UNWIND_ROW_SWITCH:
+        return stop(w, UNWIND_ELSEWHERE);
     case UNWIND_ROW_GENERAL:
         return step_general(w, place->rows, (uint32_t)entry->cfa_offset);
     default:
-        return step_without_table(w, place);
+        return stop(w, UNWIND_NO_TABLE);
     }
+}
+
+/* The function has kept nothing on the stack (yet): x86-64, the return address is the last word; arm64, in a register. */
+static bool step_bare(struct walk *w, const struct unwind_place *place)
+{
+    static const struct unwind_entry x86_64 = { .kind = UNWIND_ROW_SP, .cfa_offset = 8, .ra_offset = -8 };
+    struct unwind_entry arm64 = { .kind = UNWIND_ROW_SP, .flags = UNWIND_ENTRY_RA_IN_REGISTER };
+
+    (void)place;
+    if (!w->exact)
+        return stop(w, UNWIND_UNPROVEN);
+    arm64.ra_register = w->abi->ra;
+    return step_by_entry(w, w->arch == UNWIND_ARCH_ARM64 ? &arm64 : &x86_64);
+}
+
+static bool step_frame_record(struct walk *w, const struct unwind_place *place)
+{
+    (void)place;
+    return step_by_fp(w);
+}
+
+static enum unwind_call check_caller(const struct walk *w, const struct unwind_source *src, uint64_t callee)
+{
+    if (w->regs.pc < FIRST_PAGE)
+        return UNWIND_CALL_REFUTED;
+    return src->called ? src->called(src->ctx, w->regs.pc, callee) : UNWIND_CALL_UNKNOWN;
+}
+
+/* Code that no table describes: what its instructions say, then what functions do as a rule, each only if a call
+ * instruction proves it. Where the caller's code cannot be read, the instructions of the callee are believed. */
+static bool step_proven(struct walk *w, const struct unwind_source *src, const struct unwind_place *place,
+                        const struct unwind_entry *entry, uint64_t callee)
+{
+    static bool (*const ways[])(struct walk *, const struct unwind_place *) = { step_bare, step_frame_record };
+    const struct walk from = *w;
+    bool deduced = kind_of(entry) != UNWIND_ROW_NONE;
+    enum unwind_end end = UNWIND_UNPROVEN;
+
+    for (unsigned i = deduced ? 0 : 1; i < 3; i++) {
+        bool stepped = i ? ways[i - 1](w, place) : step_by_table(w, place, entry);
+        enum unwind_call call = stepped && !(w->exact && !from.exact) ? check_caller(w, src, callee) : UNWIND_CALL_PROVEN;
+        if (w->wants_all || (stepped && (call == UNWIND_CALL_PROVEN || (!i && call == UNWIND_CALL_UNKNOWN))))
+            return stepped;
+        if (stepped && call == UNWIND_CALL_PENDING) {
+            *w = from;
+            return stop(w, UNWIND_PENDING);
+        }
+        if (!stepped && !i && w->end == UNWIND_DUMP)
+            end = w->end;
+        *w = from;
+    }
+    return stop(w, end);
+}
+
+/* Code of which not even the bounds are known. Where it keeps a frame pointer its callers are taken to do so, too. */
+static bool step_unknown(struct walk *w, const struct unwind_source *src, const struct unwind_place *place, uint64_t callee)
+{
+    struct unwind_place deduced = *place;
+    const struct unwind_entry *entry = NULL;
+
+    if (src->deduce)
+        src->deduce(src->ctx, callee, w->regs.pc, &deduced);
+    if (deduced.pending)
+        return stop(w, UNWIND_PENDING);
+    if (deduced.rows)
+        entry = unwind_rows_entry(deduced.rows, deduced.offset);
+    if (!step_proven(w, src, &deduced, entry, callee))
+        return false;
+    w->by_fp |= kind_of(entry) == UNWIND_ROW_FP;
+    return true;
+}
+
+static bool step(struct walk *w, const struct unwind_source *src, const struct unwind_place *place,
+                 const struct unwind_entry *entry, uint64_t callee)
+{
+    if (place->pending)
+        return stop(w, UNWIND_PENDING);
+    if (place->jit && place->unproven && !w->by_fp)
+        return step_unknown(w, src, place, callee);
+    if (place->jit && !place->rows)
+        return step_jit(w, place);
+    if (kind_of(entry) == UNWIND_ROW_NONE || entry->flags & UNWIND_ENTRY_DEDUCED)
+        return step_proven(w, src, place, entry, callee);
+    return step_by_table(w, place, entry);
 }
 
 /* At a "return address" that no call left there begins what it returns to; the byte before it is another function's. */
@@ -297,6 +390,16 @@ static void begin_there(const struct unwind_source *src, struct unwind_frame *fr
     if (!src->find(src->ctx, frame->addr + 1, &place))
         return;
     *frame = (struct unwind_frame){ .addr = frame->addr + 1, .frame = place.frame, .exact = true };
+}
+
+/* What is put on a stack in place of the address that a call would have left there: shown is that call. */
+static void stand_in(const struct unwind_source *src, struct unwind_frame *frame, int32_t by)
+{
+    struct unwind_place place = { 0 };
+    uint64_t addr = frame->addr + (uint64_t)(int64_t)by;
+
+    if (src->find(src->ctx, addr, &place))
+        *frame = (struct unwind_frame){ .addr = addr, .frame = place.frame };
 }
 
 /* A return address with a gap before it, where a function begins: put there for the outermost function of a coroutine
@@ -326,7 +429,7 @@ static bool go_up(struct walk *w, const struct unwind_source *src, const struct 
 {
     const struct unwind_entry *entry = place->entry;
     bool called = !w->exact;
-    uint64_t sp = w->regs.sp;
+    uint64_t sp = w->regs.sp, callee = w->regs.pc - called;
 
     if (!entry && place->rows)
         entry = unwind_rows_entry(place->rows, place->offset);
@@ -336,7 +439,9 @@ static bool go_up(struct walk *w, const struct unwind_source *src, const struct 
     }
     if (called && kind_of(entry) == UNWIND_ROW_SIGNAL)
         begin_there(src, frame);
-    if (!step(w, place, entry))
+    if (called && entry && entry->flags & UNWIND_ENTRY_STANDS_IN)
+        stand_in(src, frame, entry->fp_offset);
+    if (!step(w, src, place, entry, callee))
         return false;
     if (w->regs.pc >= FIRST_PAGE)
         return true;
@@ -344,7 +449,7 @@ static bool go_up(struct walk *w, const struct unwind_source *src, const struct 
         begin_there(src, frame);
         return true;
     }
-    return w->regs.pc || stop(w, UNWIND_ROOT);
+    return w->regs.pc || stop(w, w->proven ? UNWIND_ROOT : UNWIND_UNPROVEN);
 }
 
 /* Does nothing but pc, sp, fp and memory decide on where the walk goes from here? */

@@ -35,11 +35,11 @@ static void walk(struct unwind_rows *t, enum unwind_arch arch, const uint8_t *da
     in.stack = stack;
     in.stack_bytes = size - n;
     in.swap = size & 1;
-    if (unwind_walk(&in, &source, frames, 64, &end) > 64 || end > UNWIND_DEEP)
+    if (unwind_walk(&in, &source, frames, 64, &end) > 64 || end > UNWIND_UNPROVEN)
         abort();
     in.regs.sp = STACK; /* as it would be, mostly */
     in.regs.pc &= 0xffff;
-    if (unwind_walk(&in, &source, frames, 64, &end) > 64 || end > UNWIND_DEEP)
+    if (unwind_walk(&in, &source, frames, 64, &end) > 64 || end > UNWIND_UNPROVEN)
         abort();
     mem_free(stack);
 }
@@ -53,7 +53,7 @@ static void look_up(const struct unwind_rows *t)
     if (unwind_rows_build_id(t, id) > sizeof id)
         abort();
     for (uint64_t at = t->header->base - 1, i = 0; i < 60; i++, at += 1 + i) {
-        if (unwind_rows_find(t, at, &row) && (row.kind > UNWIND_ROW_GENERAL || row.ra_register >= UNWIND_REGS_MAX))
+        if (unwind_rows_find(t, at, &row) && (row.kind > UNWIND_ROW_SWITCH || row.ra_register >= UNWIND_REGS_MAX))
             abort();
         unwind_rows_function(t, at, &start, &length);
     }

@@ -166,7 +166,7 @@ def the_fetching_process_has_no_rights():
                 if not os.environ.get("SANITIZER_FLAGS") and "+libseccomp" in m.flametop("--version")[1]:
                     assert re.search(r"^Seccomp:\s+2$", text, re.M), text
             Handler.hold.set()
-            screen.wait(r"main")
+            screen.wait(r"shape +main$")
             screen.send("q")
             assert screen.wait_end() == 0
     finally:

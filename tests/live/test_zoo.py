@@ -12,7 +12,7 @@ import subprocess
 import beside
 import machine as m
 import zoo
-from ptyscreen import run
+from ptyscreen import PROGRAM, run
 
 ENOUGH = 500
 SHARE = 0.99
@@ -319,6 +319,28 @@ def many_threads():
     check(zoo.Truth(source("threads.c")), [compiled("threads.c", "-pthread")])
 
 
+def stacks_not_in_memory():
+    """pages of a stack that were never used end the kernel's copy of it: flametop has them brought into memory"""
+    program = compiled("untouched.c", "-pthread")
+    truth = zoo.Truth(source("untouched.c"))
+    target = beside.Target(program)
+    try:
+        # perf leaves the pages as they are; flametop's first samples have them missing
+        theirs, first, later = m.path("perf.data"), m.path("first.folded"), m.path("later.folded")
+        beside.record(target, 0.5, ["perf", "record", "-q", "-F", "499", *DWARF, "-p", str(target.pid), "-o", theirs])
+        before = zoo.Verdict(truth, beside.as_flametop_reads(theirs))
+        say("flametop, perf's file", before)
+        beside.stacks(target, ("-K",), first)
+        live = zoo.Verdict(truth, beside.stacks(target, ("-K",), later))
+        say("flametop, live", live)
+    finally:
+        target.stop()
+    assert before.samples > 100 and before.share(before.rooted) < 0.05, before
+    assert live.samples > 300 and live.share(live.rooted) >= SHARE and live.share(live.whole) >= 0.9, live
+    marks = [count for frames, count in beside.frames_of(m.folded(first)) if zoo.MARK.fullmatch(frames[0])]
+    assert sum(marks) < 0.5 * live.samples, "the first recording has them missing to its end: %d" % sum(marks)
+
+
 def births():
     """threads are made: sampled where the kernel does it"""
     m.need_root()
@@ -346,6 +368,33 @@ def recursion():
     assert sum(count for _, count in deep) > 0.9 * live.samples, live
     for frames, _ in deep:
         assert zoo.MARK.fullmatch(frames[0]) and 100 < frames.count("down") < 1000, frames[:3]
+
+
+def frames_of_screen(target, *options):
+    """[(how stacks are taken, samples, broken stacks)] of the last two seconds, once a second"""
+    out = tool(PROGRAM, "-K", "-p", str(target.pid), "-b", "-d", "1", "-n", "10", "--window", "2", *options)
+    sizes = re.findall(r"stacks: (\S+(?: \d+K)?)  ", out)
+    counts = re.findall(r"^samples ([\d,]+) .*broken stacks ([\d,]+)", out, re.M)
+    found = [(size, int(n.replace(",", "")), int(cut.replace(",", ""))) for size, (n, cut) in zip(sizes, counts)]
+    print("#   %s" % ", ".join("%s: %d of %d cut" % (size, cut, n) for size, n, cut in found), flush=True)
+    return found
+
+
+def deep_stacks():
+    """stacks of 40 and of 60 KB: auto takes more of each until they are whole, dwarf takes what it was told to"""
+    program = compiled("deep.c")
+    for frames, size in (("80", "auto 48K"), ("118", "auto 64K")):
+        target = beside.Target(program, frames)
+        try:
+            found = frames_of_screen(target)
+            named = frames_of_screen(target, "--call-graph", "dwarf,24576") if size == "auto 64K" else []
+        finally:
+            target.stop()
+        assert found[0][2] > 0.9 * found[0][1], "24 KB do"
+        assert found[-1][0] == size, found
+        assert found[-1][1] > 50 and found[-1][2] < 0.01 * found[-1][1], found
+        for as_told, n, cut in named:
+            assert as_told == "dwarf 24K" and cut > 0.9 * n, named
 
 
 def kernel_side():
@@ -412,6 +461,6 @@ def namespaces_node():
 ZOO = (with_frame_pointers, without_frame_pointers, frame_pointers_do_not_do, static, static_pie, by_clang, stripped,
        split_debug, mini_debug, library, plugins, cplusplus, inlines, rust_legacy, rust_v0, go, node, java,
        java_without_frame_pointers, python, python_functions, signal_handler, alternate_stack, alternate_stack_elsewhere, many_threads,
-       births, signal_storm, coroutines, recursion, kernel_side, replaced_file, from_memory, libraries_in_memory, namespaces, namespaces_node)
+       stacks_not_in_memory, births, signal_storm, coroutines, recursion, deep_stacks, kernel_side, replaced_file, from_memory, libraries_in_memory, namespaces, namespaces_node)
 wanted = os.environ.get("ZOO")
 run(*[animal for animal in ZOO if not wanted or animal.__name__ in wanted.split(",")])

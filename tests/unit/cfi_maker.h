@@ -115,7 +115,7 @@ static inline void cfi_fde(struct cfi_maker *m, uint64_t begin, uint64_t size)
 
 static inline bool cfi_make(struct cfi_maker *m)
 {
-    struct cfi_segment segment = { CODE, OFFSET, CODE_SIZE };
+    struct cfi_segment segment = { .addr = CODE, .offset = OFFSET, .size = CODE_SIZE };
     static const uint8_t id[20] = "build-id of the test";
     struct cfi_section section = { m->bytes, m->n, FRAME_AT };
     struct cfi_input in = {

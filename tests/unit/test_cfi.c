@@ -482,7 +482,7 @@ static void advancing_past_the_end_of_a_function_ends_it(void **state)
 
 static void what_eh_frame_and_debug_frame_both_tell_is_taken_from_eh_frame(void **state)
 {
-    struct cfi_segment segment = { CODE, OFFSET, CODE_SIZE };
+    struct cfi_segment segment = { .addr = CODE, .offset = OFFSET, .size = CODE_SIZE };
     struct cfi_maker eh, debug = { .arch = UNWIND_ARCH_X86_64, .debug = true };
     struct cfi_input in = { .arch = UNWIND_ARCH_X86_64, .segments = &segment, .n_segments = 1 };
 
@@ -528,7 +528,7 @@ static void a_cie_that_is_all_work_is_cut_short(void **state)
 {
     size_t size = 4u << 20, at;
     uint8_t *bytes = mem_alloc(size);
-    struct cfi_segment segment = { CODE, OFFSET, CODE_SIZE };
+    struct cfi_segment segment = { .addr = CODE, .offset = OFFSET, .size = CODE_SIZE };
     struct cfi_input in = { .arch = UNWIND_ARCH_X86_64,
                             .segments = &segment,
                             .n_segments = 1,

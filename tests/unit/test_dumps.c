@@ -202,6 +202,111 @@ static void auto_shrinks_step_by_step_with_the_rate(void **state)
     }
 }
 
+/* As when many stacks were truncated by 24 KB. */
+static void auto_takes_more_of_deep_stacks_where_the_budget_allows(void **state)
+{
+    static const uint32_t sizes[] = { 32 * 1024, 48 * 1024, LIVE_STACK_BYTES_MAX, 0 };
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        make_plan();
+        assert_int_equal(dumps_larger(&plan, 0), sizes[i]);
+        cfg.stack_bytes = sizes[i];
+        if (!sizes[i])
+            break;
+        make_plan();
+        assert_int_equal(plan.attrs[0].sample_stack_user, sizes[i]);
+        assert_int_equal(plan.ring_bytes, 4 << 20); /* as with 24 KB */
+        dumps_note(&plan);
+        assert_int_equal(plan.n_notes, 0);
+    }
+    cfg.freq_hz = 499;
+    make_plan();
+    assert_int_equal(dumps_larger(&plan, 0), 32 * 1024);
+    cfg.freq_hz = 599;
+    make_plan();
+    assert_int_equal(plan.cfg.stack_bytes, LIVE_STACK_BYTES);
+    assert_int_equal(dumps_larger(&plan, 0), 0);
+    assert_int_equal(live_smaller_dumps(LIVE_STACK_BYTES_MAX), 48 * 1024);
+    assert_int_equal(live_smaller_dumps(8 * 1024), 0);
+}
+
+/* The frequency was raised meanwhile. */
+static void auto_takes_less_again_without_a_word_down_to_24_k(void **state)
+{
+    (void)state;
+    cfg.stack_bytes = LIVE_STACK_BYTES_MAX;
+    cfg.freq_hz = 300;
+    make_plan();
+    assert_int_equal(plan.cfg.stack_bytes, 48 * 1024);
+    dumps_note(&plan);
+    assert_int_equal(plan.n_notes, 0);
+    cfg.freq_hz = 599;
+    make_plan();
+    assert_int_equal(plan.cfg.stack_bytes, LIVE_STACK_BYTES);
+    dumps_note(&plan);
+    assert_int_equal(plan.n_notes, 0);
+    cfg.freq_hz = 999;
+    make_plan();
+    assert_int_equal(plan.cfg.stack_bytes, 16 * 1024);
+    assert_string_equal(only_note()->what, "999 Hz: stacks of 16 KB at most, full dumps would be 24 MB/s");
+    cfg.freq_hz = 99;
+    cfg.stack_bytes = 48 * 1024;
+    make_plan();
+    while (plan.ring_bytes > 512 * 1024)
+        assert_true(refuse(OPEN_RING, EPERM));
+    assert_int_equal(plan.cfg.stack_bytes, LIVE_STACK_BYTES);
+    dumps_note(&plan);
+    assert_int_equal(plan.n_notes, 0);
+}
+
+static void stacks_are_not_taken_deeper_than_rings_and_modes_allow(void **state)
+{
+    (void)state;
+    make_plan();
+    while (plan.ring_bytes > 512 * 1024)
+        assert_true(refuse(OPEN_RING, EPERM));
+    assert_int_equal(dumps_larger(&plan, 0), 0); /* locked memory is short */
+    cfg.callchain = CALLCHAIN_DWARF;
+    make_plan();
+    assert_int_equal(dumps_larger(&plan, 0), 0);
+    cfg.callchain = CALLCHAIN_AUTO;
+    cfg.freq_hz = 0;
+    cfg.period = 1000;
+    make_plan();
+    assert_int_equal(dumps_larger(&plan, 99), 32 * 1024);
+    assert_int_equal(dumps_larger(&plan, 400), 0);
+}
+
+static void a_few_truncated_stacks_are_no_reason_to_take_more(void **state)
+{
+    (void)state;
+    assert_false(dumps_are_short(0, 0));
+    assert_false(dumps_are_short(19, 19));
+    assert_true(dumps_are_short(20, 20));
+    assert_false(dumps_are_short(1000, 50));
+    assert_true(dumps_are_short(1000, 51));
+}
+
+static void a_period_that_floods_is_told_by_what_was_written(void **state)
+{
+    struct dumps_look last = { 0 }, now = { .time_ns = NS_PER_SEC / 2 };
+    (void)state;
+    make_plan();
+    now.bytes = 100 << 20;
+    assert_int_equal(dumps_over_budget(&plan, &last, &now), 0); /* a frequency is known */
+    cfg.freq_hz = 0;
+    cfg.period = 1;
+    make_plan();
+    assert_in_range(dumps_over_budget(&plan, &last, &now), 2 * (100 << 20) / LIVE_STACK_BYTES, 2 * (100 << 20) / LIVE_STACK_BYTES + 1);
+    assert_true(last.bytes == now.bytes);
+    now.bytes += 1 << 20;
+    now.time_ns += NS_PER_SEC;
+    assert_int_equal(dumps_over_budget(&plan, &last, &now), 0);
+    now.lost += 1000; /* they had dumps, too */
+    now.time_ns += NS_PER_SEC;
+    assert_in_range(dumps_over_budget(&plan, &last, &now), 1000, 1001);
+}
+
 static void the_budget_grows_with_the_cpus_up_to_that_of_a_box(void **state)
 {
     (void)state;
@@ -393,6 +498,11 @@ int main(void)
         CASE(rings_hold_half_a_second_of_dumps_and_more_where_that_is_little),
         CASE(rings_of_an_event_with_a_period_hold_half_a_second_of_the_budget),
         CASE(auto_shrinks_step_by_step_with_the_rate),
+        CASE(auto_takes_more_of_deep_stacks_where_the_budget_allows),
+        CASE(auto_takes_less_again_without_a_word_down_to_24_k),
+        CASE(stacks_are_not_taken_deeper_than_rings_and_modes_allow),
+        CASE(a_few_truncated_stacks_are_no_reason_to_take_more),
+        CASE(a_period_that_floods_is_told_by_what_was_written),
         CASE(the_budget_grows_with_the_cpus_up_to_that_of_a_box),
         CASE(dwarf_by_its_name_is_taken_at_its_word),
         CASE(without_user_space_there_is_nothing_to_dump),

@@ -90,11 +90,100 @@ static void tables_of_other_versions_are_left_alone(void **state)
     struct go_program g = make_program();
 
     (void)state;
-    g.magic = 0xfffffffb;
+    g.magic = 0xfffffffc;
     assert_string_equal(name_in(&g, 0x20), "-");
     g = make_program();
     g.pointer = 4;
     assert_string_equal(name_in(&g, 0x20), "-");
+}
+
+/* The name of the function at an offset of the segment of a file; "-": it has no table. */
+static const char *name_in_file(const struct elf_maker_file *f, uint64_t offset)
+{
+    static char name[64];
+    struct table_builder b = { 0 };
+    struct table_entry entry;
+    struct table t;
+    size_t size;
+    void *blob = NULL;
+    int fd = elf_maker_memfd(f, sizeof *f);
+
+    assert_true(fd >= 0 && elf_read(fd, &b, NULL) && table_build(&b, TABLE_NESTED, &blob, &size, NULL) &&
+                table_view(&t, blob, size, NULL));
+    strcpy(name, t.header->flags & TABLE_FULL ? "" : "-");
+    if (table_find(&t, ELF_MAKER_OFFSET + offset, &entry))
+        strncpy(name, entry.name, sizeof name - 1);
+    table_builder_done(&b);
+    mem_free(blob);
+    close(fd);
+    return name;
+}
+
+#define TABLE_AT 0x800 /* in the segment */
+
+/* A Go program, as a section of it tells, of which the table is in no section of its own. */
+static void make_file(struct elf_maker_file *f, const struct go_program *g, const char *section)
+{
+    struct elf_maker m = { .id = 4 };
+
+    m.extras[0] = (struct elf_maker_extra){ section, "built by Go", 12, 0, 0 };
+    elf_maker_fill(f, &m);
+    memcpy((char *)f + ELF_MAKER_OFFSET + TABLE_AT, g, sizeof *g);
+}
+
+static void a_table_without_a_section_is_found(void **state)
+{
+    struct go_program g = make_program();
+    struct elf_maker_file f;
+
+    (void)state;
+    make_file(&f, &g, ".go.buildinfo");
+    assert_string_equal(name_in_file(&f, 0x60), "main.work");
+    make_file(&f, &g, ".data.rel.ro");
+    assert_string_equal(name_in_file(&f, 0x60), "-");
+    f.header.e_shoff = f.header.e_shnum = f.header.e_shstrndx = 0;
+    assert_string_equal(name_in_file(&f, 0x60), "main.work");
+}
+
+/* Four bytes of a number may look like the beginning of a table. */
+static void what_only_looks_like_a_table_is_passed(void **state)
+{
+    struct go_program g = make_program(), other = make_program();
+    struct elf_maker_file f;
+
+    (void)state;
+    make_file(&f, &g, ".go.buildinfo");
+    other.functab[1] = UINT32_MAX;
+    memcpy((char *)&f + ELF_MAKER_OFFSET + 0x100, &other, sizeof other);
+    memcpy((char *)&f + ELF_MAKER_OFFSET + 0x400, &other.magic, sizeof other.magic);
+    assert_string_equal(name_in_file(&f, 0x60), "main.work");
+}
+
+/* Of a position-independent program a relocation tells the address of the code, which .text may begin before. */
+static void the_address_of_the_code_is_relocated(void **state)
+{
+    enum { DYNAMIC = 0xc00, RELOCATIONS = 0xd00 };
+    struct go_program g = make_program();
+    struct elf_maker_file f;
+    Elf64_Dyn tags[] = { { DT_RELA, { ELF_MAKER_VADDR + RELOCATIONS } }, { DT_RELASZ, { 2 * sizeof(Elf64_Rela) } },
+                         { DT_NULL, { 0 } } };
+    Elf64_Rela all[] = {
+        { ELF_MAKER_VADDR + TABLE_AT + 16, ELF64_R_INFO(0, R_X86_64_RELATIVE), 0x1234 },
+        { ELF_MAKER_VADDR + TABLE_AT + offsetof(struct go_program, text), ELF64_R_INFO(0, R_X86_64_RELATIVE),
+          ELF_MAKER_VADDR + 0x40 },
+    };
+
+    (void)state;
+    g.text = 0;
+    make_file(&f, &g, ".go.buildinfo");
+    f.note_segment = (Elf64_Phdr){ .p_type = PT_DYNAMIC, .p_vaddr = ELF_MAKER_VADDR + DYNAMIC };
+    f.header.e_phnum = 2;
+    memcpy((char *)&f + ELF_MAKER_OFFSET + DYNAMIC, tags, sizeof tags);
+    memcpy((char *)&f + ELF_MAKER_OFFSET + RELOCATIONS, all, sizeof all);
+    assert_string_equal(name_in_file(&f, 0x20 + 0x40), "main.main");
+    assert_string_equal(name_in_file(&f, 0x60 + 0x40), "main.work");
+    f.header.e_phnum = 1;
+    assert_string_equal(name_in_file(&f, 0x60 + 0x40), "-");
 }
 
 static void a_damaged_table_is_survived(void **state)
@@ -114,6 +203,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stripped_go_program_has_names),
         cmocka_unit_test(tables_of_other_versions_are_left_alone),
+        cmocka_unit_test(a_table_without_a_section_is_found),
+        cmocka_unit_test(what_only_looks_like_a_table_is_passed),
+        cmocka_unit_test(the_address_of_the_code_is_relocated),
         cmocka_unit_test(a_damaged_table_is_survived),
     };
 

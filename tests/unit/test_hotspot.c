@@ -265,7 +265,7 @@ static void methods_are_left_by_the_size_of_their_frames(void **state)
     assert_int_equal(frames[1].addr, CODE + WHOLE + 0x0f);
     assert_int_equal(frames[2].addr, CODE + WHOLE + 0x1f);
     assert_int_equal(frames[3].addr, CODE + BY_FP + 0x0f);
-    assert_int_equal(end, UNWIND_ROOT);
+    assert_int_equal(end, UNWIND_UNPROVEN);
 }
 
 static void an_interpreted_methods_caller_may_have_its_sp_higher(void **state)

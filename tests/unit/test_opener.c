@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -456,6 +457,126 @@ static void a_copy_has_what_was_asked_for(void **state)
     assert_refused(opener_memory((uint32_t)getpid(), 16, 4), EFAULT);
 }
 
+#define PAGES 6
+static unsigned char in_memory[PAGES];
+
+static size_t page_size(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Pages that nobody has used, but for the last one, which is of another mapping. */
+static char *map_unused(void)
+{
+    char *pages = mmap(NULL, PAGES * page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    assert_true(pages != MAP_FAILED);
+    assert_int_equal(mprotect(pages + (PAGES - 1) * page_size(), page_size(), PROT_READ), 0);
+    return pages;
+}
+
+static const unsigned char *look_at(char *pages)
+{
+    assert_int_equal(mincore(pages, PAGES * page_size(), in_memory), 0);
+    return in_memory;
+}
+
+/* KB of the mapping that holds it. */
+static unsigned rss_of(const void *at)
+{
+    FILE *f = fopen("/proc/self/smaps", "r");
+    unsigned long start, end;
+    unsigned kb = UINT_MAX;
+    bool inside = false;
+    char line[512];
+
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f) && (!inside || sscanf(line, "Rss: %u kB", &kb) != 1))
+        if (sscanf(line, "%lx-%lx ", &start, &end) == 2)
+            inside = (uintptr_t)at - start < end - start;
+    fclose(f);
+    assert_int_not_equal(kb, UINT_MAX);
+    return kb;
+}
+
+static bool touch(uint64_t age_ns, const void *at, size_t size)
+{
+    return opener_touch((uint32_t)getpid(), age_ns, (uintptr_t)at, size);
+}
+
+static void pages_of_a_stack_are_in_memory_when_they_were_touched(void **state)
+{
+    char *pages = map_unused();
+    size_t n = page_size();
+
+    (void)state;
+    assert_false(look_at(pages)[1] & 1);
+    assert_true(touch(0, pages + n + 8, 2 * n)); /* into the third page */
+    const unsigned char wanted[PAGES] = { 0, 1, 1, 1 };
+    assert_memory_equal(look_at(pages), wanted, sizeof wanted);
+    unsigned rss = rss_of(pages);
+    assert_true(touch(0, pages, OPENER_TOUCH_MAX));
+    const unsigned char all[PAGES] = { 1, 1, 1, 1, 1, 0 }; /* not beyond the mapping */
+    assert_memory_equal(look_at(pages), all, sizeof all);
+    assert_int_equal(rss_of(pages), rss);
+    for (size_t i = 0; i < 5 * n; i++)
+        assert_int_equal(pages[i], 0);
+    assert_true(!touch(0, pages, OPENER_TOUCH_MAX + 1) && errno == EINVAL);
+    munmap(pages, PAGES * n);
+}
+
+static void what_is_no_stack_is_not_touched(void **state)
+{
+    char *pages = map_unused();
+    size_t n = page_size();
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    char *file = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    char *shared = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    (void)state;
+    assert_true(fd >= 0 && file != MAP_FAILED && shared != MAP_FAILED);
+    assert_true(!touch(0, file, n) && errno == EFAULT);
+    assert_true(!touch(0, shared, n) && errno == EFAULT);
+    assert_true(!touch(0, pages + (PAGES - 1) * n, n) && errno == EFAULT); /* not to be written */
+    munmap(pages, PAGES * n);
+    assert_true(!touch(0, pages, n) && errno == EFAULT);
+    munmap(file, n);
+    munmap(shared, n);
+    close(fd);
+}
+
+/* A number that another process has got since the sample. */
+static void a_younger_process_is_not_touched(void **state)
+{
+    char *pages = map_unused();
+
+    (void)state;
+    assert_true(!touch(UINT64_MAX / 2, pages, page_size()) && errno == ESRCH);
+    assert_false(look_at(pages)[0] & 1);
+    assert_true(touch(1, pages, page_size()));
+    munmap(pages, PAGES * page_size());
+}
+
+/* Below the main thread's stack the kernel would let it grow. */
+static void a_stack_does_not_grow_by_it(void **state)
+{
+    char line[512];
+    unsigned long long begin = 0, again = 0;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        FILE *f = fopen("/proc/self/maps", "r");
+        assert_non_null(f);
+        while (fgets(line, sizeof line, f))
+            if (strstr(line, "[stack]"))
+                sscanf(line, "%llx", i ? &again : &begin);
+        fclose(f);
+        if (!i)
+            assert_true(!opener_touch((uint32_t)getpid(), 0, begin - page_size(), 2 * page_size()) && errno == EFAULT);
+    }
+    assert_true(begin && begin == again);
+}
+
 static int receive_fd(int socket, char *text, size_t cap)
 {
     struct iovec iov = { text, cap };
@@ -628,6 +749,10 @@ int main(int argc, char **argv)
         TEST(nothing_that_comes_back_can_be_read),
         TEST(facts_of_our_program_are_known),
         TEST(a_copy_has_what_was_asked_for),
+        TEST(pages_of_a_stack_are_in_memory_when_they_were_touched),
+        TEST(what_is_no_stack_is_not_touched),
+        TEST(a_younger_process_is_not_touched),
+        TEST(a_stack_does_not_grow_by_it),
         TEST(what_is_sent_can_be_read_by_who_gets_it),
         TEST(a_hung_file_keeps_nobody_waiting),
         TEST(who_must_stop_does_not_wait_for_a_hung_file),

@@ -251,7 +251,7 @@ static struct verdict check(struct file *f)
         result = step_theirs(f, theirs);
         if (!ok && e->kind == UNWIND_ROW_END && result == 0) {
             v.ends++;
-        } else if (!ok && e->kind == UNWIND_ROW_NONE && result <= 0) {
+        } else if ((e->flags & UNWIND_ENTRY_DEDUCED || (!ok && e->kind == UNWIND_ROW_NONE)) && result <= 0) {
             v.unknown++;
         } else if (ok && result >= 0 && !memcmp(ours, theirs, sizeof ours)) {
             v.equal++;

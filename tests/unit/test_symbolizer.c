@@ -122,7 +122,9 @@ static void pseudo_modules_have_fixed_names(void **state)
     assert_string_equal(symbol.name, "[broken]");
     symbolizer_lookup(s->sy, broken, BROKEN_DUMP, &symbol);
     assert_string_equal(symbol.name, "[cut: stack dump too small]");
-    for (i = 1; i < BROKEN_REASONS; i++) {
+    symbolizer_lookup(s->sy, broken, BROKEN_UNPROVEN, &symbol);
+    assert_string_equal(symbol.name, "[caller unknown]");
+    for (i = 1; i < BROKEN_UNPROVEN; i++) {
         symbolizer_lookup(s->sy, broken, i, &symbol);
         assert_memory_equal(symbol.name, "[cut: ", 6);
     }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Stacks from registers and dumps: what is known at once, what comes later, and what never does. */
 #include "collector_fixture.h"
+#include "base/clock.h"
 #include "session/doctor.h"
 #include "unwind/rowformat.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define KERNEL UINT64_C(0xffffffff81000000)
@@ -112,8 +114,8 @@ static void code_of_a_jit_is_walked_by_frame_pointers(void **state)
     (void)state;
     make_jit_frames(0);
     do_dump(JIT + 0x100, STACK + 16, sizeof stack, NULL, 0);
-    assert_string_equal(stack_text(), "jit:7f0000000100 jit:7f00000001ff jit:7f00000002ff");
-    assert_int_equal(last.flags, SAMPLE_USER);
+    assert_string_equal(stack_text(), "jit:7f0000000100 jit:7f00000001ff jit:7f00000002ff cut:a");
+    assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
     assert_int_equal(s->user.n_aside, 0);
 }
 
@@ -125,8 +127,8 @@ static void the_kernels_part_comes_from_its_chain_and_its_user_part_is_ours(void
     make_jit_frames(0);
     do_dump(JIT + 0x100, STACK + 16, sizeof stack, chain, 5);
     assert_string_equal(stack_text(), "kernel:ffffffff81000010 kernel:ffffffff8100001f jit:7f0000000100 "
-                                      "jit:7f00000001ff jit:7f00000002ff");
-    assert_int_equal(last.flags, SAMPLE_KERNEL);
+                                      "jit:7f00000001ff jit:7f00000002ff cut:a");
+    assert_int_equal(last.flags, SAMPLE_KERNEL | SAMPLE_BROKEN);
 }
 
 static void a_dump_that_is_too_small_is_said_so(void **state)
@@ -152,6 +154,104 @@ static void a_stack_that_could_not_be_read_is_said_so(void **state)
     snprintf(want, sizeof want, "jit:7f0000000100 cut:%x", BROKEN_UNREAD);
     assert_string_equal(stack_text(), want);
     assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
+}
+
+/* The part of the stack behind a JIT's frame, by the leaf's frame pointer, is missing in each of these. */
+static void do_short_dump(size_t bytes)
+{
+    make_jit_frames(STACK + 4096);
+    do_dump_without(8192, JIT + 0x100, STACK + 16, bytes, NULL, 0);
+}
+
+static void a_stack_that_is_not_in_memory_is_touched_once(void **state)
+{
+    (void)state;
+    do_short_dump(32);
+    assert_int_equal(s->touches.n_wanted, 1);
+    assert_int_equal(s->touches.wanted[0].pid, 10);
+    assert_true(s->touches.wanted[0].sp == STACK);
+    do_short_dump(32);
+    do_short_dump(0);
+    assert_int_equal(s->touches.n_wanted, 1);
+    s->touches.touched[0].low += 64; /* as if the stack pointer had been higher by then */
+    do_short_dump(32);
+    assert_int_equal(s->touches.n_wanted, 2);
+    assert_true(s->touches.touched[0].low == STACK);
+    do_short_dump(32);
+    assert_int_equal(s->touches.n_wanted, 2);
+    do_comm(10, "other", true); /* an exec: another stack */
+    do_mmap(10, JIT, 0x10000, "//anon", 0);
+    do_short_dump(32);
+    assert_int_equal(s->touches.n_wanted, 3);
+}
+
+static void a_stack_that_is_whole_or_in_a_file_is_not_touched(void **state)
+{
+    (void)state;
+    make_jit_frames(0);
+    do_dump_without(8192, JIT + 0x100, STACK + 16, sizeof stack, NULL, 0); /* it ends before */
+    do_dump(JIT + 0x100, STACK + 16, 32, NULL, 0);                         /* more was not asked for */
+    s->file = (struct perfdata *)(uintptr_t)1;
+    stacktouch_want(s, last.thread, 1, STACK, 32);
+    s->file = NULL;
+    assert_int_equal(s->touches.n_wanted, 0);
+}
+
+/* A page of our own in place of a stack. */
+static void touched_stacks_are_in_memory(void **state)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    unsigned char in[4] = { 0 };
+    uint32_t thread = world_thread_of(s->world, (uint32_t)getpid(), (uint32_t)getpid(), clock_now_ns(), 0);
+    char *memory = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    (void)state;
+    assert_true(memory != MAP_FAILED && !mincore(memory, 4 * page, in));
+    assert_false(in[0] & 1);
+    stacktouch_want(s, thread, clock_now_ns(), (uintptr_t)memory + page, 0);
+    stacktouch_read(s);
+    assert_int_equal(s->touches.n_wanted, 0);
+    assert_int_equal(mincore(memory, 4 * page, in), 0);
+    assert_false(in[0] & 1);
+    assert_true(in[1] & in[2] & in[3] & 1);
+    assert_true(s->touches.next_ns > clock_now_ns()); /* the next ones wait */
+    munmap(memory, 4 * page);
+}
+
+static void truncated_stacks_are_counted(void **state)
+{
+    (void)state;
+    make_jit_frames(STACK + 4096);
+    do_dump(JIT + 0x100, STACK + 16, 32, NULL, 0);
+    assert_int_equal(s->deep.cut, 1);
+    do_short_dump(32); /* more was asked for: to ask for yet more would not help */
+    make_jit_frames(0);
+    do_dump(JIT + 0x100, STACK + 16, sizeof stack, NULL, 0);
+    assert_int_equal(s->deep.cut, 1);
+    assert_int_equal(s->deep.dumped, 3);
+}
+
+static void deeper_stacks_are_taken_while_they_are_affordable(void **state)
+{
+    struct deep_seen seen = { .bytes = 32768, .smaller = 24576, .larger = 49152, .n_cpus = 2, .dumped = 100, .cut = 50,
+                              .time_ns = NS_PER_SEC, .cpu_share = 0.02 };
+
+    (void)state;
+    assert_int_equal(deepstacks_choose(&seen), 49152);
+    seen.cut = 2;
+    assert_int_equal(deepstacks_choose(&seen), 32768);
+    seen.cut = 50;
+    seen.cpu_share = 0.08; /* of 0.1: more of each stack would be too expensive */
+    assert_int_equal(deepstacks_choose(&seen), 32768);
+    seen.cpu_share = 0.11; /* the first second tells little */
+    assert_int_equal(deepstacks_choose(&seen), 32768);
+    seen.time_ns = 3 * NS_PER_SEC;
+    assert_int_equal(deepstacks_choose(&seen), 24576);
+    seen.bytes = LIVE_STACK_BYTES; /* never below the default */
+    assert_int_equal(deepstacks_choose(&seen), LIVE_STACK_BYTES);
+    seen.larger = 0;
+    seen.cpu_share = 0;
+    assert_int_equal(deepstacks_choose(&seen), LIVE_STACK_BYTES);
 }
 
 static void an_address_in_no_mapping_stands_alone(void **state)
@@ -181,18 +281,18 @@ static void what_was_aside_is_walked_from_its_copy_in_the_end(void **state)
 
     (void)state;
     make_jit_frames(0);
-    do_dump(TEXT + 0x10, STACK + 16, sizeof stack, NULL, 0);
+    stack[3] = TEXT + 0x11;
+    do_dump(JIT + 0x100, STACK + 16, sizeof stack, NULL, 0);
     uint64_t changes = history_changes(s->history);
     memset(stack, 0xff, sizeof stack);
     memset(regs, 0xff, sizeof regs);
     userstack_retry(s, true);
     assert_int_equal(s->user.n_aside, 0);
     assert_int_equal(s->user.aside_bytes, 0);
-    assert_int_equal(history_changes(s->history), changes + 1);
-    /* without a table by frame pointer, as far as that leads */
-    snprintf(want, sizeof want, "file:10 jit:7f00000001ff jit:7f00000002ff");
+    assert_int_equal(history_changes(s->history), changes);
+    snprintf(want, sizeof want, "jit:7f0000000100 file:10 cut:%x", BROKEN_PENDING);
     assert_string_equal(stack_text(), want);
-    assert_int_equal(last.flags, SAMPLE_USER);
+    assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
 }
 
 static void a_table_that_came_too_late_is_told_from_none(void **state)
@@ -581,15 +681,14 @@ static void a_java_method_waits_until_its_code_was_read(void **state)
     assert_false(jitframe_waits(s));
     userstack_retry(s, false);
     assert_int_equal(s->user.n_aside, 0);
-    snprintf(want, sizeof want, "jit:%llx jit:%llx jit:7f00000002ff", (unsigned long long)METHOD + 12,
+    snprintf(want, sizeof want, "jit:%llx jit:%llx jit:7f00000002ff cut:a", (unsigned long long)METHOD + 12,
              (unsigned long long)METHOD + 16);
     assert_string_equal(stack_text(), want);
 }
 
-static void code_that_cannot_be_read_is_walked_as_without(void **state)
+static void code_that_hotspot_did_not_make_waits_for_its_rows(void **state)
 {
     struct module *m = start_java(true);
-    char want[64];
 
     (void)state;
     memset(stack, 0, sizeof stack);
@@ -597,20 +696,37 @@ static void code_that_cannot_be_read_is_walked_as_without(void **state)
     jitframe_read(s);
     assert_false(jitframe_waits(s));
     do_dump(JIT + 0x100, 5, sizeof stack, NULL, 0);
-    snprintf(want, sizeof want, "jit:7f0000000100 cut:%x", BROKEN_NO_TABLE);
-    assert_string_equal(stack_text(), want);
+    assert_int_equal(s->user.n_aside, 1);
+    userstack_retry(s, true); /* in vain */
     assert_int_equal(s->user.n_aside, 0);
 }
 
-static void a_process_without_a_java_vm_has_its_code_left_alone(void **state)
+static void where_a_thread_is_code_of_any_jit_waits_for_its_rows(void **state)
+{
+    struct module *m = start_java(false);
+    char want[64];
+
+    (void)state;
+    know_code(m, JIT + 0x100, METHOD, JIT_CODE_OTHER);
+    make_jit_frames(0);
+    do_dump(JIT + 0x100, STACK + 16, sizeof stack, NULL, 0);
+    snprintf(want, sizeof want, "jit:7f0000000100 cut:%x", BROKEN_PENDING);
+    assert_string_equal(stack_text(), want);
+    assert_int_equal(s->user.n_aside, 1);
+    userstack_retry(s, true);
+    assert_string_equal(stack_text(), "jit:7f0000000100 jit:7f00000001ff jit:7f00000002ff cut:3"); /* their names, too */
+}
+
+static void code_of_a_process_that_runs_no_more_is_walked_by_frame_pointers(void **state)
 {
     struct module *m = start_java(false);
 
     (void)state;
-    know_code(m, JIT + 0x100, METHOD, JIT_CODE_NONE);
+    m->live = false;
     make_jit_frames(0);
     do_dump(JIT + 0x100, STACK + 16, sizeof stack, NULL, 0);
-    assert_string_equal(stack_text(), "jit:7f0000000100 jit:7f00000001ff jit:7f00000002ff");
+    assert_string_equal(stack_text(), "jit:7f0000000100 jit:7f00000001ff jit:7f00000002ff cut:a");
+    assert_int_equal(s->user.n_aside, 0);
 }
 
 static void what_is_forgotten_is_not_read(void **state)
@@ -632,6 +748,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_kernels_part_comes_from_its_chain_and_its_user_part_is_ours, start, end),
         cmocka_unit_test_setup_teardown(a_dump_that_is_too_small_is_said_so, start, end),
         cmocka_unit_test_setup_teardown(a_stack_that_could_not_be_read_is_said_so, start, end),
+        cmocka_unit_test_setup_teardown(a_stack_that_is_not_in_memory_is_touched_once, start, end),
+        cmocka_unit_test_setup_teardown(a_stack_that_is_whole_or_in_a_file_is_not_touched, start, end),
+        cmocka_unit_test_setup_teardown(touched_stacks_are_in_memory, start, end),
+        cmocka_unit_test_setup_teardown(truncated_stacks_are_counted, start, end),
+        cmocka_unit_test_setup_teardown(deeper_stacks_are_taken_while_they_are_affordable, start, end),
         cmocka_unit_test_setup_teardown(an_address_in_no_mapping_stands_alone, start, end),
         cmocka_unit_test_setup_teardown(a_missing_table_keeps_the_sample_aside_but_in_the_history, start, end),
         cmocka_unit_test_setup_teardown(what_was_aside_is_walked_from_its_copy_in_the_end, start, end),
@@ -654,8 +775,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_chain_waits_for_the_table_of_its_leaf, start, end),
         cmocka_unit_test_setup_teardown(registers_without_memory_leave_the_chain_as_it_is, start, end),
         cmocka_unit_test_setup_teardown(a_java_method_waits_until_its_code_was_read, start, end),
-        cmocka_unit_test_setup_teardown(code_that_cannot_be_read_is_walked_as_without, start, end),
-        cmocka_unit_test_setup_teardown(a_process_without_a_java_vm_has_its_code_left_alone, start, end),
+        cmocka_unit_test_setup_teardown(code_that_hotspot_did_not_make_waits_for_its_rows, start, end),
+        cmocka_unit_test_setup_teardown(where_a_thread_is_code_of_any_jit_waits_for_its_rows, start, end),
+        cmocka_unit_test_setup_teardown(code_of_a_process_that_runs_no_more_is_walked_by_frame_pointers, start, end),
         cmocka_unit_test_setup_teardown(what_is_forgotten_is_not_read, start, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,6 +42,9 @@ struct fixture {
     struct unwind_frame frames[ROOM];
     enum unwind_end end;
     uint32_t n;
+    uint64_t no_call; /* a return address that no call instruction ends at */
+    bool unproven;    /* nothing is known of JIT … */
+    uint64_t deduced; /* … but that a function of TABLED is like what runs there; 0: nothing */
 };
 
 static bool find(void *ctx, uint64_t addr, struct unwind_place *out)
@@ -56,10 +59,20 @@ static bool find(void *ctx, uint64_t addr, struct unwind_place *out)
         out->pending = true;
     } else if (addr >= JIT && addr < JIT + 0x1000) {
         out->jit = true;
+        out->unproven = f->unproven;
     } else {
         return false;
     }
     return true;
+}
+
+static void deduce(void *ctx, uint64_t addr, uint64_t pc, struct unwind_place *place)
+{
+    struct fixture *f = ctx;
+
+    assert_true(addr >= JIT && addr < JIT + 0x1000 && pc - addr <= 1);
+    place->offset = f->deduced - TABLED + OFFSET;
+    place->rows = f->deduced ? &f->m.rows : NULL;
 }
 
 static void put_functions(struct cfi_maker *m)
@@ -138,9 +151,18 @@ static void set_fp(struct fixture *f, uint64_t fp)
     f->in.regs.fp = fp;
 }
 
+/* Of all return addresses but one a call is known to lead to where they were found. */
+static enum unwind_call called(void *ctx, uint64_t back, uint64_t callee)
+{
+    const struct fixture *f = ctx;
+
+    (void)callee;
+    return back == f->no_call ? UNWIND_CALL_REFUTED : UNWIND_CALL_PROVEN;
+}
+
 static void walk(struct fixture *f, uint64_t pc)
 {
-    struct unwind_source source = { .ctx = f, .find = find };
+    struct unwind_source source = { .ctx = f, .find = find, .deduce = deduce, .called = called };
 
     f->in.regs.pc = pc;
     f->n = unwind_walk(&f->in, &source, f->frames, ROOM, &f->end);
@@ -293,6 +315,51 @@ static void code_without_a_table_is_left_by_frame_pointer_and_tables_hold_again(
     EXPECT(f, UNWIND_ROOT, CODE + BARE, JIT + 0x20, CODE + SAVES + 5, CODE + OUTER + 1);
 }
 
+static void unknown_code_is_left_by_what_its_instructions_tell(void **state)
+{
+    struct fixture *f = *state;
+
+    f->unproven = true;
+    set_fp(f, STACK + 16); /* the caller's: it would skip it */
+    f->stack[3] = CODE + OUTER + 1;
+    f->stack[0] = JIT + 0x20;
+    f->stack[1] = CODE + PLAIN + 5;
+    f->stack[2] = CODE + OUTER + 1;
+    f->deduced = CODE + PLAIN;
+    walk(f, JIT + 0x10);
+    EXPECT(f, UNWIND_ROOT, JIT + 0x10, JIT + 0x20, CODE + PLAIN + 5, CODE + OUTER + 1);
+}
+
+static void behind_unknown_code_with_a_frame_pointer_others_are_taken_to_keep_it(void **state)
+{
+    struct fixture *f = *state;
+
+    f->unproven = true;
+    set_fp(f, STACK + 16);
+    f->stack[2] = STACK + 80;
+    f->stack[3] = JIT + 0x20;
+    f->stack[10] = 0;
+    f->stack[11] = CODE + OUTER + 1;
+    f->deduced = CODE + BY_FP;
+    f->no_call = CODE + OUTER + 1; /* is not asked for any more */
+    walk(f, JIT + 0x10);
+    EXPECT(f, UNWIND_ROOT, JIT + 0x10, JIT + 0x20, CODE + OUTER + 1);
+}
+
+static void unknown_code_that_tells_nothing_needs_a_call_before_the_return_address(void **state)
+{
+    struct fixture *f = *state;
+
+    f->unproven = true;
+    set_fp(f, STACK + 16);
+    f->stack[3] = CODE + OUTER + 1;
+    walk(f, JIT + 0x10);
+    EXPECT(f, UNWIND_ROOT, JIT + 0x10, CODE + OUTER + 1);
+    f->no_call = CODE + OUTER + 1;
+    walk(f, JIT + 0x10);
+    EXPECT(f, UNWIND_UNPROVEN, JIT + 0x10);
+}
+
 static void a_frame_pointer_that_cannot_be_one_is_not_followed(void **state)
 {
     static const uint64_t bad[] = { STACK - 8, STACK + 4, STACK + (16 << 10) + 8, 1 };
@@ -306,10 +373,10 @@ static void a_frame_pointer_that_cannot_be_one_is_not_followed(void **state)
     set_fp(f, 0); /* a register that is free may be 0 … */
     walk(f, JIT);
     EXPECT(f, UNWIND_NO_TABLE, JIT);
-    set_fp(f, STACK); /* … but a chain of them ends so */
+    set_fp(f, STACK); /* … and a chain of them that ends so proves nothing */
     f->stack[1] = JIT + 5;
     walk(f, JIT);
-    EXPECT(f, UNWIND_ROOT, JIT, JIT + 5);
+    EXPECT(f, UNWIND_UNPROVEN, JIT, JIT + 5);
     set_fp(f, STACK); /* looks like one, and leads to what is no code */
     f->stack[1] = NOWHERE;
     walk(f, JIT);
@@ -622,9 +689,16 @@ static bool knows(void *ctx, const struct unwind_frame *frames, uint32_t n, cons
     return m->known;
 }
 
+static enum unwind_call called_again(void *ctx, uint64_t back, uint64_t callee)
+{
+    struct memory *m = ctx;
+
+    return called(m->f, back, callee);
+}
+
 static void remember(struct memory *m, struct fixture *f, uint64_t pc)
 {
-    struct unwind_source source = { m, find_again, keep_regs, &m->reads };
+    struct unwind_source source = { .ctx = m, .find = find_again, .called = called_again, .knows = keep_regs, .reads = &m->reads };
     struct unwind_memory dump;
 
     *m = (struct memory){ .f = f, .reads.bad = true };
@@ -667,7 +741,8 @@ static void what_a_walk_has_read_tells_where_others_go(void **state)
 
     for (unsigned round = 0; round < 3000; round++) {
         struct memory m;
-        struct unwind_source source = { &m, find_again, knows, &(struct unwind_reads){ 0 } };
+        struct unwind_source source = { .ctx = &m, .find = find_again, .called = called_again, .knows = knows,
+                                        .reads = &(struct unwind_reads){ 0 } };
         struct unwind_frame first[ROOM], frames[ROOM];
         enum unwind_end end;
         put_path(f, &seed);
@@ -731,6 +806,9 @@ int main(void)
         WALK_TEST(a_cfa_that_does_not_grow_is_a_bad_step),
         WALK_TEST(a_register_that_the_epilogue_has_popped_is_taken_as_it_is),
         WALK_TEST(code_without_a_table_is_left_by_frame_pointer_and_tables_hold_again),
+        WALK_TEST(unknown_code_is_left_by_what_its_instructions_tell),
+        WALK_TEST(behind_unknown_code_with_a_frame_pointer_others_are_taken_to_keep_it),
+        WALK_TEST(unknown_code_that_tells_nothing_needs_a_call_before_the_return_address),
         WALK_TEST(a_frame_pointer_that_cannot_be_one_is_not_followed),
         WALK_TEST(the_caller_of_clone_is_found_and_its_child_has_none),
         WALK_TEST(addresses_in_no_mapping_are_told),

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads a byte of each page of a thread's stack, so that all of them are in memory. The kernel copies a
+ * sampled stack with page faults disabled, and stops at the first page that was never used: the end of a large local
+ * array, for example. Reading such a page maps the kernel's shared page of zeros, for which the process is
+ * charged no memory. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "process/maps.h"
+#include "process/opener_serve.h"
+
+#define STAT_MAX      4096
+#define MAPPINGS_READ (1u << 16) /* of one process; a stack behind them is left as it is */
+
+/* When the process was started, by CLOCK_BOOTTIME. proc(5): the 22nd field of /proc/PID/stat, the 20th behind
+ * the name, which may hold anything. UINT64_MAX: not known. */
+static uint64_t start_of(int proc_dir)
+{
+    static const char format[] = "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                                 "%llu";
+    struct buf stat = { 0 };
+    unsigned long long ticks = 0;
+    const char *p = NULL;
+    bool known;
+
+    if (file_read_at(proc_dir, "stat", STAT_MAX, &stat, NULL))
+        p = strrchr(buf_str(&stat), ')');
+    known = p && sscanf(p + 1, format, &ticks) == 1;
+    buf_done(&stat);
+    return known ? ticks * (NS_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK)) : UINT64_MAX;
+}
+
+/* A process that was started since has only the same number as the one that is meant. */
+static bool is_older(int proc_dir, uint64_t age_ns)
+{
+    struct timespec now = { 0 };
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    uint64_t now_ns = (uint64_t)now.tv_sec * NS_PER_SEC + (uint64_t)now.tv_nsec;
+    uint64_t start_ns = start_of(proc_dir);
+    return start_ns <= now_ns && now_ns - start_ns >= age_ns;
+}
+
+/* The end of the mapping that holds the address, if it is private memory of no file, which needs no file
+ * system. 0: it is not. */
+static uint64_t find_end(int proc_dir, uint64_t address)
+{
+    int fd = openat(proc_dir, "maps", O_RDONLY | O_CLOEXEC);
+    FILE *text = fd < 0 ? NULL : fdopen(fd, "r");
+    struct maps_entry e = { 0 };
+    char *line = NULL;
+    size_t cap = 0;
+    uint64_t end = 0;
+    ssize_t n;
+
+    for (uint32_t i = 0; text && i < MAPPINGS_READ && e.end <= address; i++) {
+        if ((n = getline(&line, &cap, text)) <= 0)
+            break;
+        bool known = maps_parse_line(line, (size_t)n - (line[n - 1] == '\n'), &e);
+        if (known && e.private_memory && e.start <= address && address < e.end)
+            end = e.end;
+    }
+    free(line);
+    if (text)
+        fclose(text);
+    else if (fd >= 0)
+        close(fd);
+    return end;
+}
+
+/* Not below the address, where the kernel might let the stack grow, and not beyond the mapping. */
+static int touch(int proc_dir, uint64_t address, uint64_t size)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), end = find_end(proc_dir, address);
+    int fd = end ? openat(proc_dir, "mem", O_RDONLY | O_CLOEXEC) : -1, err = 0;
+    char byte;
+
+    if (fd < 0)
+        return end ? errno : EFAULT;
+    if (end - address > size)
+        end = address + size;
+    for (uint64_t at = address; !err && at < end; at = (at / page + 1) * page)
+        if (pread(fd, &byte, 1, (off_t)at) != 1)
+            err = EFAULT;
+    close(fd);
+    return err;
+}
+
+int opener_touch_stack(const struct opener_request *q)
+{
+    char path[24];
+    int dir, err;
+
+    if (q->size > OPENER_TOUCH_MAX)
+        return EINVAL;
+    snprintf(path, sizeof path, "/proc/%u", q->user.pid);
+    dir = q->user.pid ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (dir < 0)
+        return ESRCH;
+    err = is_older(dir, q->age_ns) ? touch(dir, q->address, q->size) : ESRCH;
+    close(dir);
+    return err;
+}

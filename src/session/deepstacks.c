@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How much of each stack auto takes: more, one size after the other, while many stacks are deeper than that and the
+ * budget, the rings and the collector's CPU time allow it; less when the collector takes too much CPU time. */
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "perf/rate.h"
+#include "session/state.h"
+
+#define LOOK_NS   NS_PER_SEC        /* between looks */
+#define COST_NS   (3 * NS_PER_SEC)  /* a source's first second has the CPU time of reading /proc in it */
+#define WINDOW_NS (10 * NS_PER_SEC) /* then what was counted is forgotten */
+
+/* Of the calling thread. */
+static uint64_t thread_cpu_ns(void)
+{
+    struct timespec t = { 0 };
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+static void count_anew(struct deep_stacks *d, uint64_t now_ns, uint64_t cpu_ns)
+{
+    d->dumped = d->cut = 0;
+    d->since_ns = d->looked_ns = now_ns;
+    d->cpu_ns = cpu_ns;
+}
+
+uint32_t deepstacks_choose(const struct deep_seen *seen)
+{
+    double limit = RATE_BUDGET_PERCENT / 100.0 * seen->n_cpus;
+    if (seen->bytes > LIVE_STACK_BYTES && seen->time_ns >= COST_NS && seen->cpu_share > limit)
+        return seen->smaller;
+    bool affordable = seen->larger && seen->cpu_share * seen->larger / seen->bytes <= limit;
+    return affordable && dumps_are_short(seen->dumped, seen->cut) ? seen->larger : seen->bytes;
+}
+
+/* Under both locks. */
+static uint32_t choose_now(struct session *s, uint64_t now_ns, uint64_t cpu_ns)
+{
+    struct deep_stacks *d = &s->deep;
+    struct deep_seen seen = { .bytes = s->running_stack_bytes,
+                              .smaller = live_smaller_dumps(s->running_stack_bytes),
+                              .n_cpus = s->box.cpus,
+                              .dumped = d->dumped,
+                              .cut = d->cut,
+                              .time_ns = now_ns - d->since_ns,
+                              .cpu_share = (double)(cpu_ns - d->cpu_ns) / (double)(now_ns - d->since_ns) };
+    uint32_t larger = live_larger_dumps(s->live, (double)d->dumped * NS_PER_SEC / (double)(now_ns - d->since_ns));
+    if (!d->refused || larger < d->refused)
+        seen.larger = larger;
+    d->more = seen.larger;
+    return deepstacks_choose(&seen);
+}
+
+bool deepstacks_change(struct session *s, uint64_t now_ns)
+{
+    struct deep_stacks *d = &s->deep;
+    uint64_t cpu_ns = thread_cpu_ns();
+    bool change = false;
+    pthread_mutex_lock(&s->lock);
+    bool runs = s->live && s->cfg.callchain == CALLCHAIN_AUTO && s->running_callchain == CALLCHAIN_DWARF;
+    d->more &= runs;
+    if (!d->since_ns) {
+        count_anew(d, now_ns, cpu_ns);
+    } else if (runs && now_ns - d->looked_ns >= LOOK_NS) {
+        uint32_t bytes = choose_now(s, now_ns, cpu_ns);
+        change = bytes != s->running_stack_bytes;
+        if (bytes < s->running_stack_bytes)
+            d->refused = s->running_stack_bytes;
+        if (change) {
+            log_add("%llu of %llu stacks were truncated: %u bytes of each are taken instead of %u",
+                    (unsigned long long)d->cut, (unsigned long long)d->dumped, bytes, s->running_stack_bytes);
+            d->bytes = d->wanted = bytes;
+        }
+        d->looked_ns = now_ns;
+        if (now_ns - d->since_ns >= WINDOW_NS)
+            count_anew(d, now_ns, cpu_ns);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return change;
+}
+
+void deepstacks_adopt(struct session *s)
+{
+    struct deep_stacks *d = &s->deep;
+    if (d->wanted > s->running_stack_bytes) /* locked memory is short, for example */
+        d->refused = d->wanted;
+    if (d->bytes > s->running_stack_bytes)
+        d->bytes = s->running_stack_bytes > LIVE_STACK_BYTES ? s->running_stack_bytes : 0;
+    d->wanted = 0;
+    d->since_ns = 0;
+    d->more = false;
+}
+
+void deepstacks_forget(struct session *s)
+{
+    s->deep = (struct deep_stacks){ 0 };
+}

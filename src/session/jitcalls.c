@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Proofs of callers whose code was made at run time: the bytes before a return address are read from the process's memory,
+ * once, aside from the lock, as it may be long in coming. */
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "process/opener.h"
+#include "session/state.h"
+#include "unwind/x86.h"
+
+#define WANTED_MAX 4096 /* at once; who comes later asks again */
+#define CALL_BYTES 8
+
+enum unwind_call jitcalls_find(struct session *s, const struct module *m, uint32_t frame, uint64_t back)
+{
+    struct jit_calls *c = &s->jit_calls;
+    uint64_t known;
+    if (s->user.arch != UNWIND_ARCH_X86_64 || !m->live || back < CALL_BYTES)
+        return UNWIND_CALL_UNKNOWN;
+    if (map_get(&c->known, frame, &known))
+        return (enum unwind_call)known;
+    if (c->n < WANTED_MAX) {
+        MEM_GROW(c->wanted, c->cap, c->n + 1);
+        c->wanted[c->n++] = (struct jit_call){ .back = back, .frame = frame, .pid = m->pid };
+        map_put(&c->known, frame, UNWIND_CALL_PENDING);
+    }
+    return UNWIND_CALL_PENDING;
+}
+
+static enum unwind_call read_call(const struct jit_call *call)
+{
+    uint8_t bytes[CALL_BYTES];
+    int fd = opener_memory(call->pid, call->back - sizeof bytes, sizeof bytes);
+    ssize_t n = fd >= 0 ? pread(fd, bytes, sizeof bytes, 0) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (n != sizeof bytes)
+        return UNWIND_CALL_UNKNOWN;
+    return x86_call_ends(bytes, sizeof bytes, true) ? UNWIND_CALL_PROVEN : UNWIND_CALL_REFUTED;
+}
+
+void jitcalls_read(struct session *s)
+{
+    struct jit_calls *c = &s->jit_calls;
+    pthread_mutex_lock(&s->lock);
+    struct jit_call *wanted = c->wanted;
+    size_t n = c->n;
+    uint32_t cleared = c->cleared;
+    c->wanted = NULL;
+    c->n = c->cap = 0;
+    pthread_mutex_unlock(&s->lock);
+    enum unwind_call *found = mem_array(n, sizeof *found);
+    for (size_t i = 0; i < n; i++)
+        found[i] = read_call(&wanted[i]);
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < n && c->cleared == cleared; i++)
+        map_put(&c->known, wanted[i].frame, found[i]);
+    s->jit_frames.fresh |= n > 0;
+    pthread_mutex_unlock(&s->lock);
+    mem_free(wanted);
+    mem_free(found);
+}
+
+void jitcalls_forget(struct session *s)
+{
+    map_clear(&s->jit_calls.known);
+    s->jit_calls.n = 0;
+    s->jit_calls.cleared++;
+}
+
+void jitcalls_done(struct session *s)
+{
+    map_done(&s->jit_calls.known);
+    mem_free(s->jit_calls.wanted);
+    s->jit_calls = (struct jit_calls){ 0 };
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Has the pages of a stack brought into memory (process/opener_touch.c) after the kernel could copy only
+ * a part of it, once for each part of a thread's stack. Live only. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "perf/live.h"
+#include "process/opener.h"
+#include "session/state.h"
+
+#define SPAN_BYTES  (2 * (uint64_t)LIVE_STACK_BYTES_MAX) /* touched at once: more than any dump has */
+#define TOUCHED_MAX 8192             /* threads that are remembered; those that ended leave with the others */
+#define ROUND_NS    (20 * NS_PER_MS) /* a round of touching takes no longer */
+#define PAUSE_TIMES 100              /* the pause after a round lasts so many times as long: 1 % of a CPU */
+
+/* A thread that has got the number of another one began at another time. */
+static uint64_t key_of(const struct world_thread *t)
+{
+    return map_mix(map_mix((uint64_t)t->pid << 32 | t->tid) ^ t->start_ns);
+}
+
+static struct stack_touched *touched_of(struct stack_touches *st, uint64_t key)
+{
+    bool created;
+    if (st->n_touched >= TOUCHED_MAX) {
+        map_clear(&st->by_thread);
+        st->n_touched = 0;
+    }
+    uint64_t *index = map_at(&st->by_thread, key, st->n_touched, &created);
+    if (created) {
+        MEM_GROW(st->touched, st->touched_cap, st->n_touched + 1);
+        st->touched[st->n_touched++] = (struct stack_touched){ 0 };
+    }
+    return &st->touched[*index];
+}
+
+void stacktouch_want(struct session *s, uint32_t thread, uint64_t time_ns, uint64_t sp, uint64_t copied_bytes)
+{
+    struct stack_touches *st = &s->touches;
+    const struct world_thread *t = world_thread(s->world, thread);
+    uint64_t lacks = sp + copied_bytes, end = sp + SPAN_BYTES;
+    if (s->file || !t || t->exited || !t->pid || st->n_wanted >= STACKS_WANTED_MAX || lacks < sp || end < sp)
+        return;
+    struct stack_touched *done = touched_of(st, key_of(t));
+    if (lacks >= done->low && lacks < done->high)
+        return; /* it was touched, and is still not to be had */
+    bool overlap = sp < done->high && done->low < end;
+    done->low = overlap && done->low < sp ? done->low : sp;
+    done->high = overlap && done->high > end ? done->high : end;
+    st->wanted[st->n_wanted++] = (struct stack_wanted){ .pid = t->pid, .time_ns = time_ns, .sp = sp };
+}
+
+/* Not under lock: another process's memory may be long in coming. How many of them are done. */
+static size_t touch_some(const struct stack_wanted *wanted, size_t n, uint64_t begun_ns)
+{
+    size_t done = 0;
+    uint64_t now_ns = begun_ns;
+    while (done < n && now_ns - begun_ns < ROUND_NS) {
+        const struct stack_wanted *w = &wanted[done++];
+        opener_touch(w->pid, now_ns > w->time_ns ? now_ns - w->time_ns : 0, w->sp, SPAN_BYTES);
+        now_ns = clock_now_ns();
+    }
+    return done;
+}
+
+void stacktouch_read(struct session *s)
+{
+    struct stack_touches *st = &s->touches;
+    struct stack_wanted wanted[STACKS_WANTED_MAX];
+    uint64_t begun_ns = clock_now_ns();
+    pthread_mutex_lock(&s->lock);
+    size_t n = begun_ns < st->next_ns ? 0 : st->n_wanted;
+    memcpy(wanted, st->wanted, n * sizeof *wanted);
+    pthread_mutex_unlock(&s->lock);
+    if (!n)
+        return;
+    size_t done = touch_some(wanted, n, begun_ns);
+    pthread_mutex_lock(&s->lock);
+    st->n_wanted -= done; /* only this thread takes any away */
+    memmove(st->wanted, st->wanted + done, st->n_wanted * sizeof *st->wanted);
+    uint64_t end_ns = clock_now_ns();
+    st->next_ns = end_ns + PAUSE_TIMES * (end_ns - begun_ns);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void stacktouch_done(struct session *s)
+{
+    map_done(&s->touches.by_thread);
+    mem_free(s->touches.touched);
+    s->touches = (struct stack_touches){ 0 };
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Unwind rows of code that is made at run time: the worker deduces them from what is in the process's memory, for a whole
+ * function where its bounds are known, else for the addresses that were met. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "process/opener.h"
+#include "symbols/state.h"
+
+#define FUNCTIONS_MAX 32768            /* of a module; of those that come later nothing is known */
+#define CODE_MAX      (64u << 10)      /* bytes that are read of one */
+#define TABLES_MAX    ((size_t)8 << 20) /* bytes, of a module */
+#define PAGE          UINT64_C(4096)
+#define AHEAD_BYTES   (3 * PAGE) /* that are read from the beginning of an address's page on */
+#define SPAN_MAX      (UINT64_C(1) << 31) /* addresses in one answer */
+
+struct function {
+    struct worker_code code;
+    enum progress progress;
+    const struct unwind_table *table; /* NULL: none (yet) */
+};
+struct jit_rows {
+    struct map by_address; /* of a function's start, or that is met: → index in functions */
+    struct function *functions;
+    size_t n, cap, next; /* those from next on were not asked for yet */
+    struct unwind_table **tables;
+    size_t n_tables, tables_cap, bytes;
+    struct worker_code batch[WORKER_FDS_MAX]; /* what is under way, until it is installed; sorted */
+    unsigned n_batch;
+};
+
+void jitrows_free(struct mod *mod)
+{
+    struct jit_rows *j = mod->jit_rows;
+
+    if (!j)
+        return;
+    for (size_t i = 0; i < j->n_tables; i++)
+        unwinds_discard(j->tables[i]);
+    mem_free(j->tables);
+    mem_free(j->functions);
+    map_done(&j->by_address);
+    mem_free(j);
+    mod->jit_rows = NULL;
+}
+
+static uint64_t address_of(const struct worker_code *code)
+{
+    return code->pc ? code->pc : code->start;
+}
+
+static uint64_t key_of(const struct worker_code *code)
+{
+    return code->pc ? ~code->pc : code->start;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct worker_code *x = a, *y = b;
+
+    return address_of(x) < address_of(y) ? -1 : address_of(x) > address_of(y);
+}
+
+/* Rows of one are not to reach into the next. */
+static void sort_batch(struct jit_rows *j)
+{
+    qsort(j->batch, j->n_batch, sizeof *j->batch, by_address);
+    for (unsigned i = 0; i + 1 < j->n_batch; i++)
+        if (!j->batch[i].pc && j->batch[i].size > j->batch[i + 1].start - j->batch[i].start)
+            j->batch[i].size = j->batch[i + 1].start - j->batch[i].start;
+}
+
+bool jitrows_take(struct symbolizer *sy, struct mod *mod)
+{
+    struct jit_rows *j = mod->jit_rows;
+
+    (void)sy;
+    if (j && j->n_batch) /* once more */
+        return false;
+    if (!j || j->next == j->n)
+        return true;
+    for (; j->n_batch < WORKER_FDS_MAX && j->next < j->n; j->n_batch++) {
+        const struct worker_code *code = &j->functions[j->next].code;
+        if (j->n_batch && (!code->pc != !j->batch[0].pc || code->start - j->batch[0].start + SPAN_MAX > 2 * SPAN_MAX))
+            break;
+        j->batch[j->n_batch] = *code;
+        j->next++;
+    }
+    sort_batch(j);
+    return false;
+}
+
+void resolve_jit_rows(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+{
+    struct jit_rows *j = mod->jit_rows;
+    struct worker_answer *a = mem_alloc(sizeof *a);
+    struct worker_code code[WORKER_FDS_MAX];
+    struct worker_request r = { .kind = WORKER_JIT_ROWS, .payload = code };
+
+    for (unsigned i = 0; i < j->n_batch; i++) {
+        int fd = opener_memory(mod->module->pid, j->batch[i].start, j->batch[i].size);
+        if (fd < 0)
+            continue;
+        code[r.n_fds] = j->batch[i];
+        r.fds[r.n_fds++] = fd;
+    }
+    r.payload_n = r.n_fds * sizeof *code;
+    if (r.n_fds && resolve_send(sy, &r, a, out) == WORKER_DONE && a->blob)
+        out->jit_rows = unwinds_new(a->blob, a->blob_size, &out->trouble);
+    for (unsigned i = 0; i < r.n_fds; i++)
+        close(r.fds[i]);
+    mem_free(a);
+}
+
+static void keep(struct jit_rows *j, struct unwind_table *t)
+{
+    j->bytes += t->size;
+    MEM_GROW(j->tables, j->tables_cap, j->n_tables + 1);
+    j->tables[j->n_tables++] = t;
+}
+
+void jitrows_install(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+{
+    struct jit_rows *j = mod->jit_rows;
+    uint64_t index;
+
+    if (out->jit_rows)
+        keep(j, out->jit_rows);
+    for (unsigned i = 0; i < j->n_batch; i++)
+        if (map_get(&j->by_address, key_of(&j->batch[i]), &index)) {
+            j->functions[index].progress = PROGRESS_READY;
+            j->functions[index].table = out->jit_rows;
+        }
+    j->n_batch = 0;
+    if (j->next < j->n)
+        mods_queue(sy, &mod->tasks[TASK_JIT_ROWS]);
+}
+
+static struct function *function_of(struct symbolizer *sy, struct mod *mod, const struct worker_code *code)
+{
+    struct task *task = &mod->tasks[TASK_JIT_ROWS];
+    struct jit_rows *j = mod->jit_rows;
+    uint64_t index;
+
+    if (!j)
+        j = mod->jit_rows = mem_zalloc(sizeof *j);
+    if (map_get(&j->by_address, key_of(code), &index))
+        return &j->functions[index];
+    if (j->n == FUNCTIONS_MAX || j->bytes > TABLES_MAX)
+        return NULL;
+    MEM_GROW(j->functions, j->cap, j->n + 1);
+    j->functions[j->n] = (struct function){ .code = *code, .progress = PROGRESS_WAITING };
+    map_put(&j->by_address, key_of(code), j->n++);
+    if (task->progress != PROGRESS_UNASKED)
+        task->progress = PROGRESS_WAITING;
+    mods_ask(sy, mod, TASK_JIT_ROWS);
+    if (!task->busy)
+        mods_queue(sy, task);
+    return &j->functions[j->n - 1];
+}
+
+static enum symbol_state rows_of(struct symbolizer *sy, struct module *m, const struct worker_code *code,
+                                 const struct unwind_rows **out)
+{
+    enum symbol_state state = SYMBOL_NONE;
+    const struct function *f;
+
+    *out = NULL;
+    pthread_mutex_lock(&sy->lock);
+    f = function_of(sy, mods_get(sy, m), code);
+    if (f && f->table) {
+        *out = &f->table->rows;
+        state = SYMBOL_FOUND;
+    } else if (f && f->progress == PROGRESS_WAITING) {
+        state = SYMBOL_PENDING;
+    }
+    pthread_mutex_unlock(&sy->lock);
+    return state;
+}
+
+enum symbol_state symbolizer_jit_rows(struct symbolizer *sy, struct module *m, uint64_t start, uint64_t size,
+                                      const struct unwind_rows **out)
+{
+    const struct worker_code code = { .start = start, .size = size < CODE_MAX ? size : CODE_MAX };
+
+    return rows_of(sy, m, &code, out);
+}
+
+enum symbol_state symbolizer_jit_row(struct symbolizer *sy, struct module *m, uint64_t pc, const struct unwind_rows **out)
+{
+    const struct worker_code code = { .start = pc & ~(PAGE - 1), .size = AHEAD_BYTES, .pc = pc };
+
+    return rows_of(sy, m, &code, out);
+}

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unwind/coderows.h"
+
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "unwind/codeahead.h"
+#include "unwind/codestate.h"
+
+#define STATES_MAX      20000u
+#define STEPS_PER_BYTE  8  /* instructions followed for each byte of code, at most */
+#define ALIGNED         16 /* where functions begin that nothing names */
+#define NUMBER          0x3fffffffu
+#define FUNCTION        0x40000000u
+#define FIXED           0x80000000u
+
+/* Each byte of code where an instruction begins has the number of the state before it, plus 1 (0: not reached), and:
+ * FUNCTION: a function begins there; FIXED: it is called or named, so that its state is that of an entry. */
+struct flow {
+    const struct coderows_input *in;
+    uint32_t *at;
+    struct code_state *states; /* the first is that of which nothing is known, the second that of an entry */
+    size_t n, cap;
+    struct map by_hash;
+    uint32_t *queue; /* offsets in the code to go on from */
+    size_t n_queue, queue_cap;
+    uint64_t steps; /* left */
+    bool full;
+};
+enum { STATE_UNKNOWN, STATE_ENTRY };
+
+static uint32_t number_of(struct flow *f, const struct code_state *s)
+{
+    uint64_t hash = map_hash_bytes(s, sizeof *s, 0);
+    bool created = false;
+    uint64_t *known = map_at(&f->by_hash, hash, f->n, &created);
+
+    if (!created)
+        return memcmp(&f->states[*known], s, sizeof *s) ? STATE_UNKNOWN : (uint32_t)*known;
+    if (f->n == f->cap) {
+        size_t cap = mem_next_cap(f->cap, f->n + 1);
+        struct code_state *more = f->n < STATES_MAX ? mem_try_resize(f->states, cap, sizeof *more) : NULL;
+        if (!more) {
+            *known = STATE_UNKNOWN;
+            return STATE_UNKNOWN;
+        }
+        f->states = more;
+        f->cap = cap;
+    }
+    f->states[f->n] = *s;
+    return (uint32_t)f->n++;
+}
+
+static void go_on_from(struct flow *f, uint32_t offset)
+{
+    if (f->n_queue == f->queue_cap) {
+        size_t cap = mem_next_cap(f->queue_cap, f->n_queue + 1);
+        uint32_t *more = mem_try_resize(f->queue, cap, sizeof *more);
+        if (!more) {
+            f->full = true;
+            return;
+        }
+        f->queue = more;
+        f->queue_cap = cap;
+    }
+    f->queue[f->n_queue++] = offset;
+}
+
+/* Zeros decode as an instruction, and are none. */
+static bool is_filler(const struct flow *f, uint64_t at)
+{
+    return f->in->size - at >= 2 && !f->in->code[at] && !f->in->code[at + 1];
+}
+
+static void enter_function(struct flow *f, uint64_t offset)
+{
+    if (offset >= f->in->size || f->at[offset] & FIXED || is_filler(f, offset))
+        return;
+    f->at[offset] = (STATE_ENTRY + 1) | FUNCTION | FIXED;
+    go_on_from(f, (uint32_t)offset);
+}
+
+/* A way leads there with that state. Where another one led there before, what both have in common holds. */
+static void reach(struct flow *f, uint64_t offset, uint32_t state)
+{
+    uint32_t known = offset < f->in->size ? f->at[offset] : FIXED;
+    struct code_state both;
+
+    if (known & FIXED || (known & NUMBER) == state + 1)
+        return;
+    if (known) {
+        both = f->states[(known & NUMBER) - 1];
+        if (!code_state_meet(&both, &f->states[state]))
+            return;
+        state = number_of(f, &both);
+    }
+    f->at[offset] = (state + 1) | (known & FUNCTION);
+    go_on_from(f, (uint32_t)offset);
+}
+
+static uint32_t state_after(struct flow *f, uint32_t state, const struct x86_insn *insn)
+{
+    struct code_state s = f->states[state];
+
+    return code_state_step(&s, insn) ? number_of(f, &s) : state;
+}
+
+static bool ends(const struct x86_insn *insn)
+{
+    return insn->kind == X86_JUMP || insn->kind == X86_JUMP_INDIRECT || insn->kind == X86_RETURN ||
+           insn->kind == X86_TRAP;
+}
+
+/* From there on, as long as instructions follow each other that were not reached before. */
+static void follow(struct flow *f, uint32_t offset)
+{
+    uint32_t state = (f->at[offset] & NUMBER) - 1;
+    struct x86_insn insn;
+    uint64_t at = offset, next, target;
+
+    for (; f->steps && !is_filler(f, at) && x86_decode(f->in->code + at, f->in->size - at, true, &insn); at = next) {
+        f->steps--;
+        next = at + insn.size;
+        target = next + (uint64_t)insn.value;
+        if (insn.kind == X86_JUMP || insn.kind == X86_BRANCH)
+            reach(f, target, state);
+        else if (insn.kind == X86_CALL && target != next) /* a call of what follows is a way to read rip */
+            enter_function(f, target);
+        if (ends(&insn) || next >= f->in->size)
+            return;
+        state = insn.kind == X86_CALL && target == next ? STATE_UNKNOWN : state_after(f, state, &insn);
+        if (f->at[next]) {
+            reach(f, next, state);
+            return;
+        }
+        f->at[next] = state + 1;
+    }
+}
+
+static void follow_all(struct flow *f)
+{
+    while (f->n_queue && !f->full)
+        follow(f, f->queue[--f->n_queue]);
+    f->n_queue = 0;
+}
+
+/* The length of what fills the room between functions, or is no instruction; 0: it is code. */
+static uint32_t padding_at(const struct flow *f, uint64_t at)
+{
+    static const uint8_t nops[] = { 0x66, 0x2e, 0x3e };
+    const uint8_t *p = f->in->code + at;
+    size_t n = f->in->size - at, i = 0;
+    struct x86_insn insn;
+
+    if (p[0] == 0xcc || p[0] == 0x90)
+        return 1;
+    if (is_filler(f, at))
+        return 2;
+    while (i < n && memchr(nops, p[i], sizeof nops))
+        i++;
+    if (i < n && p[i] == 0x90)
+        return (uint32_t)i + 1;
+    if (!x86_decode(p, n, true, &insn))
+        return 1;
+    return i + 1 < n && p[i] == 0x0f && p[i + 1] == 0x1f ? insn.size : 0;
+}
+
+/* Code that no way was found to: behind a jump through a table it is one of the cases, with the state of the jump; else
+ * a function begins there, if anything shows that one may. */
+static bool enter_unreached(struct flow *f, uint64_t at, uint32_t jump, bool ended)
+{
+    if (jump != STATE_UNKNOWN && jump != STATE_ENTRY) {
+        reach(f, at, jump);
+    } else if (ended || (f->in->offset + at) % ALIGNED == 0) {
+        f->at[at] = (STATE_ENTRY + 1) | FUNCTION;
+        go_on_from(f, (uint32_t)at);
+    } else {
+        return false;
+    }
+    follow_all(f);
+    return true;
+}
+
+static void find_unreached(struct flow *f)
+{
+    uint32_t jump = STATE_UNKNOWN, padding;
+    bool ended = true;
+    struct x86_insn insn;
+
+    for (uint64_t at = 0; at < f->in->size && !f->full;) {
+        if (!f->at[at]) {
+            padding = padding_at(f, at);
+            if (!padding && !enter_unreached(f, at, jump, ended))
+                padding = 1;
+            at += padding;
+            continue;
+        }
+        if (f->at[at] & FUNCTION)
+            jump = STATE_UNKNOWN;
+        if (!x86_decode(f->in->code + at, f->in->size - at, true, &insn)) {
+            at++;
+            continue;
+        }
+        if (insn.kind == X86_JUMP_INDIRECT)
+            jump = (f->at[at] & NUMBER) - 1;
+        ended = ends(&insn);
+        at += insn.size;
+    }
+}
+
+static void find_named(struct flow *f)
+{
+    const struct coderows_input *in = f->in;
+    size_t low = 0, high = in->n_functions;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (in->functions[middle] < in->offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < in->n_functions && in->functions[low] - in->offset < in->size; low++)
+        enter_function(f, in->functions[low] - in->offset);
+    follow_all(f);
+}
+
+static void add_rows(struct flow *f, struct rowbuild *b, uint32_t none)
+{
+    uint32_t *numbers = mem_try_array(f->n, sizeof *numbers); /* of entries, plus 1 */
+    struct unwind_entry entry;
+    struct x86_insn insn;
+
+    if (!numbers) {
+        rowbuild_stop(b);
+        return;
+    }
+    for (uint64_t at = 0; at < f->in->size && !b->full;) {
+        uint32_t state = (f->at[at] & NUMBER) - 1, number = none;
+        bool reached = f->at[at];
+        if (reached && !numbers[state]) {
+            code_state_row(&f->states[state], b, &entry);
+            if (!rowbuild_number(b, &entry, &number)) {
+                rowbuild_stop(b);
+                break;
+            }
+            numbers[state] = number + 1;
+        }
+        if (reached)
+            number = numbers[state] - 1;
+        rowbuild_add_number(b, f->in->offset + at, number, reached && f->at[at] & FUNCTION);
+        at += reached && x86_decode(f->in->code + at, f->in->size - at, true, &insn) ? insn.size : 1;
+    }
+    mem_free(numbers);
+}
+
+static bool begin(struct flow *f)
+{
+    struct code_state s;
+
+    memset(&s, 0, sizeof s);
+    f->steps = (uint64_t)f->in->size * STEPS_PER_BYTE;
+    f->at = mem_try_array(f->in->size, sizeof *f->at);
+    if (!f->at || number_of(f, &s) != STATE_UNKNOWN || !f->states)
+        return false;
+    code_state_entry(&s);
+    return number_of(f, &s) == STATE_ENTRY;
+}
+
+void coderows_add(const struct coderows_input *in, struct rowbuild *b, uint32_t none)
+{
+    struct flow f = { .in = in };
+
+    rowbuild_add_number(b, in->offset, none, false);
+    if (in->size && in->size <= CODEROWS_MOST && begin(&f)) {
+        find_named(&f);
+        find_unreached(&f);
+        add_rows(&f, b, none);
+    }
+    rowbuild_add_number(b, in->offset + in->size, none, false);
+    mem_free(f.at);
+    mem_free(f.states);
+    mem_free(f.queue);
+    map_done(&f.by_hash);
+}
+
+/* The entry of kind NONE goes first. */
+static bool begin_table(struct rowbuild *b, uint32_t *none, struct error *e)
+{
+    struct unwind_entry entry;
+
+    rowbuild_none(&entry);
+    return rowbuild_number(b, &entry, none) || error_set(e, ERROR_LIMIT, "there is no memory for an unwind table");
+}
+
+bool coderows_build(const struct coderows_input *in, unsigned n, void **blob, size_t *size, struct error *e)
+{
+    struct rowbuild b = { 0 };
+    uint32_t none;
+    bool ok = begin_table(&b, &none, e);
+
+    for (unsigned i = 0; ok && i < n; i++)
+        coderows_add(&in[i], &b, none);
+    ok = ok && rowbuild_finish(&b, UNWIND_ARCH_X86_64, NULL, 0, blob, size, e);
+    rowbuild_done(&b);
+    return ok;
+}
+
+bool coderows_build_ahead(const struct codeahead_input *in, unsigned n, void **blob, size_t *size, struct error *e)
+{
+    struct rowbuild b = { 0 };
+    struct unwind_entry entry;
+    uint32_t none;
+    bool ok = begin_table(&b, &none, e);
+
+    for (unsigned i = 0; ok && i < n; i++) {
+        if (in[i].at < in[i].offset || in[i].at - in[i].offset >= in[i].size ||
+            !codeahead_entry(in[i].code, in[i].size, (size_t)(in[i].at - in[i].offset), &entry))
+            rowbuild_none(&entry);
+        rowbuild_add(&b, in[i].at, &entry, false);
+        rowbuild_add_number(&b, in[i].at + 1, none, false);
+    }
+    ok = ok && rowbuild_finish(&b, UNWIND_ARCH_X86_64, NULL, 0, blob, size, e);
+    rowbuild_done(&b);
+    return ok;
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The function table of Go programs and the rows that are made of it: any bytes give an error or rows that can be walked by.
+ * The input: code, of which a byte tells the size in 16 bytes, then the table. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "unwind/cfi.h"
+#include "unwind/gorows.h"
+#include "unwind/rows.h"
+#include "unwind/walk.h"
+
+#define STACK  UINT64_C(0xc000010000)
+#define CODE   UINT64_C(0x401000)
+#define OFFSET UINT64_C(0x1000)
+#define SPAN   UINT64_C(0x10000)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool find(void *ctx, uint64_t addr, struct unwind_place *out)
+{
+    *out = (struct unwind_place){ .offset = addr - CODE + OFFSET, .rows = ctx };
+    return addr - CODE < SPAN;
+}
+
+static void walk(struct unwind_rows *t, uint64_t pc)
+{
+    static uint64_t stack[512];
+    struct unwind_source source = { .ctx = t, .find = find };
+    struct unwind_input in = { .arch = UNWIND_ARCH_X86_64, .stack = (const uint8_t *)stack, .stack_bytes = sizeof stack };
+    struct unwind_frame frames[64];
+    enum unwind_end end;
+
+    for (unsigned i = 0; i < 512; i++)
+        stack[i] = i % 3 ? STACK + i * 37 % 4096 : CODE + i * 97 % 0x1000;
+    in.regs.known = ~UINT64_C(0);
+    in.regs.r[7] = in.regs.sp = STACK;
+    in.regs.r[6] = in.regs.fp = STACK + 64;
+    in.regs.pc = pc;
+    if (unwind_walk(&in, &source, frames, 64, &end) > 64)
+        abort();
+}
+
+static void use(const void *blob, size_t size)
+{
+    struct unwind_rows t;
+    struct unwind_row row;
+    uint64_t start, length;
+
+    if (!unwind_rows_view(&t, blob, size, NULL) || !unwind_rows_count(&t))
+        abort();
+    for (uint64_t at = OFFSET; at < OFFSET + 0x1000; at += 13) {
+        if (unwind_rows_find(&t, at, &row) && row.kind > UNWIND_ROW_SWITCH)
+            abort();
+        if (unwind_rows_function(&t, at, &start, &length) && (at < start || at - start >= length))
+            abort();
+    }
+    for (uint64_t pc = CODE; pc < CODE + 0x1000; pc += 61)
+        walk(&t, pc);
+}
+
+static void check_functions(const struct gotable *t)
+{
+    struct gotable_function f;
+
+    for (uint64_t i = 0; i < t->n && i < 4096; i++)
+        if (gotable_function(t, i, &f) && (f.end <= f.entry || memchr(f.name, 0, f.name_n)))
+            abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct cfi_segment segment = { .addr = CODE, .offset = OFFSET, .size = SPAN };
+    struct gotable table;
+    struct gorows go;
+    struct cfi_input in = { .arch = UNWIND_ARCH_X86_64, .segments = &segment, .n_segments = 1, .go = &go };
+    size_t code = size ? (size_t)data[0] * 16 : 0, n;
+    void *blob;
+
+    if (!size || size - 1 < code)
+        return 0;
+    if (size - 1 - code >= GOTABLE_HEADER_MIN)
+        gotable_is_header(data + 1 + code);
+    if (!gotable_open(&table, data + 1 + code, size - 1 - code))
+        return 0;
+    check_functions(&table);
+    gorows_begin(&go, &table);
+    go.code = data + 1;
+    go.code_size = code;
+    go.code_addr = CODE;
+    if (!cfi_compile(&in, &blob, &n, NULL))
+        return 0;
+    use(blob, n);
+    mem_free(blob);
+    return 0;
+}

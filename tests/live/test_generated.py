@@ -1,0 +1,69 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Code that a program makes while it runs: who called it is true, wherever in a function a thread is."""
+import collections
+import os
+import re
+import subprocess
+
+import machine as m
+from ptyscreen import Skip, run
+
+
+def started(*args):
+    m.need_events()
+    if os.uname().machine != "x86_64":
+        raise Skip("the program is made for x86-64")
+    program = m.path("generated")
+    if not os.path.exists(program):
+        subprocess.run(["cc", "-O2", "-g", "-o", program, os.path.join(m.SOURCE, "tests", "live", "generated.c")], check=True)
+    where = m.path("where" + "".join(args))
+    load = m.start(program, where, *args)
+    m.until(lambda: os.path.exists(where) and os.path.getsize(where), "it does not run")
+    with open(where, encoding="ascii") as text:
+        return load, int(text.read(), 16)
+
+
+def stacks(pid, *options):
+    """Stacks as tuples, from the root, and how often each was sampled."""
+    _, text, _ = m.flametop("-p", str(pid), "-F", "499", "--duration", "2", "--export", "folded", "-o", "-", *options)
+    found = collections.Counter()
+    for line in text.splitlines():
+        stack, n = line.rsplit(" ", 1)
+        found[tuple(stack.split(";"))] += int(n)
+    assert sum(found.values()) > 300, text
+    return found
+
+
+def share(found, wanted):
+    return sum(n for stack, n in found.items() if wanted(stack)) / sum(found.values())
+
+
+def callers_of_named_code_are_true():
+    """from the first instruction to the last a function that was made at run time has the caller that it has"""
+    load, _ = started("named")
+    try:
+        found = stacks(load.pid, "-K")
+    finally:
+        os.unlink("/tmp/perf-%d.map" % load.pid)
+    for leaf in "small", "bare":
+        assert share(found, lambda stack: stack[-1] == leaf) > 0.1, found
+    wrong = share(found, lambda stack: stack[-1] in ("small", "bare") and stack[-3:-1] != ("main", "outer"))
+    assert wrong <= 0.001, (wrong, found)
+    assert share(found, lambda stack: stack[1] == "_start") >= 0.99, found
+
+
+def callers_of_unnamed_code_are_true_or_unknown():
+    """of code without a name the caller is what a call instruction proves, or it is said to be unknown"""
+    load, small = started()
+    _, text, _ = m.flametop("-p", str(load.pid), "-F", "499", "--duration", "2", "-K", "--export", "script", "-o", "-")
+    callers = collections.Counter()
+    for sample in text.split("\n\n"):
+        addresses = re.findall(r"^\s+([0-9a-f]+) (\S+)", sample, re.M)
+        if len(addresses) > 1 and 0 <= int(addresses[0][0], 16) - small < 64:
+            callers["main" if addresses[1][1].startswith("main") else addresses[1][1]] += 1
+    assert sum(callers.values()) > 200, text[:4000]
+    assert callers["main"] <= 0.001 * sum(callers.values()), callers
+
+
+run(callers_of_named_code_are_true, callers_of_unnamed_code_are_true_or_unknown)

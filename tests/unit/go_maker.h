@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes function tables of Go programs (unwind/gotable.h) with the code that they tell of, for tests. */
+#ifndef FLAMETOP_TESTS_GO_MAKER_H
+#define FLAMETOP_TESTS_GO_MAKER_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "unwind/cfi.h"
+#include "unwind/gorows.h"
+#include "unwind/rows.h"
+
+#define GO_TEXT   UINT64_C(0x401000)
+#define GO_OFFSET UINT64_C(0x1000)
+#define GO_SIZE   0x1000
+
+enum go_version { GO_102, GO_116, GO_118, GO_120, GO_VERSIONS };
+static const uint32_t go_magic[] = { 0xfffffffb, 0xfffffffa, 0xfffffff0, 0xfffffff1 };
+
+struct go_value { /* the size of the frame over so many bytes; 0 bytes: the end */
+    int size;
+    unsigned bytes;
+};
+struct go_spec {
+    const char *name;
+    uint32_t at; /* in the code */
+    struct go_value values[8];
+    uint8_t flags;
+    uint8_t code[32];
+};
+struct go_maker {
+    enum go_version version;
+    uint8_t code[GO_SIZE];
+    uint8_t bytes[8192];
+    size_t n;
+    uint64_t text, entry;
+    struct unwind_rows rows;
+    void *blob;
+};
+
+static inline void go_put(struct go_maker *m, size_t at, uint64_t value, unsigned size)
+{
+    memcpy(m->bytes + at, &value, size);
+}
+
+static inline void go_varint(struct go_maker *m, uint32_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        m->bytes[m->n++] = (uint8_t)(value | 0x80);
+    m->bytes[m->n++] = (uint8_t)value;
+}
+
+/* Where the values are, in the table. */
+static inline size_t go_values(struct go_maker *m, const struct go_value *v)
+{
+    size_t at = m->n;
+    int last = -1;
+
+    for (; v->bytes; last = v->size, v++) {
+        int32_t by = v->size - last;
+        go_varint(m, ((uint32_t)by << 1) ^ (by < 0 ? UINT32_MAX : 0));
+        go_varint(m, v->bytes);
+    }
+    m->bytes[m->n++] = 0;
+    return at;
+}
+
+/* end: in the code, behind the last function. */
+static inline void go_make_table(struct go_maker *m, const struct go_spec *specs, unsigned n, uint32_t end)
+{
+    bool old = m->version <= GO_116;
+    unsigned wide = old ? 8 : 4, header = m->version == GO_102 ? 16 : old ? 64 : 72;
+    size_t at, function, names = 0, pcs = 0, functab = header;
+    uint64_t base = old ? GO_TEXT : 0;
+
+    memset(m->bytes, 0, sizeof m->bytes);
+    m->n = header + (2 * n + 1) * wide;
+    go_put(m, 0, go_magic[m->version], 4);
+    go_put(m, 6, 1, 1);
+    go_put(m, 7, 8, 1);
+    go_put(m, 8, n, 8);
+    if (m->version != GO_102) {
+        names = pcs = 72; /* they count from anywhere below them */
+        at = m->version == GO_116 ? 24 : 32;
+        if (!old)
+            go_put(m, 24, m->text, 8);
+        go_put(m, at, names, 8);
+        go_put(m, at + 24, pcs, 8);
+        go_put(m, at + 32, functab, 8);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        memcpy(m->code + specs[i].at, specs[i].code, sizeof specs[i].code);
+        function = (m->n + 7) & ~(size_t)7;
+        go_put(m, functab + 2 * i * wide, base + specs[i].at, wide);
+        go_put(m, functab + (2 * i + 1) * wide, m->version == GO_102 ? function : function - functab, wide);
+        m->n = function + wide + 64;
+        go_put(m, function, base + specs[i].at, wide);
+        go_put(m, function + wide, m->n - names, 4);
+        strcpy((char *)m->bytes + m->n, specs[i].name);
+        m->n += strlen(specs[i].name) + 1;
+        at = go_values(m, specs[i].values);
+        go_put(m, function + wide + 12, at - pcs, 4);
+        if (m->version != GO_102)
+            go_put(m, function + (m->version == GO_118 ? 37 : 41), specs[i].flags, 1);
+    }
+    go_put(m, functab + 2 * n * wide, base + end, wide);
+}
+
+static inline bool go_make_rows(struct go_maker *m, struct error *e)
+{
+    struct cfi_segment segment = { .addr = GO_TEXT, .offset = GO_OFFSET, .size = GO_SIZE };
+    struct gotable table;
+    struct gorows go;
+    struct cfi_input in = { .arch = UNWIND_ARCH_X86_64, .segments = &segment, .n_segments = 1, .go = &go };
+    size_t size;
+
+    if (!gotable_open(&table, m->bytes, m->n))
+        return error_set(e, ERROR_FORMAT, "no table");
+    gorows_begin(&go, &table);
+    go.code = m->code;
+    go.code_size = sizeof m->code;
+    go.code_addr = GO_TEXT;
+    go.entry = m->entry;
+    return cfi_compile(&in, &m->blob, &size, e) && unwind_rows_view(&m->rows, m->blob, size, e);
+}
+
+#endif
