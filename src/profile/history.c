@@ -400,13 +400,14 @@ uint64_t history_epoch(const struct history *h)
 
 const void *history_raw(const struct history *h, const struct sample *s, uint32_t *size)
 {
-    const struct chunk *c = h->chunks + h->head;
+    const struct chunk *c;
     size_t low = 0, high = h->n; /* the last chunk whose first handle is not beyond ours */
     uint32_t index;
 
     *size = 0;
     if (!s->raw || !h->n)
         return NULL;
+    c = h->chunks + h->head;
     while (high - low > 1) {
         size_t mid = low + (high - low) / 2;
 
