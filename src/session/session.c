@@ -23,7 +23,7 @@
 #define CATCH_UP_NS       (50 * NS_PER_MS) /* that whoever freezes waits for the collector */
 #define RECENT_NS         (20 * NS_PER_MS)
 #define PATIENCE_NS       (5 * NS_PER_SEC)
-#define MEMORY_PARTS      5                        /* the history has one of them, where a cgroup has a limit */
+#define MEMORY_PARTS      12 /* the history has one of them, where a cgroup has a limit */
 #define MEMORY_LEAST      (16u << 20) /* with less it, or the symbol worker, is killed: tests/live/test_overload.py */
 #define BUDGET_LEAST      (UINT64_C(1) << 20)
 #define STOP_LOOK_NS      (100 * NS_PER_MS)
@@ -116,7 +116,7 @@ static bool open_source(struct session *s, struct error *e)
     return s->command ? open_command(s, e) : source_open(s, e);
 }
 
-/* The rest is for tables, rings and the symbol worker. */
+/* The history has a twelfth, as each query copies a part of it; the rest is for tables, rings and the symbol worker. */
 static bool fit_memory(struct session *s, struct error *e)
 {
     char text[32];

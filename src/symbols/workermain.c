@@ -153,14 +153,14 @@ static void rest(int fd)
     malloc_trim(0);
 }
 
-/* Where memory is short the worker goes first: another one takes its place. */
+/* Where memory is short the worker goes first, however small it is: another one takes its place. */
 static void offer_to_oom_killer(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
     if (fd < 0)
         return;
-    (void)!write(fd, "500", 3);
+    (void)!write(fd, "1000", 4);
     close(fd);
 }
 
