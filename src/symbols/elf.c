@@ -91,6 +91,15 @@ static void tell_identity(const struct elffile *f, struct table_builder *b)
     b->header.build_id_size = (uint8_t)f->build_id_size;
 }
 
+/* The link of the file that was mapped, also in a table of its debug file, which has none: who looks for lines needs it. */
+static void tell_link(const struct elffile *f, struct table_builder *b)
+{
+    if (!f->link[0])
+        return;
+    memcpy(b->debuglink, f->link, sizeof b->debuglink);
+    b->header.link_crc = f->link_crc;
+}
+
 /* Mini-debug-info: an ELF file, packed by xz, with the local functions of this one in its .symtab. */
 static bool add_packed(const struct elffile *f, struct table_builder *b)
 {
@@ -126,10 +135,7 @@ bool elf_read(int fd, struct table_builder *b, struct error *e)
     if (!f.symtab)
         add_symbols(&f, f.dynsym, &f, b);
     elf_add_plt(&f, b);
-    if (f.link[0]) {
-        memcpy(b->debuglink, f.link, sizeof b->debuglink);
-        b->header.link_crc = f.link_crc;
-    }
+    tell_link(&f, b);
     elffile_close(&f);
     return true;
 }
@@ -233,6 +239,7 @@ bool elf_read_with_debug(int fd, int debug_fd, struct table_builder *b, struct e
         ok = error_set(e, ERROR_FORMAT, "the debug file has no symbol table");
     if (ok) {
         b->header.flags |= TABLE_FULL;
+        tell_link(&f, b);
         if (!b->as_perf)
             add_symbols(&f, f.dynsym, &f, b);
         elf_add_plt(&f, b);
