@@ -10,7 +10,8 @@
 
 #include "base/error.h"
 
-#define LINES_DEPTH_MAX 64 /* inlined functions at one address; what is further out is left out */
+#define LINES_DEPTH_MAX 512 /* inlined functions at one address; of more, the outermost is LINES_MORE and stands for the rest */
+#define LINES_MORE      "[more inlined functions]"
 
 struct lines_files {  /* borrowed for the call; -1: none */
     int fd;           /* the file that was mapped: its segments turn offsets into addresses */
@@ -45,6 +46,7 @@ struct lines_place {           /* strings are valid until the module is closed *
     struct lines_inlined inlined[LINES_DEPTH_MAX];
     uint64_t low, high;           /* offsets around this one, at which the same is inlined */
     uint64_t unit_low, unit_high; /* and those that are of the same unit; both 0: none is known */
+    bool lacking;                 /* the unit's .dwo file was not given, and what is inlined is not known */
 };
 enum lines_find_result {
     LINES_FIND_DONE,        /* a place that may be empty: nothing is known of this address */

@@ -47,7 +47,8 @@ struct lines_header {
                           anything inlined joined to runs */
     uint32_t given_up; /* offsets of this answer whose unit took too long to read */
     uint32_t want_folder, want_path, want_id_n;
-    uint8_t want_id[20], zero[4];
+    uint8_t want_id[20];
+    uint32_t lacking; /* rows of this answer whose unit lacks its .dwo file */
 };
 struct lines_row {
     uint64_t low, high; /* offsets at which the same is inlined */

@@ -24,6 +24,17 @@ void debuginfo_close(struct debuginfo *d)
     *d = (struct debuginfo){ 0 };
 }
 
+/* libdw also returns nothing when it is short of memory or does not know the format: that is not "no debug information". */
+static Dwarf *open_dwarf(const struct elffile *f, struct error *e)
+{
+    Dwarf *dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
+    struct elf_bytes bytes;
+
+    if (!dwarf && elffile_section(f, ".debug_info", &bytes, NULL))
+        error_set(e, ERROR_FORMAT, "its debug information cannot be read: %s", dwarf_errmsg(-1));
+    return dwarf;
+}
+
 /* libdw leaves out what it cannot unpack and does not say so. Only what is asked of it here: others may be larger. */
 static bool unpack_sections(const struct elffile *f, struct error *e)
 {
@@ -55,7 +66,7 @@ bool debuginfo_open(struct debuginfo *d, int fd, struct error *e)
     else if (!unpack_sections(&d->file, &why))
         error_set(e, why.class, "%s", why.text);
     else
-        d->dwarf = dwarf_begin_elf(d->file.elf, DWARF_C_READ, NULL);
+        d->dwarf = open_dwarf(&d->file, e);
     if (d->opened && !d->dwarf)
         debuginfo_close(d);
     return d->dwarf != NULL;

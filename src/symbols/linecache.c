@@ -301,11 +301,11 @@ bool linecache_install(struct symbolizer *sy, struct mod *mod, struct outcome *o
     c->spent_ns += took_ns;
     if (a && !is_final(&a->view)) {
         c->given_up += a->view.header.given_up;
+        c->lacking |= a->view.header.lacking > 0;
         (a->of_disk ? install_kept : install_rows)(sy, mod, &a->view);
     } else if (a) {
         c->none = true;
         stop_asking(sy, c);
-        c->n_on_disk = a->of_disk;
     }
     lines_answer_free(a);
     if (a && (c->spent_ns > SPENT_MAX_NS || c->given_up > GIVEN_UP_MAX))

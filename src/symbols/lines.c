@@ -17,12 +17,13 @@
 #define UNITS_MAX      (1u << 20)
 #define INLINED_MAX    (1u << 20) /* in one function */
 #define RANGES_MAX     65536      /* of one function */
-#define NEST_MAX       256        /* scopes within scopes */
+#define NEST_MAX       2048       /* scopes within scopes */
 #define STEPS_PER_LOOK 256        /* at the clock */
 
 struct inlined {
     struct debuginfo_entry entry;
     uint32_t parent; /* number of the one further out; 0: the function itself */
+    bool deeper;        /* it has scopes beyond NEST_MAX */
     bool named, called; /* what follows is filled in */
     const char *name, *file;
     uint32_t line;
@@ -371,8 +372,13 @@ static void collect_inlined(struct walk *w, struct function *f, struct debuginfo
 {
     struct debuginfo_entry entry;
 
-    if (depth >= NEST_MAX || !debuginfo_child(scope, &entry))
+    if (!debuginfo_child(scope, &entry))
         return;
+    if (depth >= NEST_MAX) {
+        if (parent)
+            f->items[parent].deeper = true;
+        return;
+    }
     do {
         enum debuginfo_kind kind = debuginfo_kind(&entry);
         if (kind == DEBUGINFO_BLOCK)
@@ -411,11 +417,14 @@ static void tell_inlined(struct lines_module *m, struct unit *u, struct inlined 
     i->called |= !only_inlined;
 }
 
+/* Functions that are left out have one entry for all of them, so that the chain does not look whole. */
 static void tell_chain(struct lines_module *m, struct unit *u, struct function *f, uint32_t innermost,
                        bool only_inlined, uint64_t deadline_ns, struct lines_place *place)
 {
     uint32_t i;
 
+    if (f->items[innermost].deeper)
+        place->inlined[place->n++] = (struct lines_inlined){ .name = LINES_MORE };
     for (i = innermost; i && place->n < LINES_DEPTH_MAX; i = f->items[i].parent) {
         struct inlined *item = &f->items[i];
         tell_inlined(m, u, item, only_inlined, deadline_ns);
@@ -423,6 +432,8 @@ static void tell_chain(struct lines_module *m, struct unit *u, struct function *
             .name = item->name, .folder = u->folder, .file = item->file, .line = item->line
         };
     }
+    if (i)
+        place->inlined[place->n - 1] = (struct lines_inlined){ .name = LINES_MORE };
 }
 
 static bool wants_split(struct unit *u, struct lines_want *want)
@@ -482,6 +493,7 @@ enum lines_find_result lines_find(struct lines_module *m, uint64_t offset, bool 
     place->low = offset;
     place->high = offset + 1;
     place->unit_low = place->unit_high = 0;
+    place->lacking = false;
     if (!address_of(m, offset, &at))
         return LINES_FIND_DONE;
     found = spans_find(&m->spans, at.address, &i);
@@ -497,6 +509,7 @@ enum lines_find_result lines_find(struct lines_module *m, uint64_t offset, bool 
     if (u->state == UNIT_GIVEN_UP)
         return LINES_FIND_LATE;
     place->folder = u->folder;
+    place->lacking = u->asked_split && !u->split.dwarf;
     place->unit_low = place->low;
     place->unit_high = place->high;
     if (!only_inlined)

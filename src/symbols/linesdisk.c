@@ -2,7 +2,10 @@
 /* What is inlined, kept from start to start: reading debug information takes longer than all else that a profile needs.
  * It is an answer as the worker makes them (symbols/linesformat.h), of all ranges that are known of a module, and written
  * once, at the end. The key has the stamps of the module's file and of the debug files that would be opened for it; what
- * those refer to is found by ids of their own. */
+ * those refer to is found by ids of their own.
+ * That a module has no debug information is never kept: a debug file may be installed, or become readable, at any time,
+ * and to find out again takes the worker a millisecond. Nothing is kept either of a module of whose debug information a
+ * part was lacking. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -79,7 +82,7 @@ struct lines_answer *linesdisk_load(struct symbolizer *sy, struct mod *mod, int 
         mem_free(a);
         return NULL;
     }
-    if (lines_view(&a->view, a->blob, a->size, NULL) && !a->view.header.n_rows)
+    if (lines_view(&a->view, a->blob, a->size, NULL) && a->view.header.status == LINES_DONE && !a->view.header.n_rows)
         return a;
     lines_answer_free(a);
     return NULL;
@@ -98,7 +101,7 @@ static bool add_range(struct lines_builder *b, const struct line_row *row, struc
 static void save(struct symbolizer *sy, const struct linecache *c)
 {
     struct lines_place *place = mem_zalloc(sizeof *place);
-    struct lines_builder b = { .header.status = c->none ? LINES_NO_DWARF : LINES_DONE };
+    struct lines_builder b = { .header.status = LINES_DONE };
     struct buf blob = { 0 };
 
     for (size_t i = 0; i < c->n_ranges && add_range(&b, c->ranges[i], place); i++)
@@ -117,8 +120,7 @@ void linesdisk_save(struct symbolizer *sy)
 
     while (sy->cache && map_next(&sy->mods, &pos, NULL, &value)) {
         const struct linecache *c = ((struct mod *)(uintptr_t)value)->lines;
-        size_t n = c ? c->n_ranges + c->none : 0;
-        if (c && c->key.id_size && n > c->n_on_disk && !c->given_up && !c->without_alt)
+        if (c && c->key.id_size && c->n_ranges > c->n_on_disk && !c->given_up && !c->lacking)
             save(sy, c);
     }
 }

@@ -117,6 +117,7 @@ static bool add_row(struct lines_builder *b, struct buf *rows, const struct line
         buf_add(&b->calls, &call, sizeof call);
     }
     b->header.n_inlined += place->n;
+    b->header.lacking += place->lacking;
     return true;
 }
 

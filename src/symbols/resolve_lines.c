@@ -23,6 +23,7 @@ struct question {
     const char *root;          /* below which files of the module's are looked for, */
     struct opener_user user;   /* and on behalf of whom */
     char own_root[40];         /* of a process that maps it, "": none */
+    struct error failure;      /* why a debug file could not be read; class ERROR_NONE: all could */
 };
 struct question_files {
     int fd, debug_fd, alt_fd, split_fd;
@@ -188,7 +189,7 @@ static struct lines_answer *open_with(struct question *q, int fd, int debug_fd)
         return a;
     lines_answer_free(a);
     files.alt_fd = -1;
-    q->mod->lines->without_alt = true;
+    q->mod->lines->lacking = true;
     return ask(q, flags | LINES_NO_ALT, &files, 0);
 }
 
@@ -197,14 +198,17 @@ static bool is_of_no_use(const struct lines_answer *a)
     return !a || has_status(a, LINES_NO_DWARF) || has_status(a, LINES_OTHER_BUILD);
 }
 
-/* Replaces `a` with what a debug file gives; closes that. */
+/* Replaces `a` with what a debug file gives; closes that. One that could not be read, for the time that it takes or the
+ * rights that it needs, may still have lines: the failure is the result then, not that there are none. */
 static struct lines_answer *try_debug_file(struct question *q, int fd, int debug_fd, struct lines_answer *a)
 {
     struct lines_answer *with = open_with(q, fd, debug_fd);
 
     close(debug_fd);
-    if (!with && a)
+    if (!with) {
+        q->failure = q->out->trouble;
         return a;
+    }
     lines_answer_free(a);
     return with;
 }
@@ -351,11 +355,14 @@ void resolve_lines(struct symbolizer *sy, struct mod *mod, struct outcome *out)
     while (has_status(a, LINES_WANTS_SPLIT) && clock_now_ns() < end_ns)
         a = give_split(&q, a);
     mem_free(q.raw);
-    if (a && (out->retry || out->later)) { /* not all of its files were tried */
+    bool failed = q.failure.class != ERROR_NONE && is_of_no_use(a);
+    if (a && (out->retry || out->later || failed)) { /* not all of its files were read */
         lines_answer_free(a);
         a = NULL;
     }
     out->lines = a;
     if (a)
         error_clear(&out->trouble);
+    else if (failed)
+        out->trouble = q.failure;
 }

@@ -104,6 +104,58 @@ static void the_chain_is_that_of_the_source(void **state)
     check_variant(*state, "cc", "");
 }
 
+/* f0 … f(n - 1), each inlined into the next one, and the last one into `work`. False: the compiler does not do that. */
+static bool compile_deep(const char *dir, unsigned n)
+{
+    char path[PATH_MAX];
+    FILE *f;
+    unsigned i;
+
+    snprintf(path, sizeof path, "%s/deep.c", dir);
+    f = fopen(path, "w");
+    assert_non_null(f);
+    fputs("volatile unsigned sink;\n#define INLINE static inline __attribute__((always_inline)) void\n"
+          "INLINE f0(void) { sink++; }\n", f);
+    for (i = 1; i < n; i++)
+        fprintf(f, "INLINE f%u(void) { f%u(); }\n", i, i - 1);
+    fprintf(f, "__attribute__((noinline)) void work(void) { f%u(); }\nint main(void) { work(); }\n", n - 1);
+    assert_int_equal(fclose(f), 0);
+    return lines_run(dir, "cc -O1 -g -c deep.c && cc -o deep deep.o");
+}
+
+/* At the address with the most inlined functions. */
+static void check_deep(const char *dir, unsigned n, unsigned expected, const char *outermost)
+{
+    uint64_t start, size, at;
+    struct lines_place place = { 0 }, deepest = { 0 };
+    struct lines_module *m;
+    int fd;
+
+    if (!compile_deep(dir, n))
+        skip();
+    fd = lines_open_file(dir, "deep");
+    assert_true(lines_find_work(fd, &start, &size));
+    m = open_module(fd, -1, -1);
+    for (at = start; at < start + size; at++) {
+        find(dir, m, at, &place);
+        deepest = place.n > deepest.n ? place : deepest;
+    }
+    assert_int_equal(deepest.n, expected);
+    assert_string_equal(deepest.inlined[0].name, "f0");
+    assert_string_equal(deepest.inlined[expected - 1].name, outermost);
+    lines_close(m);
+    close(fd);
+}
+
+static void deep_inlining_is_told_to_its_end_or_marked(void **state)
+{
+    char outermost[32];
+
+    snprintf(outermost, sizeof outermost, "f%u", LINES_DEPTH_MAX - 1);
+    check_deep(*state, LINES_DEPTH_MAX, LINES_DEPTH_MAX, outermost);
+    check_deep(*state, LINES_DEPTH_MAX + 1, LINES_DEPTH_MAX, LINES_MORE);
+}
+
 static void every_form_of_dwarf_tells_the_same(void **state)
 {
     static const char *const compilers[] = { "gcc", "clang" };
@@ -354,6 +406,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_chain_is_that_of_the_source, lines_set_up, lines_tear_down),
+        cmocka_unit_test_setup_teardown(deep_inlining_is_told_to_its_end_or_marked, lines_set_up, lines_tear_down),
         cmocka_unit_test_setup_teardown(every_form_of_dwarf_tells_the_same, lines_set_up, lines_tear_down),
         cmocka_unit_test_setup_teardown(a_separate_debug_file_is_used, lines_set_up, lines_tear_down),
         cmocka_unit_test_setup_teardown(a_debug_file_of_another_build_is_refused, lines_set_up, lines_tear_down),

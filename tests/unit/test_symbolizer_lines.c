@@ -7,77 +7,10 @@
 #include <cmocka.h>
 
 #include <elf.h>
-#include <pthread.h>
 #include <signal.h>
-#include <sys/stat.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
-#include "lines_fixture.h"
-#include "symbols/symbolizer.h"
-
-#define LONG_ENOUGH (60 * NS_PER_SEC)
-#define MODULE_ID   (MODULE_ID_FIRST + 1)
-
-struct setup {
-    struct symbolizer *sy;
-    pthread_t thread;
-    char dir[64];
-    struct module *module;
-    uint64_t start, size; /* of `work` */
-};
-
-static void *run(void *sy)
-{
-    symbolizer_run(sy);
-    return NULL;
-}
-
-static int set_up(void **state)
-{
-    struct setup *s = mem_zalloc(sizeof *s);
-    struct symbolizer_config cfg = { .live = true };
-
-    strcpy(s->dir, "/tmp/flametop-test-XXXXXX");
-    s->sy = symbolizer_new(&cfg, NULL);
-    if (!mkdtemp(s->dir) || !s->sy || pthread_create(&s->thread, NULL, run, s->sy))
-        return -1;
-    *state = s;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct setup *s = *state;
-
-    symbolizer_stop(s->sy);
-    pthread_join(s->thread, NULL);
-    symbolizer_free(s->sy);
-    module_put(s->module);
-    lines_run(s->dir, "rm -rf %s", s->dir);
-    mem_free(s);
-    return 0;
-}
-
-/* Compiles, does what the command says to the program, and makes it the module. */
-static bool make(struct setup *s, const char *options, const char *command)
-{
-    struct module like = { .id = MODULE_ID, .kind = MODULE_FILE, .name = "program" };
-    char path[128];
-    int fd;
-
-    if (!lines_compile(s->dir, "cc", options, "program"))
-        return false;
-    fd = lines_open_file(s->dir, "program");
-    assert_true(lines_find_work(fd, &s->start, &s->size));
-    close(fd);
-    if (!lines_run(s->dir, "%s", command))
-        return false;
-    snprintf(path, sizeof path, "%s/program", s->dir);
-    like.path = path;
-    s->module = module_new(&like);
-    return true;
-}
+#include "symbolizer_lines_fixture.h"
 
 static void check(const struct symbol_lines *lines)
 {
@@ -194,6 +127,20 @@ static void a_separate_debug_file_is_found_by_its_link(void **state)
               "objcopy --only-keep-debug program program.debug && strip -g program && "
               "objcopy --add-gnu-debuglink=program.debug program"))
         skip();
+    look_and_settle(s);
+    assert_true(look_at_all(s, SYMBOL_FOUND) > 5);
+}
+
+/* Names come from the debug file then, which has no link itself. */
+static void a_file_without_any_symbols_has_lines_by_its_link(void **state)
+{
+    struct setup *s = *state;
+
+    if (!make(s, "",
+              "objcopy -R .note.gnu.build-id program && objcopy --only-keep-debug program program.debug && strip program && "
+              "objcopy --add-gnu-debuglink=program.debug program"))
+        skip();
+    look_and_settle_names(s);
     look_and_settle(s);
     assert_true(look_at_all(s, SYMBOL_FOUND) > 5);
 }
@@ -316,14 +263,16 @@ static void a_module_without_debug_information_has_no_lines(void **state)
 }
 
 /* A kind of compression that nobody has: ch_type of .debug_info. */
-static void compressed_debug_information_that_cannot_be_read_says_so(void **state)
+#define SPOIL(file) \
+    "objcopy --compress-debug-sections " file " && readelf -SW " file " | grep '\\.debug_info .* C ' && " \
+    "at=$(readelf -SW " file " | sed -n 's/.* \\.debug_info *PROGBITS *[0-9a-f]* *\\([0-9a-f]*\\).*/\\1/p') && " \
+    "printf '\\111' | dd of=" file " bs=1 seek=$((0x$at)) conv=notrunc"
+
+static void check_unreadable(struct setup *s, const char *command)
 {
-    struct setup *s = *state;
     char trouble[256];
 
-    if (!make(s, "", "objcopy --compress-debug-sections program && readelf -SW program | grep '\\.debug_info .* C ' && "
-                     "at=$(readelf -SW program | sed -n 's/.* \\.debug_info *PROGBITS *[0-9a-f]* *\\([0-9a-f]*\\).*/\\1/p') && "
-                     "printf '\\111' | dd of=program bs=1 seek=$((0x$at)) conv=notrunc"))
+    if (!make(s, "", command))
         skip();
     look_and_settle(s);
     assert_int_equal(look_at_all(s, SYMBOL_NONE), 0);
@@ -331,6 +280,17 @@ static void compressed_debug_information_that_cannot_be_read_says_so(void **stat
     assert_string_equal(trouble, "its .debug_info cannot be decompressed");
     symbolizer_trouble(s->sy, s->module, trouble, sizeof trouble);
     assert_string_equal(trouble, "");
+}
+
+static void compressed_debug_information_that_cannot_be_read_says_so(void **state)
+{
+    check_unreadable(*state, SPOIL("program"));
+}
+
+static void a_debug_file_that_cannot_be_read_says_so(void **state)
+{
+    check_unreadable(*state, "objcopy --only-keep-debug program program.debug && " SPOIL("program.debug") " && strip -g program && "
+                             "objcopy --add-gnu-debuglink=program.debug program");
 }
 
 static void memory_is_no_module(void **state)
@@ -426,142 +386,25 @@ static void what_is_inlined_is_asked_for_once(void **state)
     assert_int_equal(symbolizer_inlined(s->sy, s->module, s->start + 1, &inlined), SYMBOL_NONE);
 }
 
-/* The symbolizer of the next start, which finds what this one kept in the folder of the test. */
-static void start_again(struct setup *s)
-{
-    struct symbolizer_config cfg = { .live = true, .keep_tables = true };
-
-    symbolizer_stop(s->sy);
-    pthread_join(s->thread, NULL);
-    symbolizer_free(s->sy);
-    s->sy = symbolizer_new(&cfg, NULL);
-    assert_non_null(s->sy);
-    assert_int_equal(pthread_create(&s->thread, NULL, run, s->sy), 0);
-}
-
-/* A text of what is inlined at all addresses of `work`; the caller frees. */
-static char *all_inlined(struct setup *s)
-{
-    struct symbol_lines inlined;
-    struct buf text = { 0 };
-
-    symbolizer_inlined(s->sy, s->module, s->start + s->size / 2, &inlined);
-    assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
-    for (uint64_t at = s->start; at < s->start + s->size; at++) {
-        assert_int_not_equal(symbolizer_inlined(s->sy, s->module, at, &inlined), SYMBOL_PENDING);
-        for (uint32_t i = 0; i < inlined.n_inlines; i++)
-            buf_printf(&text, "%s ", inlined.inlines[i].name);
-        buf_puts(&text, "\n");
-    }
-    return buf_take(&text);
-}
-
-static unsigned starts_of_the_worker(struct setup *s)
-{
-    struct symbolizer_stats stats;
-
-    symbolizer_stats(s->sy, &stats);
-    return stats.worker_starts;
-}
-
-static int set_up_kept(void **state)
-{
-    if (set_up(state))
-        return -1;
-    setenv("XDG_CACHE_HOME", ((struct setup *)*state)->dir, 1);
-    return 0;
-}
-
-static int tear_down_kept(void **state)
-{
-    unsetenv("XDG_CACHE_HOME");
-    return tear_down(state);
-}
-
-/* What the first start finds the second one reads from the disk, unless the file is another. */
-static void check_kept(struct setup *s, bool found)
-{
-    char *first, *second, *third;
-
-    start_again(s);
-    first = all_inlined(s);
-    assert_int_equal(strstr(first, "third second first") != NULL, found);
-    assert_true(starts_of_the_worker(s) > 0);
-    start_again(s);
-    second = all_inlined(s);
-    assert_string_equal(second, first);
-    assert_int_equal(starts_of_the_worker(s), 0);
-    assert_int_equal(utimensat(AT_FDCWD, s->module->path, NULL, 0), 0);
-    start_again(s);
-    third = all_inlined(s);
-    assert_string_equal(third, first);
-    assert_true(starts_of_the_worker(s) > 0);
-    mem_free(first);
-    mem_free(second);
-    mem_free(third);
-}
-
-#define HAS_BUILD_ID "readelf -n program | grep -q 'Build ID'" /* else nothing is kept */
-
-static void what_is_inlined_is_kept_for_the_next_start(void **state)
-{
-    struct setup *s = *state;
-
-    if (!make(s, "", HAS_BUILD_ID))
-        skip();
-    check_kept(s, true);
-}
-
-static void that_nothing_is_known_is_kept_too(void **state)
-{
-    struct setup *s = *state;
-
-    if (!make(s, "-g0", HAS_BUILD_ID))
-        skip();
-    check_kept(s, false);
-}
-
-/* The key has its stamp: a package of debug information may come, go and change. */
-static void a_debug_file_that_comes_later_is_read(void **state)
-{
-    struct setup *s = *state;
-    char *without, *with;
-
-    if (!make(s, "", HAS_BUILD_ID " && objcopy --only-keep-debug program program.later && strip -g program && "
-                                  "objcopy --add-gnu-debuglink=program.later program && "
-                                  "mv program.later elsewhere"))
-        skip();
-    start_again(s);
-    without = all_inlined(s);
-    assert_null(strstr(without, "third"));
-    assert_true(lines_run(s->dir, "mv elsewhere program.later"));
-    start_again(s);
-    with = all_inlined(s);
-    assert_non_null(strstr(with, "third second first"));
-    mem_free(without);
-    mem_free(with);
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(lines_come_in_the_background, set_up, tear_down),
         cmocka_unit_test_setup_teardown(debug_information_may_be_larger_than_the_workers_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_separate_debug_file_is_found_by_its_link, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_without_any_symbols_has_lines_by_its_link, set_up, tear_down),
         cmocka_unit_test_setup_teardown(kernel_lines_come_from_its_vmlinux_wherever_it_runs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(split_units_are_found_where_they_were_compiled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(split_units_are_found_beside_the_module, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_file_shared_by_dwz_is_found, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_module_without_debug_information_has_no_lines, set_up, tear_down),
         cmocka_unit_test_setup_teardown(compressed_debug_information_that_cannot_be_read_says_so, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_debug_file_that_cannot_be_read_says_so, set_up, tear_down),
         cmocka_unit_test_setup_teardown(memory_is_no_module, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_was_trimmed_is_asked_for_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_worker_that_was_killed_costs_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_address_brings_what_is_inlined_around_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_inlined_is_asked_for_once, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_inlined_is_kept_for_the_next_start, set_up_kept, tear_down_kept),
-        cmocka_unit_test_setup_teardown(that_nothing_is_known_is_kept_too, set_up_kept, tear_down_kept),
-        cmocka_unit_test_setup_teardown(a_debug_file_that_comes_later_is_read, set_up_kept, tear_down_kept),
     };
 
     if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))

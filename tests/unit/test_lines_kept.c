@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is inlined, kept on disk from start to start. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "symbolizer_lines_fixture.h"
+
+/* The symbolizer of the next start, which finds what this one kept in the folder of the test. */
+static void start_again(struct setup *s)
+{
+    struct symbolizer_config cfg = { .live = true, .keep_tables = true };
+
+    symbolizer_stop(s->sy);
+    pthread_join(s->thread, NULL);
+    symbolizer_free(s->sy);
+    s->sy = symbolizer_new(&cfg, NULL);
+    assert_non_null(s->sy);
+    assert_int_equal(pthread_create(&s->thread, NULL, run, s->sy), 0);
+}
+
+/* A text of what is inlined at all addresses of `work`; the caller frees. */
+static char *all_inlined(struct setup *s)
+{
+    struct symbol_lines inlined;
+    struct buf text = { 0 };
+
+    symbolizer_inlined(s->sy, s->module, s->start + s->size / 2, &inlined);
+    assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
+    for (uint64_t at = s->start; at < s->start + s->size; at++) {
+        assert_int_not_equal(symbolizer_inlined(s->sy, s->module, at, &inlined), SYMBOL_PENDING);
+        for (uint32_t i = 0; i < inlined.n_inlines; i++)
+            buf_printf(&text, "%s ", inlined.inlines[i].name);
+        buf_puts(&text, "\n");
+    }
+    return buf_take(&text);
+}
+
+static unsigned starts_of_the_worker(struct setup *s)
+{
+    struct symbolizer_stats stats;
+
+    symbolizer_stats(s->sy, &stats);
+    return stats.worker_starts;
+}
+
+static int set_up_kept(void **state)
+{
+    if (set_up(state))
+        return -1;
+    setenv("XDG_CACHE_HOME", ((struct setup *)*state)->dir, 1);
+    return 0;
+}
+
+static int tear_down_kept(void **state)
+{
+    unsetenv("XDG_CACHE_HOME");
+    return tear_down(state);
+}
+
+/* What the first start finds the second one reads from the disk, unless the file is another. */
+static void check_kept(struct setup *s)
+{
+    char *first, *second, *third;
+
+    start_again(s);
+    first = all_inlined(s);
+    assert_non_null(strstr(first, "third second first"));
+    assert_true(starts_of_the_worker(s) > 0);
+    start_again(s);
+    second = all_inlined(s);
+    assert_string_equal(second, first);
+    assert_int_equal(starts_of_the_worker(s), 0);
+    assert_int_equal(utimensat(AT_FDCWD, s->module->path, NULL, 0), 0);
+    start_again(s);
+    third = all_inlined(s);
+    assert_string_equal(third, first);
+    assert_true(starts_of_the_worker(s) > 0);
+    mem_free(first);
+    mem_free(second);
+    mem_free(third);
+}
+
+#define HAS_BUILD_ID "readelf -n program | grep -q 'Build ID'" /* else nothing is kept */
+
+static void what_is_inlined_is_kept_for_the_next_start(void **state)
+{
+    struct setup *s = *state;
+
+    if (!make(s, "", HAS_BUILD_ID))
+        skip();
+    check_kept(s);
+}
+
+/* Nothing tells a kept answer without anything from one that a failure left. */
+static void that_nothing_is_known_is_never_kept(void **state)
+{
+    struct setup *s = *state;
+
+    if (!make(s, "-g0", HAS_BUILD_ID))
+        skip();
+    for (int i = 0; i < 2; i++) {
+        char *inlined;
+
+        start_again(s);
+        inlined = all_inlined(s);
+        assert_null(strstr(inlined, "third"));
+        assert_true(starts_of_the_worker(s) > 0);
+        mem_free(inlined);
+    }
+}
+
+static void a_split_file_that_comes_later_is_read(void **state)
+{
+    struct setup *s = *state;
+    char *without, *with;
+
+    if (!make(s, "-gsplit-dwarf", HAS_BUILD_ID " && mkdir away && mv *.dwo away"))
+        skip();
+    start_again(s);
+    without = all_inlined(s);
+    assert_null(strstr(without, "third"));
+    assert_true(lines_run(s->dir, "mv away/* ."));
+    start_again(s);
+    with = all_inlined(s);
+    assert_non_null(strstr(with, "third second first"));
+    mem_free(without);
+    mem_free(with);
+}
+
+/* The key has its stamp: a package of debug information may come, go and change. */
+static void a_debug_file_that_comes_later_is_read(void **state)
+{
+    struct setup *s = *state;
+    char *without, *with;
+
+    if (!make(s, "", HAS_BUILD_ID " && objcopy --only-keep-debug program program.later && strip -g program && "
+                                  "objcopy --add-gnu-debuglink=program.later program && "
+                                  "mv program.later elsewhere"))
+        skip();
+    start_again(s);
+    without = all_inlined(s);
+    assert_null(strstr(without, "third"));
+    assert_true(lines_run(s->dir, "mv elsewhere program.later"));
+    start_again(s);
+    with = all_inlined(s);
+    assert_non_null(strstr(with, "third second first"));
+    mem_free(without);
+    mem_free(with);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_is_inlined_is_kept_for_the_next_start, set_up_kept, tear_down_kept),
+        cmocka_unit_test_setup_teardown(that_nothing_is_known_is_never_kept, set_up_kept, tear_down_kept),
+        cmocka_unit_test_setup_teardown(a_split_file_that_comes_later_is_read, set_up_kept, tear_down_kept),
+        cmocka_unit_test_setup_teardown(a_debug_file_that_comes_later_is_read, set_up_kept, tear_down_kept),
+    };
+
+    if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
+        symbol_worker_main(3);
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
