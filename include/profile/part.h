@@ -21,10 +21,11 @@ struct part {
     uint32_t n_nodes;
     uint32_t *frame_module;
     uint64_t *frame_offset;
+    uint8_t *frame_interrupted;
     uint32_t n_frames;
     struct part_numbers nodes, frames;
     uint32_t *pending; /* nodes of a path that were not met, the deepest first */
-    size_t parent_cap, frame_cap, module_cap, offset_cap, pending_cap;
+    size_t parent_cap, frame_cap, module_cap, offset_cap, interrupted_cap, pending_cap;
 };
 
 /* Empty, with the memory of before. Zero-initialised at first. */

@@ -14,6 +14,9 @@ void stacks_free(struct stacks *s);
 
 #define STACKS_FRAME_MAX INT32_MAX
 uint32_t stacks_frame(struct stacks *s, uint32_t module, uint64_t offset); /* interns; 0: there are too many */
+/* The same place as that frame's, where a signal interrupted its thread: as an address it is exact, although the frame has
+ * a callee. Interns. */
+uint32_t stacks_frame_interrupted(struct stacks *s, uint32_t frame);
 uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame);  /* interns */
 uint32_t stacks_node_count(const struct stacks *s);                        /* with node 0 */
 uint32_t stacks_frame_count(const struct stacks *s);
@@ -22,6 +25,7 @@ const uint32_t *stacks_parents(const struct stacks *s);
 const uint32_t *stacks_frames(const struct stacks *s);
 const uint32_t *stacks_frame_modules(const struct stacks *s);
 const uint64_t *stacks_frame_offsets(const struct stacks *s);
+const uint8_t *stacks_frame_interrupts(const struct stacks *s); /* 1: of stacks_frame_interrupted, else 0 */
 size_t stacks_bytes(const struct stacks *s);
 
 /* Forgets every node that is neither marked in `keep` (a byte per node) nor an ancestor of a marked one,

@@ -32,6 +32,7 @@ struct snapshot {
     /* copies */
     uint32_t *parent, *frame, *frame_module;
     uint64_t *frame_offset;
+    uint8_t *frame_interrupted; /* see profile/stacks.h */
     uint32_t n_nodes, n_frames;
     struct copied_image *images;
     uint32_t n_images;

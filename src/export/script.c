@@ -130,7 +130,7 @@ static void put_chain(struct script *c, uint32_t node, struct buf *out)
         uint32_t frame = r->frame[node];
         /* user space calls no kernel: what looks like it is no address */
         int kernel = kernel_before != 0 && is_kernel(view_module(&c->view, frame), r->frame_offset[frame]);
-        buf_puts(out, frame_line(c, frame, kernel != kernel_before));
+        buf_puts(out, frame_line(c, frame, kernel != kernel_before || r->frame_interrupted[frame]));
         if (!is_inlined(c, frame)) /* those before it were part of the same code */
             kernel_before = kernel;
     }

@@ -12,10 +12,12 @@ static void add_frame(struct expanded *x, const struct result *r, uint32_t real,
 
     MEM_GROW(to->frame_module, x->module_cap, n + 1);
     MEM_GROW(to->frame_offset, x->offset_cap, n + 1);
+    MEM_GROW(to->frame_interrupted, x->interrupted_cap, n + 1);
     MEM_GROW(x->real, x->real_cap, n + 1);
     MEM_GROW(x->inlined, x->inlined_cap, n + 1);
     to->frame_module[n] = real ? r->frame_module[real] : 0;
     to->frame_offset[n] = real ? r->frame_offset[real] : 0;
+    to->frame_interrupted[n] = real ? r->frame_interrupted[real] : 0;
     x->real[n] = real;
     x->inlined[n] = inlined;
     x->any |= inlined > 0;
@@ -162,6 +164,7 @@ void expanded_done(struct expanded *x)
     mem_free(x->result.frame);
     mem_free(x->result.frame_module);
     mem_free(x->result.frame_offset);
+    mem_free(x->result.frame_interrupted);
     mem_free(x->real);
     mem_free(x->inlined);
     mem_free(x->first);

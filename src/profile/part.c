@@ -53,8 +53,10 @@ static uint32_t add_frame(struct part *p, uint32_t frame)
 
     MEM_GROW(p->frame_module, p->module_cap, p->n_frames);
     MEM_GROW(p->frame_offset, p->offset_cap, p->n_frames);
+    MEM_GROW(p->frame_interrupted, p->interrupted_cap, p->n_frames);
     p->frame_module[n] = stacks_frame_modules(p->stacks)[frame];
     p->frame_offset[n] = stacks_frame_offsets(p->stacks)[frame];
+    p->frame_interrupted[n] = stacks_frame_interrupts(p->stacks)[frame];
     meet(&p->frames, frame, n);
     return n;
 }
@@ -114,6 +116,7 @@ void part_done(struct part *p)
     mem_free(p->frame);
     mem_free(p->frame_module);
     mem_free(p->frame_offset);
+    mem_free(p->frame_interrupted);
     mem_free(p->pending);
     *p = (struct part){ 0 };
 }

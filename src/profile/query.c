@@ -330,6 +330,7 @@ static void show_part(struct result *r)
     r->n_nodes = p->n_nodes;
     r->frame_module = p->frame_module;
     r->frame_offset = p->frame_offset;
+    r->frame_interrupted = p->frame_interrupted;
     r->n_frames = p->n_frames;
 }
 

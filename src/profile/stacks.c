@@ -27,7 +27,8 @@ struct stacks {
     uint32_t n_nodes, n_hashed; /* nodes in the table */
     uint32_t *module;
     uint64_t *offset;
-    size_t module_cap, offset_cap;
+    uint8_t *interrupted;
+    size_t module_cap, offset_cap, interrupted_cap;
     uint32_t n_frames;
     struct table nodes, frames;
     uint64_t epoch;
@@ -68,14 +69,15 @@ static size_t node_home(const struct table *t, uint32_t parent, uint32_t frame)
     return (size_t)(key * HASH_FACTOR >> (64 - t->bits));
 }
 
-static size_t frame_find(const struct stacks *s, uint32_t module, uint64_t offset)
+static size_t frame_find(const struct stacks *s, uint32_t module, uint64_t offset, uint8_t interrupted)
 {
     const struct table *t = &s->frames;
     size_t mask = table_size(t) - 1;
     size_t i = frame_home(t, module, offset);
     uint32_t id;
 
-    while ((id = t->slots[i]) && (s->offset[id] != offset || s->module[id] != module))
+    while ((id = t->slots[i]) &&
+           (s->offset[id] != offset || s->module[id] != module || s->interrupted[id] != interrupted))
         i = (i + 1) & mask;
     return i;
 }
@@ -96,7 +98,7 @@ static void frames_rehash(struct stacks *s)
 {
     table_reset(&s->frames, s->n_frames);
     for (uint32_t id = 1; id < s->n_frames; id++)
-        s->frames.slots[frame_find(s, s->module[id], s->offset[id])] = id;
+        s->frames.slots[frame_find(s, s->module[id], s->offset[id], s->interrupted[id])] = id;
 }
 
 static bool is_first_child(const struct stacks *s, uint32_t id)
@@ -113,14 +115,16 @@ static void nodes_rehash(struct stacks *s)
     }
 }
 
-static uint32_t frame_append(struct stacks *s, uint32_t module, uint64_t offset)
+static uint32_t frame_append(struct stacks *s, uint32_t module, uint64_t offset, uint8_t interrupted)
 {
     uint32_t id = s->n_frames++;
 
     MEM_GROW(s->module, s->module_cap, s->n_frames);
     MEM_GROW(s->offset, s->offset_cap, s->n_frames);
     s->module[id] = module;
+    MEM_GROW(s->interrupted, s->interrupted_cap, s->n_frames);
     s->offset[id] = offset;
+    s->interrupted[id] = interrupted;
     return id;
 }
 
@@ -141,7 +145,7 @@ struct stacks *stacks_new(void)
 {
     struct stacks *s = mem_zalloc(sizeof *s);
 
-    frame_append(s, 0, 0);
+    frame_append(s, 0, 0, 0);
     node_append(s, 0, 0);
     frames_rehash(s);
     nodes_rehash(s);
@@ -158,24 +162,35 @@ void stacks_free(struct stacks *s)
     mem_free(s->child);
     mem_free(s->module);
     mem_free(s->offset);
+    mem_free(s->interrupted);
     mem_free(s->nodes.slots);
     mem_free(s->frames.slots);
     mem_free(s);
 }
 
-uint32_t stacks_frame(struct stacks *s, uint32_t module, uint64_t offset)
+static uint32_t intern_frame(struct stacks *s, uint32_t module, uint64_t offset, uint8_t interrupted)
 {
-    size_t at = frame_find(s, module, offset);
+    size_t at = frame_find(s, module, offset, interrupted);
     uint32_t id = s->frames.slots[at];
 
     if (id || s->n_frames > STACKS_FRAME_MAX)
         return id;
-    id = frame_append(s, module, offset);
+    id = frame_append(s, module, offset, interrupted);
     if (is_full(&s->frames, s->n_frames))
         frames_rehash(s);
     else
         s->frames.slots[at] = id;
     return id;
+}
+
+uint32_t stacks_frame(struct stacks *s, uint32_t module, uint64_t offset)
+{
+    return intern_frame(s, module, offset, 0);
+}
+
+uint32_t stacks_frame_interrupted(struct stacks *s, uint32_t frame)
+{
+    return frame ? intern_frame(s, s->module[frame], s->offset[frame], 1) : 0;
 }
 
 /* A child beside the first one. */
@@ -236,10 +251,16 @@ const uint64_t *stacks_frame_offsets(const struct stacks *s)
     return s->offset;
 }
 
+const uint8_t *stacks_frame_interrupts(const struct stacks *s)
+{
+    return s->interrupted;
+}
+
 size_t stacks_bytes(const struct stacks *s)
 {
     return sizeof *s + s->parent_cap * sizeof *s->parent + s->frame_cap * sizeof *s->frame +
            s->child_cap * sizeof *s->child + s->module_cap * sizeof *s->module + s->offset_cap * sizeof *s->offset +
+           s->interrupted_cap +
            (table_size(&s->nodes) + table_size(&s->frames)) * sizeof(uint32_t);
 }
 
@@ -318,12 +339,14 @@ static void frames_move(struct stacks *s, const uint32_t *frame_to)
             continue;
         s->module[n] = s->module[id];
         s->offset[n] = s->offset[id];
+        s->interrupted[n] = s->interrupted[id];
         n++;
     }
     s->n_frames = n;
     s->module = mem_resize(s->module, n, sizeof *s->module);
     s->offset = mem_resize(s->offset, n, sizeof *s->offset);
-    s->module_cap = s->offset_cap = n;
+    s->interrupted = mem_resize(s->interrupted, n, 1);
+    s->module_cap = s->offset_cap = s->interrupted_cap = n;
 }
 
 uint32_t *stacks_compact(struct stacks *s, const uint8_t *keep)

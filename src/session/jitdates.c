@@ -103,7 +103,9 @@ static uint32_t moved_frame(struct dating *d, uint32_t frame, unsigned change)
 {
     if (!d->frames[frame])
         return frame;
-    return stacks_frame(d->s->stacks, d->pasts[change], stacks_frame_offsets(d->s->stacks)[frame]);
+    struct stacks *stacks = d->s->stacks;
+    uint32_t moved = stacks_frame(stacks, d->pasts[change], stacks_frame_offsets(stacks)[frame]);
+    return stacks_frame_interrupts(stacks)[frame] ? stacks_frame_interrupted(stacks, moved) : moved;
 }
 
 static uint32_t moved_node(struct dating *d, uint32_t node, unsigned change)

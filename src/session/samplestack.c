@@ -11,6 +11,7 @@
 struct entry {
     uint64_t addr;
     bool kernel, exact;
+    bool interrupted; /* by a signal: exact in the middle of a context */
     bool cut; /* the chain ends here: addr is an enum broken_reason */
 };
 
@@ -101,19 +102,21 @@ static uint32_t chain_entries(const struct session *s, const struct record *r, b
     unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
     bool kernel = mode == PERF_RECORD_MISC_KERNEL;
     uint32_t n = 0;
-    bool exact = true;
+    bool marked = true; /* by the context before it as exact */
     for (uint32_t i = 0; i < r->sample.chain_n && n < CHAIN_MAX; i++) {
         uint64_t v = record_u64(r->sample.chain, i, r->swap);
         if (is_context(v)) {
             kernel = v == PERF_CONTEXT_KERNEL || v == PERF_CONTEXT_HV;
-            exact = true;
+            marked = true;
             continue;
         }
         bool cut = s->file_cuts && !kernel && v < BROKEN_REASONS; /* as flametop writes it: no address of code */
-        out[n++] = (struct entry){ .addr = v, .kernel = kernel, .exact = exact, .cut = cut };
+        out[n] = (struct entry){ .addr = v, .kernel = kernel, .exact = marked || s->cfg.as_perf, .cut = cut };
+        out[n].interrupted = marked && n && out[n - 1].kernel == kernel && !cut;
+        n++;
         if (by_branches && !kernel)
             break;
-        exact = s->cfg.as_perf;
+        marked = false;
     }
     if (!n)
         out[n++] = (struct entry){ .addr = r->sample.ip, .kernel = mode == PERF_RECORD_MISC_KERNEL, .exact = true };
@@ -137,7 +140,7 @@ static uint32_t callers_stack(struct session *s, const struct frame_owner *o, co
         }
         uint32_t frame = frame_of(s, o, &entries[i], &known);
         if (known) {
-            frames[n_frames++] = frame;
+            frames[n_frames++] = entries[i].interrupted ? stacks_frame_interrupted(s->stacks, frame) : frame;
         } else if (s->cfg.whole_chains) {
             frames[n_frames++] = entries[i].exact ? samplestack_unmapped(s, o, entries[i].addr, entries[i].kernel)
                                                   : stacks_frame(s->stacks, MODULE_ID_UNKNOWN, entries[i].addr - 1);
@@ -161,7 +164,7 @@ static uint64_t callers_hash(const struct frame_owner *o, const struct entry *en
     uint64_t h = map_mix((uint64_t)o->image << 32 | o->version); /* as they are they would cancel bits of an address */
     for (uint32_t i = 1; i < n; i++) {
         h ^= entries[i].addr + ((uint64_t)entries[i].kernel << 62) + ((uint64_t)entries[i].exact << 61) +
-             ((uint64_t)entries[i].cut << 60);
+             ((uint64_t)entries[i].cut << 60) + ((uint64_t)entries[i].interrupted << 59);
         h *= UINT64_C(0x9e3779b97f4a7c15);
         h ^= h >> 32;
     }

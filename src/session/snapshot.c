@@ -26,10 +26,12 @@ static void copy_stacks(struct snapshot *sn)
     sn->frame = mem_array(sn->n_nodes, sizeof *sn->frame);
     sn->frame_module = mem_array(sn->n_frames, sizeof *sn->frame_module);
     sn->frame_offset = mem_array(sn->n_frames, sizeof *sn->frame_offset);
+    sn->frame_interrupted = mem_array(sn->n_frames, sizeof *sn->frame_interrupted);
     memcpy(sn->parent, stacks_parents(st), sn->n_nodes * sizeof *sn->parent);
     memcpy(sn->frame, stacks_frames(st), sn->n_nodes * sizeof *sn->frame);
     memcpy(sn->frame_module, stacks_frame_modules(st), sn->n_frames * sizeof *sn->frame_module);
     memcpy(sn->frame_offset, stacks_frame_offsets(st), sn->n_frames * sizeof *sn->frame_offset);
+    memcpy(sn->frame_interrupted, stacks_frame_interrupts(st), sn->n_frames * sizeof *sn->frame_interrupted);
 }
 
 static void hold_module(struct snapshot *sn, uint32_t id)
@@ -173,7 +175,7 @@ static void snapshot_done(struct snapshot *sn)
     map_done(&sn->address_of);
     session_samples_done(&sn->samples);
     snapshot_jit_done(sn);
-    void *owned[] = { sn->parent, sn->frame, sn->frame_module, sn->frame_offset, sn->images, sn->thread_told, sn->namespaces,
+    void *owned[] = { sn->parent, sn->frame, sn->frame_module, sn->frame_offset, sn->frame_interrupted, sn->images, sn->thread_told, sn->namespaces,
                       sn->addresses, sn->events };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);

@@ -128,6 +128,8 @@ void snapshot_names(struct snapshot *sn, struct buf *out)
             put_module(sn, m, out);
             told_end = 0;
         }
+        if (i && !in_order(&list[i], &list[i - 1])) /* that was interrupted, too */
+            continue;
         ask(sn, m, list[i].offset, &symbol, &lines, &lined);
         if (list[i].offset >= told_end)
             given_put_symbol(out, list[i].offset, &symbol);

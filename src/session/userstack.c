@@ -312,8 +312,8 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
     uint32_t room = cap - 1 < USER_FRAMES_MAX ? cap - 1 : USER_FRAMES_MAX;
     uint32_t n = (r->sample.user_abi == PERF_SAMPLE_REGS_ABI_32 ? walk_32 : unwind_walk)(&in, &source, walked, room, &end);
     for (uint32_t i = 0; i < n; i++)
-        frames[i] = walked[i].frame;
-    if ((end == UNWIND_NO_TABLE || end == UNWIND_UNPROVEN) && n && w.late == frames[n - 1])
+        frames[i] = i && walked[i].exact ? stacks_frame_interrupted(s->stacks, walked[i].frame) : walked[i].frame;
+    if ((end == UNWIND_NO_TABLE || end == UNWIND_UNPROVEN) && n && w.late == walked[n - 1].frame)
         end = UNWIND_PENDING; /* it has one, which came too late */
     if (!n)
         frames[n++] = samplestack_unmapped(s, owner, in.regs.pc, false);

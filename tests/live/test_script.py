@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Fields of the script that only the records of a file have, held against what perf script prints of it."""
 import itertools
+import os
 import re
+import shutil
 import subprocess
 
 import machine as m
@@ -145,6 +147,51 @@ def inlined_is_one_function():
     assert len(rows) == 1 and float(rows[0][0]) > 80, rows
 
 
+SPIN = """
+#include <signal.h>
+#include <sys/time.h>
+void spin(void); /* instructions at 0, 4 and 6 */
+__asm__(".text\\n.globl spin\\n.type spin, @function\\nspin:\\n.cfi_startproc\\n1: addq $1, %rax\\nxchg %ax, %ax\\n"
+        "jmp 1b\\n.cfi_endproc\\n.size spin, .-spin\\n");
+volatile unsigned sink;
+void handler(int n)
+{
+    for (unsigned i = 0; i < 3000000; i++)
+        sink += i * (unsigned)n;
+}
+int main(void)
+{
+    struct sigaction action = { .sa_handler = handler };
+    struct itimerval timer = { { 0, 20000 }, { 0, 20000 } };
+    sigaction(SIGALRM, &action, 0);
+    setitimer(ITIMER_REAL, &timer, 0);
+    spin();
+}
+"""
+
+
+def interrupted_is_exact():
+    """where a signal interrupted is no return address: it is printed and written as it is, live and from a recording"""
+    if os.uname().machine != "x86_64":
+        raise Skip("the load is assembly of x86-64")
+    source = m.path("spin.c")
+    with open(source, "w") as out:
+        out.write(SPIN)
+    subprocess.run(["cc", "-O1", "-g", "-o", m.path("spin"), source], check=True)
+    load = m.start(m.path("spin"), becomes="spin")
+    for seconds in (2, 8, 32):
+        m.flametop("-p", str(load.pid), "--duration", str(seconds), "-o", m.path("spin.data"))
+        text = script(m.path("spin.data"), "ip,sym,symoff")
+        interrupted = re.findall(r" handler\+\S+\n\t +\w+ (\S+)\n\t +\w+ spin\+0x(\w+)\n\t +\w+ main\+0x(\w+)", text)
+        if len(interrupted) > 50:
+            break
+    m.stop(load)
+    assert len(interrupted) > 50, text[:3000]
+    assert {int(at, 16) for _, at, _ in interrupted} <= {0, 4, 6}, interrupted
+    if shutil.which("perf"):
+        assert set(re.findall(r" handler\+\S+ .*\n\t +\w+ .*\n\t +\w+ spin\+0x(\w+) ", perf_script(m.path("spin.data"), "ip,sym,symoff,dso"))) <= {"0", "4", "6"}
+
+
 def raw_events_as_perf():
     """of events by their number, such as those of memory, perf prints what was recorded without being asked"""
     m.need_perf()
@@ -224,5 +271,5 @@ def cgroups():
     assert [line.split()[-1] for line in lines] == ["/system.slice/x.service", "unknown"], lines
 
 
-run(made_as_perf, of_the_other_byte_order, recorded_as_perf, lines_as_perf, inlined_is_one_function,
+run(made_as_perf, of_the_other_byte_order, recorded_as_perf, lines_as_perf, inlined_is_one_function, interrupted_is_exact,
     raw_events_as_perf, deleted_files, without_samples, what_is_not_there, cgroups)

@@ -238,6 +238,22 @@ static void callers_of_two_processes_are_not_taken_for_each_other(void **state)
     assert_int_equal(stacks_frame_offsets(s->stacks)[caller], (0x1235 ^ differ) - 1);
 }
 
+/* A second marker of the same context is put before what a signal interrupted, as it is no return address. */
+static void behind_each_marker_an_address_is_exact(void **state)
+{
+    (void)state;
+    struct record r = record(PERF_RECORD_SAMPLE, 10);
+    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, TEXT + 0x20, PERF_CONTEXT_USER, TEXT + 0x30, TEXT + 0x40 }, 6);
+    static const uint64_t offsets[] = { 0x10, 0x1f, 0x30, 0x3f };
+    uint32_t node = last.stack;
+    for (unsigned i = 0; i < 4; i++, node = stacks_parents(s->stacks)[node]) {
+        uint32_t frame = stacks_frames(s->stacks)[node];
+        assert_int_equal(stacks_frame_offsets(s->stacks)[frame], offsets[i]);
+        assert_int_equal(stacks_frame_interrupts(s->stacks)[frame], i == 2);
+    }
+    assert_int_equal(node, 0);
+}
+
 /* Far more of them than are remembered. */
 static void paths_that_push_each_other_out_keep_their_stacks(void **state)
 {
@@ -403,6 +419,7 @@ int main(void)
         WITH_SETUP(who_is_on_the_way_through_an_exec_was_where_it_asked_for_it),
         WITH_SETUP(by_perfs_rules_callers_are_where_they_return_to),
         WITH_SETUP(callers_of_two_processes_are_not_taken_for_each_other),
+        WITH_SETUP(behind_each_marker_an_address_is_exact),
         WITH_SETUP(paths_that_push_each_other_out_keep_their_stacks),
         WITH_SETUP(a_task_without_a_pid_has_samples),
         WITH_SETUP(the_idle_task_is_marked),

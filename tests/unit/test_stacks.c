@@ -113,6 +113,28 @@ static void compacting_keeps_what_is_marked_and_its_ancestors_in_order(void **st
     stacks_free(s);
 }
 
+static void an_interrupted_frame_is_one_of_its_own(void **state)
+{
+    struct stacks *s = stacks_new();
+    uint8_t keep[4] = { 0, 0, 1, 1 };
+    uint32_t called = stacks_frame(s, 9, 100), interrupted = stacks_frame_interrupted(s, called);
+
+    (void)state;
+    assert_int_not_equal(called, interrupted);
+    assert_int_equal(stacks_frame_interrupted(s, called), interrupted);
+    assert_int_equal(stacks_frame_interrupted(s, interrupted), interrupted);
+    assert_int_equal(stacks_frame(s, 9, 100), called);
+    assert_int_equal(stacks_frame_offsets(s)[interrupted], 100);
+    stacks_child(s, 0, stacks_frame(s, 1, 1)); /* goes */
+    stacks_child(s, 0, called);
+    stacks_child(s, 0, interrupted);
+    mem_free(stacks_compact(s, keep));
+    assert_int_equal(stacks_frame_interrupts(s)[stacks_frames(s)[1]], 0);
+    assert_int_equal(stacks_frame_interrupts(s)[stacks_frames(s)[2]], 1);
+    assert_int_equal(stacks_frame_interrupted(s, stacks_frames(s)[1]), stacks_frames(s)[2]);
+    stacks_free(s);
+}
+
 static void what_was_kept_is_found_again_after_compacting(void **state)
 {
     struct stacks *s = stacks_new();
@@ -178,6 +200,7 @@ int main(void)
         cmocka_unit_test(a_child_is_interned_by_parent_and_frame),
         cmocka_unit_test(many_frames_and_nodes_keep_their_ids_when_the_tables_grow),
         cmocka_unit_test(compacting_keeps_what_is_marked_and_its_ancestors_in_order),
+        cmocka_unit_test(an_interrupted_frame_is_one_of_its_own),
         cmocka_unit_test(what_was_kept_is_found_again_after_compacting),
         cmocka_unit_test(compacting_all_away_gives_the_memory_back),
         cmocka_unit_test(keeping_the_tip_of_a_deep_chain_keeps_all_of_it),
