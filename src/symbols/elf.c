@@ -134,6 +134,8 @@ bool elf_read(int fd, struct table_builder *b, struct error *e)
         b->header.flags |= TABLE_FULL;
     if (!f.symtab)
         add_symbols(&f, f.dynsym, &f, b);
+    if (!(b->header.flags & TABLE_FULL))
+        elf_add_start(&f, b);
     elf_add_plt(&f, b);
     tell_link(&f, b);
     elffile_close(&f);

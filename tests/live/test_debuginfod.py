@@ -74,9 +74,9 @@ def names_come_from_the_server():
     Handler.hold = None
     Handler.asked.clear()
     without = report("a", program)
-    assert not Handler.asked and "main" not in m.rows(without), (Handler.asked, without)
+    assert not Handler.asked and "path_one" not in m.rows(without), (Handler.asked, without)
     fetched = report("a", program, "--debuginfod")
-    assert "main" in m.rows(fetched), fetched
+    assert "path_one" in m.rows(fetched), fetched
     assert len([path for path in Handler.asked if path.endswith("/debuginfo")]) >= 1, Handler.asked
 
 
@@ -166,7 +166,7 @@ def the_fetching_process_has_no_rights():
                 if not os.environ.get("SANITIZER_FLAGS") and "+libseccomp" in m.flametop("--version")[1]:
                     assert re.search(r"^Seccomp:\s+2$", text, re.M), text
             Handler.hold.set()
-            screen.wait(r"shape +main$")
+            screen.wait(r"shape +path_one$")
             screen.send("q")
             assert screen.wait_end() == 0
     finally:
@@ -184,7 +184,7 @@ def refused_server_is_a_line_of_trouble():
     program = stripped()
     Handler.hold = None
     text = report("c", program, "--debuginfod", urls="http://127.0.0.1:1")
-    assert m.rows(text) and "main" not in m.rows(text), text
+    assert m.rows(text) and "path_one" not in m.rows(text), text
 
 
 run(names_come_from_the_server, shared_debug_file_comes_from_the_server, hanging_server_holds_nobody_up,

@@ -147,15 +147,15 @@ def functions(program):
 
 
 def stripped():
-    """a stripped program: the beginnings of functions by the unwind table"""
+    """a stripped program: _start and main by the code at its entry point, else the beginnings of functions by the unwind table"""
     program = compiled("path.c")
     starts = functions(program)
-    names = {name: "path+0x%x" % start for name, start in starts.items()}
+    names = {name: name if name in ("main", "_start") else "path+0x%x" % start for name, start in starts.items()}
     tool("strip", program)
 
     def named(dso, offset):
-        below = [start for start in starts.values() if start <= offset]
-        return "path+0x%x" % max(below) if dso == program and below else None
+        below = [(start, names[name]) for name, start in starts.items() if start <= offset]
+        return max(below)[1] if dso == program and below else None
 
     check(zoo.Truth(source("path.c"), names), [program], named=named)
 
