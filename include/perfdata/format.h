@@ -61,6 +61,10 @@ enum format_feature {
     /* Ours, and no section of that number: what stands at the end of the file (struct format_tail). perf's own numbers count up
      * from 1, those of simpleperf from 128. */
     FORMAT_JIT_NAMES = 240,
+    /* Other tools' symbols (perfdata/embedded.h). */
+    FORMAT_SIMPLEPERF_FILE = 128,
+    FORMAT_SIMPLEPERF_FILE2 = 132,
+    FORMAT_HIPERF_SYMBOLS = 192,
 };
 
 /* Ours, behind all that perf knows of a file: names of code made at run time (symbols/jittext.h), size bytes of them, and

@@ -217,6 +217,7 @@ struct session {
     uint64_t n_sources;          /* that there were, with this one */
     struct perfdata *file;
     struct bundle *bundle;       /* that the file came in; NULL: none */
+    struct given *embedded;      /* symbols that are in the file; NULL: none */
     char file_stacks[24];        /* how its stacks were taken, if flametop wrote it; "": it does not tell */
     bool file_cuts;              /* its chains say why they were cut (snapshot_write.c) */
     uint64_t patience_ns;        /* session_set_patience; 0: the default */

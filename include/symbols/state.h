@@ -92,6 +92,7 @@ struct mod { /* what is known of a module */
     char *package;               /* with its debug symbols; NULL: not known */
     uint64_t name_hash;
     const struct given_module *given; /* NULL: none */
+    const struct given_module *embedded; /* symbols of the recording tool; NULL: none */
     uint64_t next_try_ns; /* names that may change (perf maps, kernel modules): not asked again before this */
     uint8_t tries;        /* of a kernel module's: what was not there three times is not there the fourth */
     struct symbol_table *parked; /* of a JIT, newer: with other names for code that `table` names, until it is renewed */
@@ -153,7 +154,7 @@ struct symbolizer {
     size_t n_dumps, dumps_cap;
     const struct jit_epoch *epochs;
     uint32_t n_epochs;
-    const struct given *given; /* NULL: none */
+    const struct given *given, *embedded; /* NULL: none */
     size_t jit_bytes[OWNERS_MAX]; /* of the tables of JITs, by owner */
     unsigned jit_parked; /* modules with `parked` or `redate` */
     bool jit_of_now;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "perfdata/embedded.h"
 #include "perfdata/file.h"
 
 #define FEATURE_KNOWN_END 64 /* perf counts up from 1 and is at 33; other tools begin at 128 */
@@ -186,6 +187,11 @@ void feature_apply(struct perfdata *p, unsigned feature, const uint8_t *bytes, s
         info->compressed_by = cursor_u32(&c);
         info->compressed_level = cursor_u32(&c);
         info->compressed_ratio = cursor_u32(&c);
+        break;
+    case FORMAT_SIMPLEPERF_FILE:
+    case FORMAT_SIMPLEPERF_FILE2:
+    case FORMAT_HIPERF_SYMBOLS:
+        c.bad = !embedded_read(feature, bytes, n, p->swap, NULL, NULL);
         break;
     default:
         if (feature >= FEATURE_KNOWN_END)

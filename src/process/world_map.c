@@ -73,6 +73,15 @@ void map_add(struct world *w, struct space *s, const struct space_map *map)
     space_changed(w, s, before, changed);
 }
 
+/* simpleperf tells with it what of a JIT's code has symbols (PROT_JIT_SYMFILE_MAP in its thread_tree.h). */
+#define PROT_JIT_SYMFILE 0x4000u
+
+/* Each method is a part of one file then, whose symbols are at the addresses where they ran. */
+static bool is_jit_symfile(const struct world *w, const struct record *r)
+{
+    return !w->live && r->mmap.prot == PROT_JIT_SYMFILE;
+}
+
 static void map_user(struct world *w, const struct record *r, struct proc *p, uint64_t end)
 {
     struct module like = {
@@ -94,7 +103,7 @@ static void map_user(struct world *w, const struct record *r, struct proc *p, ui
     bool memfd = w->live && module_is_memfd(like.path);
     bool program = memfd && (memfd_is_elf(w, like.ino) || proc_runs(p->pid, like.maj, like.min, like.ino));
     map.mod = user_mod(w, p, &like, program);
-    if (map.mod->module->kind == MODULE_JIT)
+    if (map.mod->module->kind == MODULE_JIT || is_jit_symfile(w, r))
         map.pgoff = map.start;
     else if (map.mod->module->kind == MODULE_FILE)
         map.pgoff = r->mmap.pgoff;
@@ -155,9 +164,6 @@ static void map_kernel(struct world *w, const char *path, uint64_t start, uint64
     modtab_replace(&w->modules, core, &changed);
 }
 
-/* simpleperf tells with it what of a JIT's code has symbols (PROT_JIT_SYMFILE_MAP in its thread_tree.h). */
-#define PROT_JIT_SYMFILE 0x4000u
-
 /* ART's interpreter has frames at the bytecode, in files that are only read: simpleperf has them in its chains. */
 static bool holds_bytecode(const char *path)
 {
@@ -175,7 +181,7 @@ static bool is_code(const struct world *w, const struct record *r)
     uint32_t prot = r->mmap.prot;
 
     return w->with_data || prot & PROT_EXEC || (!prot && !(r->misc & PERF_RECORD_MISC_MMAP_DATA)) ||
-           (!w->live && (prot == PROT_JIT_SYMFILE || holds_bytecode(r->mmap.path)));
+           is_jit_symfile(w, r) || (!w->live && holds_bytecode(r->mmap.path));
 }
 
 void apply_mmap(struct world *w, const struct record *r)

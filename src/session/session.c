@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "process/memory_limit.h"
 #include "base/text.h"
+#include "session/embedded.h"
 #include "session/listing.h"
 #include "session/state.h"
 
@@ -82,6 +83,7 @@ static bool open_names(struct session *s, struct error *e)
     };
     cfg.given = s->bundle ? s->bundle->given : NULL;
     if (s->file) {
+        cfg.embedded = s->embedded = s->cfg.as_perf ? NULL : embedded_symbols(s->file);
         cfg.kernel_build_id_size = load_build_ids(s, cfg.kernel_build_id);
         jit_open(s, &cfg);
     }
@@ -231,6 +233,7 @@ void session_close(struct session *s)
         perfdata_close(s->file);
     if (s->symbolizer)
         symbolizer_free(s->symbolizer);
+    given_free(s->embedded);
     bundle_free(s->bundle); /* the symbolizer's names are in it */
     containers_free(s->containers);
     userstack_done(s); /* holds maps of the world */

@@ -2,6 +2,7 @@
 #include "symbols/given.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,6 +151,15 @@ static uint64_t module_hash(enum module_kind kind, uint32_t maj, uint32_t min, u
     return map_hash_bytes(path, strlen(path), map_hash_bytes(parts, sizeof parts, 0));
 }
 
+static struct given_module *module_at(struct given *g, uint64_t hash)
+{
+    bool created;
+    uint64_t *at = map_at(&g->modules, hash, 0, &created);
+    if (created)
+        *at = (uintptr_t)mem_zalloc(sizeof(struct given_module));
+    return (struct given_module *)(uintptr_t)*at;
+}
+
 static struct given_module *add_module(struct given *g, struct line *l)
 {
     char path[TEXT_MAX];
@@ -165,11 +175,7 @@ static struct given_module *add_module(struct given *g, struct line *l)
     take_raw(l, path, sizeof path);
     if (l->bad || !*path)
         return NULL;
-    bool created;
-    uint64_t *at = map_at(&g->modules, module_hash(kind, maj, min, ino, generation, path), 0, &created);
-    if (created)
-        *at = (uintptr_t)mem_zalloc(sizeof(struct given_module));
-    return (struct given_module *)(uintptr_t)*at;
+    return module_at(g, module_hash(kind, maj, min, ino, generation, path));
 }
 
 static void add_function(struct given *g, struct given_module *m, struct line *l)
@@ -248,17 +254,38 @@ static int by_offset(const void *a, const void *b)
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
+static void end_at_next(struct given_module *m)
+{
+    uint64_t next = UINT64_MAX;
+    for (size_t i = m->n_functions; i-- > 0;) {
+        struct given_function *f = &m->functions[i];
+        if (!f->size)
+            f->size = next - f->start;
+        if (!i || f[-1].start != f->start)
+            next = f->start;
+    }
+}
+
 static void sort_module(struct given_module *m)
 {
     size_t n = 0;
     if (m->n_functions)
         qsort(m->functions, m->n_functions, sizeof *m->functions, by_start);
+    end_at_next(m);
     if (m->n_lines)
         qsort(m->lines, m->n_lines, sizeof *m->lines, by_offset);
     for (size_t i = 0; i < m->n_functions; i++)
         if (!n || m->functions[i].start - m->functions[n - 1].start >= m->functions[n - 1].size)
             m->functions[n++] = m->functions[i];
     m->n_functions = n;
+}
+
+void given_sort(struct given *g)
+{
+    size_t pos = 0;
+    uint64_t value;
+    while (map_next(&g->modules, &pos, NULL, &value))
+        sort_module((struct given_module *)(uintptr_t)value);
 }
 
 struct given *given_parse(const char *text, size_t n, struct error *e)
@@ -276,11 +303,48 @@ struct given *given_parse(const char *text, size_t n, struct error *e)
         take_line(g, &m, &l);
         p = newline ? newline + 1 : end;
     }
-    size_t pos = 0;
-    uint64_t value;
-    while (map_next(&g->modules, &pos, NULL, &value))
-        sort_module((struct given_module *)(uintptr_t)value);
+    given_sort(g);
     return g;
+}
+
+/* ---- symbols of other tools ---- */
+
+struct given *given_new(void)
+{
+    return mem_zalloc(sizeof(struct given));
+}
+
+#define KERNEL_PATH "[kernel]"
+
+struct given_module *given_add_module(struct given *g, bool kernel, const char *path, size_t path_n)
+{
+    char text[TEXT_MAX];
+    snprintf(text, sizeof text, "%.*s", (int)(path_n < TEXT_MAX ? path_n : TEXT_MAX - 1), path);
+    return module_at(g, kernel ? module_hash(MODULE_KERNEL, 0, 0, 0, 0, KERNEL_PATH) : module_hash(MODULE_FILE, 0, 0, 0, 0, text));
+}
+
+void given_add_symbol(struct given *g, struct given_module *m, uint64_t start, uint64_t size, const char *name, size_t name_n)
+{
+    char clean[TEXT_MAX];
+    size_t n = text_clean(clean, sizeof clean, name, name_n);
+    if (size && start + (size - 1) < start)
+        return;
+    MEM_GROW(m->functions, m->functions_cap, m->n_functions + 1);
+    m->functions[m->n_functions++] = (struct given_function){ .start = start,
+                                                              .size = size,
+                                                              .name = n ? arena_strndup(&g->strings, clean, n) : "" };
+}
+
+/* The kernel's list has its modules' symbols, too: both are at addresses. */
+const struct given_module *given_module_by_path(const struct given *g, const struct module *m)
+{
+    bool kernel = m->kind == MODULE_KERNEL || m->kind == MODULE_KMOD;
+    uint64_t value;
+    if (!kernel && m->kind != MODULE_FILE)
+        return NULL;
+    return map_get(&g->modules, module_hash(kernel ? MODULE_KERNEL : MODULE_FILE, 0, 0, 0, 0, kernel ? KERNEL_PATH : m->path), &value)
+               ? (const struct given_module *)(uintptr_t)value
+               : NULL;
 }
 
 void given_free(struct given *g)

@@ -74,6 +74,7 @@ struct mod *mods_get(struct symbolizer *sy, struct module *m)
     mod->module = module_get(m);
     mod->dump_fd = -1;
     mod->given = sy->given ? given_module(sy->given, m) : NULL;
+    mod->embedded = sy->embedded ? given_module_by_path(sy->embedded, m) : NULL;
     mod->name_hash = map_hash_bytes(m->name, strlen(m->name), HASH_SEED);
     for (kind = 0; kind < TASK_KINDS; kind++)
         mod->tasks[kind].mod = mod;

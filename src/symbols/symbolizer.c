@@ -147,6 +147,7 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *cfg, struct er
     sy->epochs = cfg->epochs;
     sy->n_epochs = cfg->n_epochs;
     sy->given = cfg->given;
+    sy->embedded = cfg->embedded;
     sy->keep_tables = cfg->keep_tables;
     sy->as_perf = cfg->as_perf;
     sy->kallsyms_fd = sy->vmlinux_fd = -1;
@@ -375,6 +376,17 @@ static bool tell_given(struct symbolizer *sy, struct mod *mod, uint64_t offset, 
     return true;
 }
 
+/* Symbols that the recording tool kept are those that it saw there. They are raw, as those of a symbol table. */
+static bool tell_embedded(struct symbolizer *sy, struct mod *mod, uint64_t offset, struct symbol *out)
+{
+    struct symbol found;
+
+    if (!mod->embedded || !given_symbol(mod->embedded, offset, &found) || found.state != SYMBOL_FOUND)
+        return false;
+    tell_name(mod, names_get(&sy->names, found.name, mod->module->kind), found.start, found.size, out);
+    return true;
+}
+
 void symbolizer_lookup(struct symbolizer *sy, struct module *m, uint64_t offset, struct symbol *out)
 {
     struct table_entry entry;
@@ -384,7 +396,7 @@ void symbolizer_lookup(struct symbolizer *sy, struct module *m, uint64_t offset,
 
     pthread_mutex_lock(&sy->lock);
     mod = mods_get(sy, m);
-    if (tell_given(sy, mod, offset, out)) {
+    if (tell_given(sy, mod, offset, out) || tell_embedded(sy, mod, offset, out)) {
         pthread_mutex_unlock(&sy->lock);
         return;
     }

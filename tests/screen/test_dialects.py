@@ -199,6 +199,67 @@ def recordings_of_other_tools():
         else:
             assert [e["name"] for e in found["events"]] == ["sched:sched_switch", "cycles:HG"], found["events"]
             assert named(found["comms"], "name") == {"sleep": 43, "simpleperf": 2}, found["comms"]
+        names = {row["name"] for row in found["symbols"]}
+        known = {"binder_ioctl_write_read", "malloc"} if per else {"__schedule", "filemap_fault"}
+        assert known <= names, (name, names)
+
+
+def varint(n):
+    out = b""
+    while n > 0x7f:
+        out += bytes([n & 0x7f | 0x80])
+        n >>= 7
+    return out + bytes([n])
+
+
+def message(*fields):
+    """a protocol buffer of (number, integer or bytes)"""
+    return b"".join(varint(number << 3 | 2) + varint(len(value)) + value if isinstance(value, bytes) else
+                    varint(number << 3) + varint(value) for number, value in fields)
+
+
+def simpleperf_file(f, path, symbols, kind=2, low=0x1000, place=0x400):
+    """FEAT_FILE: of a file whose lowest address stands at an offset; None: an old one, which does not say that"""
+    body = path + b"\0" + f.pack("IQI", kind, low, len(symbols))
+    body += b"".join(f.pack("QI", at, size) + name + b"\0" for at, size, name in symbols)
+    body += b"" if place is None else f.pack("Q", place)
+    return f.pack("I", len(body)) + body
+
+
+def simpleperf_proto(f, path, symbols, kind=2, low=0x1000, place=0x400):
+    """FEAT_FILE2"""
+    body = message((1, path), (2, kind), (3, low), *((4, message((1, at), (2, size), (3, name))) for at, size, name in symbols),
+                   *[] if place is None else [(6, message((1, place)))])
+    return f.pack("I", len(body)) + body
+
+
+def hiperf_file(f, path, symbols, kind=2, low=0x1000, place=0x400):
+    """HIPERF_FILES_SYMBOL, of one file"""
+    def text(value):
+        return f.pack("I", len(value) + 1) + value + b"\0"
+    body = f.pack("I", 1) + text(path) + f.pack("IQQ", kind, low, place) + text(b"00aabb") + f.pack("I", len(symbols))
+    return body + b"".join(f.pack("QI", at, size) + text(name) for at, size, name in symbols)
+
+
+def symbols_in_the_file():
+    """symbols that simpleperf and hiperf put into their files name what was sampled, without the files of that machine"""
+    symbols = [(0x1c00, 0x20, b"_ZN5outer5innerEv"), (0x1c20, 0, b"without_size"), (0x1c40, 0x10, b"last")]
+    expected = {"outer::inner": 2, "without_size": 2, "last": 1}
+    for number, section in ((128, simpleperf_file), (132, simpleperf_proto), (192, hiperf_file)):
+        for order in "<>":
+            f = plain(samples=6, order=order)
+            f.features[number] = section(f, b"/usr/bin/worker", symbols, low=0x1c00, place=0)
+            found = read(f.file())
+            names = {row["name"]: row["self"] for row in found["symbols"]}
+            assert not found["damage"] and {name: names.get(name) for name in expected} == expected, (number, order, names)
+            whole = f.features[number]
+            for cut in range(5, len(whole), 23):
+                f.features[number] = whole[:cut]
+                found = read(f.file())
+                assert found["samples"] == 6 and "section" in found["damage"][0], (number, cut, found["damage"])
+    f = plain(samples=6)
+    f.features[128] = simpleperf_file(f, b"/usr/bin/worker", symbols, place=None)
+    assert not {row["name"] for row in read(f.file())["symbols"]} & set(expected), "nobody knows where these are"
 
 
 def damaged_sizes():
@@ -245,4 +306,4 @@ def long_comm():
 
 
 run(orders_and_words, every_record_type, every_sample_field, groups, compressed, killed_and_damaged, names_from_updates,
-    jitdump_maps, recordings_of_other_tools, damaged_sizes, times_that_are_none, long_comm)
+    jitdump_maps, recordings_of_other_tools, symbols_in_the_file, damaged_sizes, times_that_are_none, long_comm)

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "session/embedded.h"
+
+#include "perfdata/embedded.h"
+#include "perfdata/format.h"
+
+struct taking {
+    struct given *given;
+    struct given_module *module;
+    const char *path; /* of that module, as the section has it */
+};
+
+static void take_symbol(void *ctx, const struct embedded_symbol *s)
+{
+    struct taking *t = ctx;
+
+    if (s->path != t->path)
+        t->module = given_add_module(t->given, s->kernel, s->path, s->path_n);
+    t->path = s->path;
+    given_add_symbol(t->given, t->module, s->offset, s->size, s->name, s->name_n);
+}
+
+struct given *embedded_symbols(const struct perfdata *p)
+{
+    static const unsigned features[] = { FORMAT_SIMPLEPERF_FILE, FORMAT_SIMPLEPERF_FILE2, FORMAT_HIPERF_SYMBOLS };
+    struct taking t = { 0 };
+
+    for (size_t i = 0; i < sizeof features / sizeof *features; i++) {
+        size_t n;
+        const void *bytes = perfdata_feature(p, features[i], &n);
+        if (!bytes)
+            continue;
+        t.given = t.given ? t.given : given_new();
+        embedded_read(features[i], bytes, n, perfdata_swapped(p), take_symbol, &t);
+    }
+    if (t.given)
+        given_sort(t.given);
+    return t.given;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Symbols that other tools put into perf.data: any bytes give symbols that lie in them, and names that can be looked up. The
+ * first byte chooses the section and the byte order. */
+#include <stdlib.h>
+
+#include "perfdata/embedded.h"
+#include "perfdata/format.h"
+#include "symbols/given.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct seen {
+    const uint8_t *data;
+    size_t size;
+    struct given *given;
+};
+
+static void check_inside(const struct seen *seen, const char *text, size_t n)
+{
+    const uint8_t *p = (const uint8_t *)text;
+
+    if (n && (p < seen->data || n > seen->size || (size_t)(p - seen->data) > seen->size - n))
+        abort();
+}
+
+static void take_symbol(void *ctx, const struct embedded_symbol *s)
+{
+    const struct seen *seen = ctx;
+
+    check_inside(seen, s->path, s->path_n);
+    check_inside(seen, s->name, s->name_n);
+    given_add_symbol(seen->given, given_add_module(seen->given, s->kernel, s->path, s->path_n), s->offset, s->size, s->name, s->name_n);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const unsigned features[] = { FORMAT_SIMPLEPERF_FILE, FORMAT_SIMPLEPERF_FILE2, FORMAT_HIPERF_SYMBOLS };
+    const struct module modules[] = { { .kind = MODULE_FILE, .path = "/a" }, { .kind = MODULE_KERNEL, .path = "[kernel]" } };
+    struct seen seen = { data, size, given_new() };
+    struct symbol symbol;
+
+    if (size)
+        embedded_read(features[(data[0] & 0x7f) % 3], data + 1, size - 1, data[0] & 0x80, take_symbol, &seen);
+    given_sort(seen.given);
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
+        const struct given_module *m = given_module_by_path(seen.given, &modules[i]);
+        for (unsigned offset = 0; m && offset < 0x40; offset++)
+            if (given_symbol(m, offset, &symbol) && (offset < symbol.start || offset - symbol.start >= symbol.size))
+                abort();
+    }
+    given_free(seen.given);
+    return 0;
+}
