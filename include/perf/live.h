@@ -116,7 +116,8 @@ uint32_t live_smaller_dumps(uint32_t bytes); /* auto: the next smaller size; 0: 
 /* Of so many dumps so many did not reach the root: is that reason enough to take more? */
 bool dumps_are_short(uint64_t dumped, uint64_t truncated);
 /* Looks for CPUs that came or went (cheap; call once a second): opens and closes rings accordingly. An event that ended
- * by itself (the module of its PMU was unloaded) is opened again, as soon as that can be done. */
+ * by itself (the module of its PMU was unloaded) is opened again, as soon as that can be done. Then changes the
+ * sampling periods of clocks a little (vary.c). */
 void live_check_cpus(struct live *l);
 /* Of the CPUs that are online, on how many that could not be done, as of that look. */
 uint32_t live_lost_cpus(const struct live *l);

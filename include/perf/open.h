@@ -34,6 +34,8 @@ struct plan {
     bool without[EVENT_SET_MAX]; /* members that did not open */
     struct error refused;        /* why the first of these did not, if it was the first of all */
     bool inherit_noted;
+    uint64_t limit_hz;           /* the kernel's, of the rate; 0: not known */
+    uint64_t vary_seed;
     struct perf_event_attr attrs[EVENT_SET_MAX]; /* made of the above, by member */
     struct live_note notes[LIVE_NOTES_MAX];
     uint32_t n_notes;
@@ -83,6 +85,9 @@ struct live_cpu {
     uint64_t seen_head;  /* of the ring, as of the last look */
     uint64_t rated_bytes; /* written to it when rates were looked at */
     double rate;         /* until then, in bytes a nanosecond */
+    uint64_t varied_head; /* of the ring, when its events' periods were last changed */
+    uint64_t varied_ns;   /* when that was; 0: not yet */
+    uint64_t n_varied;    /* how often */
     bool is_rated;
     bool leaving;        /* the CPU is gone: closed when the ring is empty */
 };
@@ -145,6 +150,25 @@ struct dumps_look {
 uint64_t dumps_over_budget(const struct plan *p, struct dumps_look *last, const struct dumps_look *now);
 /* Bytes of dumps a second that all CPUs together may come to. */
 uint64_t dumps_budget(uint32_t n_cpus);
+
+/* vary.c: a program that does the same thing in each sampling period would always be sampled doing that, so
+ * the periods of clocks that are sampled at a frequency differ from the one that the frequency means by a few
+ * percent, at random.
+ *
+ * Whether this event's period may differ: it is a clock with a frequency, and the kernel's limit of the rate
+ * is not near. */
+bool vary_may(const struct plan *p, uint32_t member);
+/* By which share the rate is to differ: 0.02 to 0.06 or the negative of that. Two in a row, the first one
+ * even, add up to 0. */
+double vary_share(uint64_t seed, uint64_t number);
+/* The period in nanoseconds of an event of a task or a cgroup, to be opened with. Its samples tell this
+ * period. */
+uint64_t vary_task_period(uint64_t freq_hz, uint64_t seed, uint64_t number);
+/* The period in nanoseconds of a CPU's event whose periods are changed each held_ns, for the number-th time.
+ * Its samples go on telling the period of the frequency, which is what these come to on average. */
+uint64_t vary_cpu_period(uint64_t freq_hz, uint64_t held_ns, uint64_t seed, uint64_t number);
+/* Changes the periods of the events of CPUs, where they have had them for a second or for 50 samples. */
+void vary_cpus(const struct plan *p, struct live_cpu **cpus, uint32_t n);
 
 /* What would permit what was refused, with the least privilege; `level`: the perf_event_paranoid that would. */
 void advice_permission(char *dst, unsigned cap, int level);

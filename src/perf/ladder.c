@@ -29,6 +29,7 @@ static bool step_rate(struct plan *p)
     char what[160];
     if (!file_read_u64(RATE_LIMIT_FILE, &limit) || limit == 0)
         return false;
+    p->limit_hz = limit;
     keep_limit(&p->cfg.freq_hz, limit, &above);
     for (uint32_t i = 0; i < p->cfg.n_others; i++)
         keep_limit(&p->cfg.others[i].freq_hz, limit, &above);

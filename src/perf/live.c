@@ -162,6 +162,7 @@ struct live *live_open(const struct live_config *cfg, struct error *e)
     }
     for (uint32_t i = 0; i < l->n_cpus; i++)
         enable(l, l->cpus[i]);
+    vary_cpus(&l->plan, l->cpus, l->n_cpus);
     return l;
 fail:
     live_close(l);
@@ -587,4 +588,5 @@ void live_check_cpus(struct live *l)
             join(l, cpu);
     l->n_lost = count_lost(l, now);
     l->starved = is_starved(l);
+    vary_cpus(&l->plan, l->cpus, l->n_cpus);
 }

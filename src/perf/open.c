@@ -112,12 +112,24 @@ static bool join_ring(const struct plan *p, struct live_cpu *c, int fd)
     return ring_map(&c->ring, fd, p->ring_bytes);
 }
 
+/* Of a CPU that is sampled as a whole the period is changed while it runs (vary_cpus). */
+static void vary_period(const struct plan *p, const struct live_cpu *c, uint32_t member,
+                        struct perf_event_attr *a)
+{
+    if (p->where == PLAN_CPUS || !a->freq || !vary_may(p, member))
+        return;
+    a->sample_period = vary_task_period(a->sample_freq, p->vary_seed, (uint64_t)c->cpu << 32 | c->n_fds);
+    a->freq = 0;
+}
+
 static bool open_member(const struct plan *p, struct live_cpu *c, const struct on_cpu *at, uint32_t member, int leader,
                         struct open_failure *f)
 {
     f->stage = OPEN_EVENT;
     f->member = member;
-    int fd = event_open_fd(plan_attr(p, member), at->pid, (int)c->cpu, leader, at->flags);
+    struct perf_event_attr attr = *plan_attr(p, member);
+    vary_period(p, c, member, &attr);
+    int fd = event_open_fd(&attr, at->pid, (int)c->cpu, leader, at->flags);
     if (fd >= 0) {
         f->stage = OPEN_FILTER;
         if (event_set_filter(fd, plan_event(p, member)) && (f->stage = OPEN_RING, join_ring(p, c, fd))) {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "perf/open.h"
@@ -40,6 +41,7 @@ void plan_init(struct plan *p, const struct live_config *cfg)
     *p = (struct plan){ .cfg = *cfg };
     scope_init(&p->cfg.scope);
     scope_copy(&p->cfg.scope, &cfg->scope);
+    p->vary_seed = clock_now_ns();
     p->ring_asked = cfg->ring_bytes;
     p->callchain_asked = cfg->callchain;
     p->stack_bytes_asked = cfg->stack_bytes ? cfg->stack_bytes : LIVE_STACK_BYTES;
