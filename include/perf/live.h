@@ -45,7 +45,7 @@ struct live_config {
     uint32_t ring_bytes;  /* per CPU, 0: 512 KiB, with dumps half a second of them; smaller if RLIMIT_MEMLOCK wants it */
     bool enable_on_exec;  /* the scope is a command that has not started yet */
     bool inherit;         /* follow children of tasks */
-    bool wide;            /* these on all CPUs, if it may be and does not cost too much: so many of them are short */
+    bool wide;            /* tasks: on all CPUs without the samples of others, where permitted and affordable */
     const uint32_t *known; /* of a scope of processes or threads: what these started before, as of live_known */
     uint32_t n_known;      /* … borrowed, for live_open */
     bool named;           /* by the user: only cycles may have another one in its place, as in perf */

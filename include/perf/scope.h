@@ -11,7 +11,7 @@
 
 enum scope_kind {
     SCOPE_ALL,    /* every CPU, every task */
-    SCOPE_PIDS,   /* processes with all their threads, and their children from now on */
+    SCOPE_PIDS,   /* processes with all their threads, and their children, those that run already included */
     SCOPE_TIDS,   /* single threads */
     SCOPE_USER,   /* tasks of one uid */
     SCOPE_CGROUP, /* tasks in one cgroup and below, or in several */
@@ -27,7 +27,7 @@ struct scope {
     char cgroup[512]; /* path below the cgroup root, "/" first, as /proc/PID/cgroup says it */
     char (*more_cgroups)[512]; /* besides that one; none lies below another */
     uint32_t n_more_cgroups;
-    bool no_inherit;  /* what tasks start is not followed: neither new processes nor new threads */
+    bool no_inherit;  /* neither child processes nor threads that are started from now on */
     bool *cpus;       /* cpus[i]: CPU i is in; NULL: all */
     uint32_t n_cpus;
     bool no_kernel, no_user; /* :u, :k */

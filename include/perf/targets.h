@@ -25,6 +25,10 @@ void targets_init(struct targets *t, const struct scope *scope, bool follow);
 void targets_done(struct targets *t);
 /* Processes or threads that belong to them as well; nothing where these are not known by number. */
 void targets_add(struct targets *t, const uint32_t *ids, uint32_t n);
+/* Where children are followed: the processes that those of the scope have started, and so on, as far as they
+ * live now, by one scan of /proc. Not this process and what it has started. Nothing for other scopes than
+ * processes, nor for a command, which has not started yet. */
+void targets_add_descendants(struct targets *t, const struct scope *scope);
 /* Those that are known by number; some may be gone. The caller frees. */
 uint32_t *targets_ids(const struct targets *t, uint32_t *n);
 /* Follows FORK, EXIT and COMM, and says whether the record belongs to the targets (or to no task at all). */

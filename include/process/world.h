@@ -47,7 +47,7 @@ void world_set_with_data(struct world *w);
  * the world takes so many bytes, such a child has only what is mapped from then on. */
 void world_set_limit(struct world *w, size_t bytes);
 uint64_t world_spaces_left_out(const struct world *w); /* how often that was so */
-uint64_t world_unseen(const struct world *w); /* processes that ended as what nobody had asked for: no sample is of it */
+uint64_t world_unseen(const struct world *w); /* threads, those of new processes too, that ended without a sample */
 
 /* Records were missed (the source was closed and opened anew with another scope): nothing that is known of
  * running processes holds any more; they are read from /proc again. Samples keep their threads. */

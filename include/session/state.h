@@ -289,9 +289,8 @@ struct session {
     struct {
         uint64_t samples, time_ns, source; /* at the last look; source: of n_sources */
     } paced;                     /* whether chosen periods fit (period.c) */
-    bool wide;                   /* the scope's children are too short to be sampled one by one */
-    bool runs_wide;              /* … and all CPUs are sampled for them, or for other reasons */
-    char mend_wide[200];         /* what would let that be */
+    bool runs_wide;              /* live_is_wide() */
+    char mend_wide[200];         /* live_mend_wide() */
     struct {
         uint64_t samples, unseen;
     } opened;                    /* how many there were when the source was opened */
@@ -452,8 +451,8 @@ bool source_open(struct session *s, struct error *e);
  * opened again with others. */
 void source_keep_budget(struct session *s, uint64_t now_ns);
 void source_keep_periods(struct session *s, uint64_t now_ns); /* under source_lock: chosen periods follow the rate */
-void source_keep_children(struct session *s); /* under source_lock: on all CPUs, if so many of them are short */
-/* Under lock. How many ended without a sample, where each of them might have had one and they would make a difference. */
+/* Under lock. Threads that ended without a sample, if each would have had one on all CPUs and they are many; else
+ * 0. */
 uint64_t source_unseen(const struct session *s);
 /* The first one of the events that run which is sampled by a period; NULL: all are by a frequency. */
 const struct session_event *source_by_period(const struct session *s);

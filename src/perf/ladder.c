@@ -45,8 +45,8 @@ static bool step_rate(struct plan *p)
 #define WIDE_SAMPLES_MAX 20000
 #define WIDE_HZ_ALWAYS   200 /* but these are not */
 
-/* The timer or counter of a task begins anew in each child, and goes to waste as the two change places: of what starts
- * many short programs there would be hardly a sample. All CPUs see them as they are. */
+/* The timer or counter of a task begins anew in each of its threads and children, so that one which ends
+ * within a period has no sample. The timer or counter of a CPU goes on through all of them. */
 static bool may_go_wide(const struct plan *p)
 {
     struct cpus cpus;

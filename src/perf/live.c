@@ -128,6 +128,8 @@ static bool open_by_steps(struct live *l, struct error *e)
         targets_done(&l->targets);
         targets_init(&l->targets, &cfg->scope, cfg->inherit || cfg->scope.own);
         targets_add(&l->targets, cfg->known, cfg->n_known);
+        if (l->plan.where == PLAN_TASKS)
+            targets_add_descendants(&l->targets, &cfg->scope);
         if (open_all(&l->plan, &l->targets, &l->cpus, &l->n_cpus, &f))
             return true;
         if (!ladder_step(&l->plan, &f, e))
@@ -163,6 +165,8 @@ struct live *live_open(const struct live_config *cfg, struct error *e)
     for (uint32_t i = 0; i < l->n_cpus; i++)
         enable(l, l->cpus[i]);
     vary_cpus(&l->plan, l->cpus, l->n_cpus);
+    if (l->plan.filter) /* now, as FORK records tell of all that start from now on */
+        targets_add_descendants(&l->targets, &l->plan.cfg.scope);
     return l;
 fail:
     live_close(l);
@@ -326,9 +330,9 @@ void live_mend_wide(const struct live *l, char *dst, unsigned cap)
     if (l->plan.no_wide)
         advice_permission(dst, cap, 0);
     else if (l->plan.cfg.scope.cpus)
-        snprintf(dst, cap, "on all CPUs they would be seen: S, CPUs");
+        snprintf(dst, cap, "sample all CPUs: S, CPUs");
     else
-        snprintf(dst, cap, "fewer samples a second (f), or everything (S), lets them be seen");
+        snprintf(dst, cap, "take fewer samples a second (f), or sample everything (S)");
 }
 
 uint32_t *live_known(const struct live *l, uint32_t *n)

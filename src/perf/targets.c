@@ -127,6 +127,52 @@ uint32_t *targets_ids(const struct targets *t, uint32_t *n)
     return out.ids;
 }
 
+/* The parent of each process that there is now. */
+static void list_parents(struct map *parents)
+{
+    struct id_list all = { 0 };
+    struct buf b = { 0 };
+    list_ids("/proc", &all);
+    for (size_t i = 0; i < all.n; i++) {
+        char path[64];
+        unsigned ppid;
+        snprintf(path, sizeof path, "/proc/%u/stat", all.ids[i]);
+        const char *state = file_read(path, 4096, &b, NULL) ? strrchr(buf_str(&b), ')') : NULL;
+        if (state && sscanf(state, ") %*c %u", &ppid) == 1)
+            map_put(parents, all.ids[i], ppid);
+    }
+    buf_done(&b);
+    mem_free(all.ids);
+}
+
+/* Whether the nearest of its ancestors that `meant` knows is meant. What is read while processes come and go
+ * may hold a circle: the number of steps ends it. */
+static bool descends(const struct map *parents, const struct map *meant, uint64_t pid)
+{
+    uint64_t is_meant = 0;
+    for (size_t steps = 0; steps < parents->n && map_get(parents, pid, &pid); steps++)
+        if (map_get(meant, pid, &is_meant))
+            break;
+    return is_meant;
+}
+
+void targets_add_descendants(struct targets *t, const struct scope *scope)
+{
+    struct map parents = { 0 }, meant = { 0 };
+    uint64_t pid;
+    if (t->kind != SCOPE_PIDS || !t->follow || scope->own || scope->command)
+        return;
+    list_parents(&parents);
+    for (uint32_t i = 0; i < scope->n_ids; i++)
+        map_put(&meant, scope->ids[i], 1);
+    map_put(&meant, (uint64_t)getpid(), 0);
+    for (size_t pos = 0; map_next(&parents, &pos, &pid, NULL);)
+        if (!map_get(&meant, pid, NULL) && descends(&parents, &meant, pid))
+            map_put(&t->known, pid, 1);
+    map_done(&meant);
+    map_done(&parents);
+}
+
 void targets_init(struct targets *t, const struct scope *scope, bool follow)
 {
     *t = (struct targets){ .kind = scope->kind, .uid = scope->uid, .follow = follow, .sweep_at = SWEEP_MIN };

@@ -174,7 +174,7 @@ static void apply_exit(struct world *w, const struct record *r)
 
     if (!t || t->proc->pid != r->task.pid)
         return;
-    w->unseen += !t->version && t->tid == t->proc->pid;
+    w->unseen += !t->version;
     task_exit(w, t);
 }
 

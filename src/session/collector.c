@@ -414,7 +414,6 @@ void *collector_main(void *session)
         if (s->live)
             drain(s, false);
         source_keep_budget(s, clock_now_ns());
-        source_keep_children(s);
         source_keep_periods(s, clock_now_ns());
         collect_pulse(s, &pulse, clock_now_ns());
         look_for_starts(&starts, s, clock_now_ns());

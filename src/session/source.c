@@ -10,7 +10,7 @@
 #include "session/state.h"
 #include "unwind/arch.h"
 
-#define UNSEEN_MIN 50 /* processes without a sample that are worth a word */
+#define UNSEEN_MIN 50 /* threads without a sample that are worth a note */
 
 /* What a source is to be opened for: the session's configuration, maybe with a change, and events. */
 struct wish {
@@ -39,6 +39,7 @@ static void config_of(const struct session *s, struct wish *w, struct live_confi
         .regs_link_mask = unwind_arch_link_mask(unwind_arch_native()),
         .seen_hz = w->seen_hz,
         .inherit = !w->cfg->scope.no_inherit,
+        .wide = true, /* threads and children may be shorter than a period */
         .named = w->named,
     };
     for (uint32_t i = 1; i < w->n; i++) {
@@ -145,10 +146,8 @@ static void source_adopt(struct session *s, struct live *live, const struct wish
     adopt_notes(s, live);
     s->runs_wide = live_is_wide(live);
     live_mend_wide(live, s->mend_wide, sizeof s->mend_wide);
-    if (!s->wide || s->runs_wide) { /* what was tried in vain changes nothing */
-        s->opened.samples = s->samples;
-        s->opened.unseen = world_unseen(s->world);
-    }
+    s->opened.samples = s->samples;
+    s->opened.unseen = world_unseen(s->world);
     s->targets_gone = false;
     memset(&s->dear, 0, sizeof s->dear);
     deepstacks_adopt(s);
@@ -172,7 +171,6 @@ bool source_open(struct session *s, struct error *e)
     w.named = s->cfg.event_named;
     config_of(s, &w, &cfg);
     cfg.enable_on_exec = s->command != NULL;
-    s->wide = cfg.wide = s->cfg.scope.command;
     struct live *live = live_open(&cfg, e);
     if (!live)
         return false;
@@ -235,7 +233,6 @@ static void reopen(struct session *s, const uint32_t *known, uint32_t n_known)
     wish_again(s, &s->cfg, s->live_event, &w);
     w.seen_hz = s->events[s->live_event].seen_hz;
     config_of(s, &w, &cfg);
-    cfg.wide = s->wide || s->cfg.scope.command;
     cfg.known = known;
     cfg.n_known = n_known;
     struct live *live = live_open(&cfg, &e);
@@ -259,7 +256,6 @@ static bool source_replace(struct session *s, struct wish *w, struct error *e)
         cfg.known = known;
         cfg.n_known = n_known;
     }
-    cfg.wide = s->wide || cfg.scope.command;
     struct live *live = open_beside(s, &cfg, &closed, e ? e : &local);
     if (!live && closed)
         reopen(s, known, n_known);
@@ -316,20 +312,6 @@ uint64_t source_unseen(const struct session *s)
     uint64_t unseen = world_unseen(s->world) - s->opened.unseen;
     bool matters = !source_by_period(s) && unseen >= UNSEEN_MIN && unseen > (s->samples - s->opened.samples) / 10;
     return !s->file && !s->runs_wide && matters ? unseen : 0;
-}
-
-void source_keep_children(struct session *s)
-{
-    struct wish w;
-    struct error e = { 0 };
-    bool tasks = s->cfg.scope.kind == SCOPE_PIDS || s->cfg.scope.kind == SCOPE_TIDS;
-    if (s->wide || !tasks || !source_unseen(s))
-        return;
-    s->wide = true;
-    wish_again(s, &s->cfg, s->live_event, &w);
-    w.seen_hz = s->events[s->live_event].seen_hz;
-    if (!source_replace(s, &w, &e))
-        log_add("short children go on without samples: %s", e.text);
 }
 
 static bool not_over_a_file(const struct session *s, struct error *e)
@@ -496,11 +478,8 @@ bool session_set_scope(struct session *s, const struct scope *scope, struct erro
     pthread_mutex_lock(&s->source_lock);
     struct session_config cfg = s->cfg;
     scope_init(&cfg.scope);
-    bool was_wide = s->wide;
-    s->wide = false;
     deepstacks_forget(s); /* of other programs */
     bool ok = scope_copy(&cfg.scope, scope) && source_change(s, &cfg, e);
-    s->wide = !ok && was_wide;
     if (ok) {
         bool known = scope_is_part(&cfg.scope, &s->cfg.scope); /* else shares would mix what was sampled and what was not */
         scope_done(&s->cfg.scope);

@@ -48,10 +48,10 @@ static void note_ended(const struct session *s, struct session_status *out)
 static void note_unseen(const struct session *s, struct session_status *out)
 {
     char what[160];
-    uint64_t unseen = source_unseen(s);
+    unsigned long long unseen = source_unseen(s);
     if (!unseen)
         return;
-    snprintf(what, sizeof what, "%llu processes ended before their first sample: their time is not in it", (unsigned long long)unseen);
+    snprintf(what, sizeof what, "%llu threads ended before their first sample: their time is missing", unseen);
     add_note(out, what, s->mend_wide);
 }
 

@@ -62,7 +62,8 @@ def short_children():
         open(PARANOID, "w").write(before)
     if status:
         raise m.Skip(why.strip())
-    assert re.search(r"DEGRADED \d+ processes ended before their first sample.*(CAP_PERFMON|perf_event_paranoid)", out), out
+    assert re.search(r"DEGRADED (\d+ threads ended before their first sample|samples cover \d+% of ).*"
+                     r"(CAP_PERFMON|perf_event_paranoid)", out), out
 
 
 def reachable():

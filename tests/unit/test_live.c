@@ -216,6 +216,110 @@ static void children_shorter_than_a_period_are_sampled_on_all_cpus(void **state)
     mem_free(known);
 }
 
+static uint64_t weight, weight_least = UINT64_MAX, weight_most;
+
+static void weigh(const struct record *r)
+{
+    if (r->type != PERF_RECORD_SAMPLE)
+        return;
+    weight += r->sample.period;
+    weight_most = r->sample.period > weight_most ? r->sample.period : weight_most;
+    weight_least = r->sample.period < weight_least ? r->sample.period : weight_least;
+}
+
+static void child_is_there_before(bool wide, bool inherit)
+{
+    int ready[2];
+    char pid_text[16];
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork(), spinner;
+    if (!pid) {
+        spinner = fork();
+        if (!spinner) {
+            alarm(120);
+            spin();
+        }
+        int n = snprintf(pid_text, sizeof pid_text, "%d", (int)spinner);
+        if (write(ready[1], pid_text, (size_t)n) == n)
+            pause();
+        _exit(0);
+    }
+    children[n_children++] = pid;
+    ssize_t n = read(ready[0], pid_text, sizeof pid_text - 1);
+    assert_true(n > 0);
+    pid_text[n] = '\0';
+    close(ready[0]);
+    close(ready[1]);
+    scope_to(pid);
+    seen.pid = (uint32_t)atoi(pid_text);
+    cfg.wide = wide;
+    cfg.inherit = inherit;
+    open_or_skip();
+    if (inherit)
+        RUN_UNTIL(seen.mine >= 20);
+    else
+        run(500);
+    kill((pid_t)seen.pid, SIGKILL);
+}
+
+static void child_that_was_there_before_is_sampled(void **state)
+{
+    (void)state;
+    child_is_there_before(false, true);
+    assert_int_equal(seen.others, 0);
+}
+
+static void child_that_was_there_before_is_sampled_on_all_cpus(void **state)
+{
+    (void)state;
+    child_is_there_before(true, true);
+    assert_int_equal(seen.others, 0);
+}
+
+static void child_that_was_there_before_is_left_out_if_children_are(void **state)
+{
+    (void)state;
+    child_is_there_before(false, false);
+    assert_int_equal(seen.mine, 0);
+}
+
+/* The kernel tells a varied period of a task's event, and the frequency's own of a CPU's. */
+static void expect_weights(uint64_t least, uint64_t most)
+{
+    assert_true(weight_least >= least);
+    assert_true(weight_most <= most);
+    assert_true(weight_most > 0);
+}
+
+static void samples_weigh_what_their_events_vary_by(void **state)
+{
+    uint64_t period = NS_PER_SEC / 999;
+    (void)state;
+    scope_to(child(spin));
+    closer = weigh;
+    weight_most = 0;
+    weight_least = UINT64_MAX;
+    open_or_skip();
+    RUN_UNTIL(seen.mine >= 20);
+    expect_weights(period * 93 / 100, period * 107 / 100);
+    assert_true(weight_least < period * 99 / 100 || weight_most > period * 101 / 100);
+}
+
+static void samples_of_cpus_weigh_the_frequencys_period_while_it_varies(void **state)
+{
+    uint64_t period = NS_PER_SEC / 999;
+    (void)state;
+    child(spin);
+    closer = weigh;
+    weight_most = 0;
+    weight_least = UINT64_MAX;
+    open_all_or_skip();
+    RUN_UNTIL(seen.mine >= 20);
+    live_check_cpus(live);
+    RUN_UNTIL(seen.mine >= 40);
+    expect_weights(period, period);
+}
+
 static void what_targets_started_before_is_sampled_by_a_new_source(void **state)
 {
     (void)state;
@@ -239,16 +343,6 @@ static void what_targets_started_before_is_sampled_by_a_new_source(void **state)
     seen.pid = seen.last_fork_pid;
     RUN_UNTIL(seen.mine >= 20);
     kill((pid_t)seen.last_fork_pid, SIGKILL);
-}
-
-static uint64_t weight, weight_least = UINT64_MAX;
-
-static void weigh(const struct record *r)
-{
-    if (r->type != PERF_RECORD_SAMPLE)
-        return;
-    weight += r->sample.period;
-    weight_least = r->sample.period < weight_least ? r->sample.period : weight_least;
 }
 
 #define PAGES_TOUCHED 20000
@@ -949,6 +1043,11 @@ int main(void)
         CASE(command_is_sampled_from_its_exec_on),
         CASE(command_on_all_cpus_is_sampled_from_its_exec_on),
         CASE(children_shorter_than_a_period_are_sampled_on_all_cpus),
+        CASE(child_that_was_there_before_is_sampled),
+        CASE(child_that_was_there_before_is_sampled_on_all_cpus),
+        CASE(child_that_was_there_before_is_left_out_if_children_are),
+        CASE(samples_weigh_what_their_events_vary_by),
+        CASE(samples_of_cpus_weigh_the_frequencys_period_while_it_varies),
         CASE(what_targets_started_before_is_sampled_by_a_new_source),
         CASE(a_period_is_kept_for_software_events_and_is_the_weight_of_each_sample),
         CASE(what_does_not_fit_into_the_ring_is_counted_as_lost),

@@ -92,7 +92,7 @@ static void children_inherit_their_parents_name(void **state)
     world_free(w);
 }
 
-static void processes_that_end_without_a_sample_are_counted(void **state)
+static void threads_that_end_without_a_sample_are_counted(void **state)
 {
     struct world *w = world_new(false);
 
@@ -104,11 +104,12 @@ static void processes_that_end_without_a_sample_are_counted(void **state)
     thread_of(w, 20, 20);
     do_exit(w, 20, 20);
     assert_int_equal(world_unseen(w), 0);
-    do_exit(w, 30, 31); /* a thread is none */
     do_exit(w, 40, 40); /* nobody knows of it */
     assert_int_equal(world_unseen(w), 0);
-    do_exit(w, 30, 30);
+    do_exit(w, 30, 31);
     assert_int_equal(world_unseen(w), 1);
+    do_exit(w, 30, 30);
+    assert_int_equal(world_unseen(w), 2);
     world_free(w);
 }
 
@@ -287,7 +288,7 @@ int main(void)
         cmocka_unit_test(a_new_name_makes_a_new_version_and_the_old_one_stays),
         cmocka_unit_test(a_thread_in_another_cgroup_is_another_version),
         cmocka_unit_test(children_inherit_their_parents_name),
-        cmocka_unit_test(processes_that_end_without_a_sample_are_counted),
+        cmocka_unit_test(threads_that_end_without_a_sample_are_counted),
         cmocka_unit_test(names_with_escapes_are_cleaned),
         cmocka_unit_test(an_exit_marks_the_thread_and_a_late_sample_still_finds_it),
         cmocka_unit_test(a_pid_that_is_used_again_is_another_process),
