@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "session/coverage.h"
 #include "session/session.h"
 
 enum doctor_subject {
@@ -40,6 +41,7 @@ struct doctor {
     uint64_t whole, cut;       /* of those with a user part: whose stacks reach their root, or not */
     uint64_t waiting;          /* neither: their unwind tables are still being read */
     uint64_t unnamed;          /* with a frame without a name */
+    struct session_coverage coverage;
     struct view view;          /* the answer that it was made from */
 };
 

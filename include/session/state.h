@@ -20,6 +20,7 @@
 #include "profile/stacks.h"
 #include "session/box.h"
 #include "session/bundle.h"
+#include "session/coverage.h"
 #include "session/session.h"
 #include "symbols/symbolizer.h"
 #include "unwind/hotspot.h"
@@ -294,6 +295,7 @@ struct session {
     struct {
         uint64_t samples, unseen;
     } opened;                    /* how many there were when the source was opened */
+    struct coverage coverage;
     uint64_t lost_recent_ns;     /* when something was last lost */
     uint32_t lost_cpus;          /* live_lost_cpus() */
     bool starved;                /* live_is_starved() */
@@ -339,6 +341,16 @@ uint32_t chosen_find(const struct session *s, const struct event *events, uint32
 /* Of a file, which events -e names; false: there is none of that name. */
 bool chosen_events(struct session *s, struct error *e);
 uint64_t *chosen_counts(struct session *s); /* under lock: the history's samples by event; owned, SAMPLE_EVENTS of them */
+/* coverage.c: under source_lock, right after a drain. Looks at the CPU time of the scope, if it is time to,
+ * or now. */
+void coverage_look(struct session *s, bool now);
+void coverage_get(const struct session *s, struct session_coverage *out); /* under lock */
+/* Under lock: a sample that is in the history. What idles is no task's time. */
+static inline void coverage_count(struct session *s, const struct sample *sample)
+{
+    if (sample->event == s->coverage.event && !(sample->flags & SAMPLE_IDLE))
+        s->coverage.weight_ns += sample->weight;
+}
 /* status.c: "auto 8K", "auto->fp": how stacks are taken, and what it was to be. */
 void status_stacks(const struct session *s, char *dst, size_t cap);
 /* crowd.c: under lock, by the collector, once a second: whether flametop itself gets too little of the CPUs; then it gets a
@@ -451,8 +463,8 @@ bool source_open(struct session *s, struct error *e);
  * opened again with others. */
 void source_keep_budget(struct session *s, uint64_t now_ns);
 void source_keep_periods(struct session *s, uint64_t now_ns); /* under source_lock: chosen periods follow the rate */
-/* Under lock. Threads that ended without a sample, if each would have had one on all CPUs and they are many; else
- * 0. */
+/* Under lock. Threads that ended without a sample, if each would have had one on all CPUs and they are many;
+ * else 0. */
 uint64_t source_unseen(const struct session *s);
 /* The first one of the events that run which is sampled by a period; NULL: all are by a frequency. */
 const struct session_event *source_by_period(const struct session *s);

@@ -68,6 +68,7 @@ static void doctor_text(struct session *s, const struct view_query *q, const str
                         const struct export_options *o, struct buf *out)
 {
     struct doctor d = { 0 };
+    char coverage[200];
     double all;
 
     (void)o;
@@ -76,7 +77,9 @@ static void doctor_text(struct session *s, const struct view_query *q, const str
     session_examine(s, q, &d);
     all = d.samples ? (double)d.samples : 1;
     report_header(s, v, out);
-    buf_printf(out, "\n%.1f%% of stacks reach their root, %.1f%% are cut; every frame has a name in %.1f%%\n",
+    session_coverage_text(&d.coverage, coverage, sizeof coverage);
+    buf_printf(out, "\n%s\n", coverage);
+    buf_printf(out, "%.1f%% of stacks reach their root, %.1f%% are cut; every frame has a name in %.1f%%\n",
                100 * (double)d.whole / all, 100 * (double)d.cut / all, 100 - 100 * (double)d.unnamed / all);
     for (uint32_t i = 0; i < d.n_rows; i++) {
         const struct doctor_row *row = &d.rows[i];

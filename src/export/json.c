@@ -3,6 +3,7 @@
  *
  *   {"header":{…}, "samples":N, "lost":N,
  *    "events":[{"name","samples","period","lost"}], "comms":[{"name","samples","period"}],
+ *    "coverage":{"sampled_ns":N,"cpu_ns":N} or {"unknown":"why"},
  *    "pids":[{"pid","samples","period"}], "threads":[{"tid","pid","comm","samples","period"}],
  *    "cpus":[{"cpu","samples","period"}], "modules":[{"path","samples","period"}],
  *    "symbols":[{"name","module","self","total"}], "time":{"first_ns","last_ns"}, "records":{"MMAP2":N, …},
@@ -23,6 +24,7 @@
 #include "export/export.h"
 #include "process/module.h"
 #include "profile/functions.h"
+#include "session/coverage.h"
 #include "session/facts.h"
 
 struct row {
@@ -41,6 +43,7 @@ struct counting {
     const struct view *v;
     struct session_samples samples;
     struct session_facts facts;
+    struct session_coverage coverage;
     struct tally comms, pids, threads, cpus, modules;
     struct map path_of; /* module id → its path in `strings` */
     struct arena strings;
@@ -231,6 +234,19 @@ static void put_events(const struct counting *c, struct buf *out)
     buf_putc(out, ']');
 }
 
+static void put_coverage(const struct counting *c, struct buf *out)
+{
+    json_key(out, "coverage");
+    json_open(out, '{');
+    if (c->coverage.unknown) {
+        json_text(out, "unknown", c->coverage.unknown);
+    } else {
+        json_number(out, "sampled_ns", c->coverage.sampled_ns);
+        json_number(out, "cpu_ns", c->coverage.cpu_ns);
+    }
+    buf_putc(out, '}');
+}
+
 /* number, label: the keys of what is so, NULL: it is not told. */
 static void put_tally(const struct tally *t, const char *name, const char *number, const char *label, bool pid,
                       struct buf *out)
@@ -310,6 +326,7 @@ static void put_all(const struct counting *c, struct buf *out)
     json_number(out, "samples", c->samples.n);
     json_number(out, "lost", c->facts.lost);
     put_events(c, out);
+    put_coverage(c, out);
     put_tally(&c->comms, "comms", NULL, "name", false, out);
     put_tally(&c->pids, "pids", "pid", NULL, false, out);
     put_tally(&c->threads, "threads", "tid", "comm", true, out);
@@ -338,6 +355,7 @@ static bool json_write(struct session *s, const struct view_query *q, const stru
     bool ok = export_samples(s, &by_symbol, &v, &c.samples, e);
     if (ok) {
         session_get_facts(s, &c.facts);
+        session_get_coverage(s, &c.coverage);
         c.events = mem_array(c.facts.n_events + 1, sizeof *c.events);
         count_all(&c);
         put_all(&c, &to->text);

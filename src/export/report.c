@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "export/compare.h"
 #include "profile/functions.h"
+#include "session/coverage.h"
 
 /* A recording need not tell of its machine. */
 static void put_machine(const struct session_status *st, struct buf *out)
@@ -135,9 +136,23 @@ static void print_rows(const struct view_query *q, const struct view *v, unsigne
     mem_free(one);
 }
 
+static void put_coverage(struct session *s, struct buf *out)
+{
+    char text[200];
+    struct session_status st;
+    struct session_coverage c;
+    session_get_status(s, &st);
+    if (st.file)
+        return;
+    session_get_coverage(s, &c);
+    session_coverage_text(&c, text, sizeof text);
+    buf_printf(out, "%s\n", text);
+}
+
 void report_print(struct session *s, const struct view_query *q, const struct view *v, unsigned lines, struct buf *out)
 {
     report_header(s, v, out);
+    put_coverage(s, out);
     doctor_print_worst(s, q, out);
     buf_putc(out, '\n');
     print_rows(q, v, lines, out);

@@ -115,6 +115,7 @@ static void collect_again(struct session *s, const struct record *r)
     sample.event = (uint8_t)session_event_of(s, r);
     sample.weight = r->sample.period ? r->sample.period : 1;
     history_append(s->history, &sample, NULL, 0);
+    coverage_count(s, &sample);
     userstack_again(s, s->sampled.number);
 }
 
@@ -150,6 +151,7 @@ static bool collect_sample(struct session *s, const struct record *r)
     if (a.awaits)
         userstack_put_aside(s, r, thread, number);
     s->samples++;
+    coverage_count(s, &sample);
     s->events[sample.event].samples++;
     s->forgotten += !s->file && time_ns < s->clear_ns; /* was on its way when all was forgotten */
     if (reach_second(s, time_ns))
@@ -413,6 +415,7 @@ void *collector_main(void *session)
         readproc_of_targets(s);
         if (s->live)
             drain(s, false);
+        coverage_look(s, false);
         source_keep_budget(s, clock_now_ns());
         source_keep_periods(s, clock_now_ns());
         collect_pulse(s, &pulse, clock_now_ns());

@@ -403,6 +403,7 @@ void session_examine(struct session *s, const struct view_query *q, struct docto
     for (uint32_t i = 0; i < d->view.result.n_entries; i++)
         examine_entry(&x, i);
     add_notes(s, d);
+    session_get_coverage(s, &d->coverage);
     pthread_mutex_lock(&s->lock);
     for (size_t i = 0; i < x.n; i++)
         add_row(s, &x, &x.list[i]);

@@ -239,6 +239,7 @@ void session_close(struct session *s)
     userstack_done(s); /* holds maps of the world */
     world_free(s->world);
     stacks_free(s->stacks);
+    coverage_members_done(&s->coverage.members);
     history_free(s->history);
     jit_done(s);
     box_done(&s->box);

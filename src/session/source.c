@@ -189,8 +189,12 @@ static void source_close(struct session *s)
 void session_stop(struct session *s)
 {
     pthread_mutex_lock(&s->source_lock);
-    if (s->live)
-        source_close(s);
+    if (s->live) {
+        collector_final_drain(s);
+        coverage_look(s, true);
+        live_close(s->live);
+        s->live = NULL;
+    }
     pthread_mutex_unlock(&s->source_lock);
 }
 

@@ -45,13 +45,20 @@ static void note_ended(const struct session *s, struct session_status *out)
     add_note(out, what, "it goes on when it can be opened again; or another event: e");
 }
 
+/* Where all CPUs are sampled, samples are missing only if they were lost, which another note says. */
 static void note_unseen(const struct session *s, struct session_status *out)
 {
     char what[160];
+    struct session_coverage c;
+    coverage_get(s, &c);
     unsigned long long unseen = source_unseen(s);
-    if (!unseen)
+    if (session_coverage_is_short(&c) && !s->runs_wide)
+        snprintf(what, sizeof what, "samples cover %.0f%% of %.1f CPU seconds: short threads have none", c.percent,
+                 (double)c.cpu_ns / (double)NS_PER_SEC);
+    else if (c.unknown && unseen)
+        snprintf(what, sizeof what, "%llu threads ended before their first sample: their time is missing", unseen);
+    else
         return;
-    snprintf(what, sizeof what, "%llu threads ended before their first sample: their time is missing", unseen);
     add_note(out, what, s->mend_wide);
 }
 

@@ -104,6 +104,13 @@ static void draw_summary(const struct doctor *d, struct area area)
     draw_elided(area, 0, 0, area.cols, d->cut || d->unnamed ? STYLE_NORMAL : STYLE_LIVE, text, false);
 }
 
+static void draw_coverage(const struct session_coverage *c, struct area area)
+{
+    char text[200];
+    session_coverage_text(c, text, sizeof text);
+    draw_elided(area, 1, 0, area.cols, STYLE_NORMAL, text, false);
+}
+
 static void draw_detail(const struct doctor_row *row, struct area area)
 {
     int y = 0;
@@ -118,12 +125,13 @@ static void draw_detail(const struct doctor_row *row, struct area area)
 static void doctor_draw(void *v, struct app *a, struct area area)
 {
     struct doctor_view *d = v;
-    int detail = area.rows >= 12 ? DETAIL_ROWS : 0, rows = area.rows - 2 - detail;
+    int detail = area.rows >= 12 ? DETAIL_ROWS : 0, rows = area.rows - 3 - detail;
     draw_summary(&d->doctor, area);
-    draw_fill(area, 1, 0, -1, STYLE_TABLE_HEAD);
-    draw_text(area, 1, 0, STYLE_TABLE_HEAD, "SHARE%  SAMPLES WHAT    WHERE, AND WHY");
+    draw_coverage(&d->doctor.coverage, area);
+    draw_fill(area, 2, 0, -1, STYLE_TABLE_HEAD);
+    draw_text(area, 2, 0, STYLE_TABLE_HEAD, "SHARE%  SAMPLES WHAT    WHERE, AND WHY");
     if (!d->doctor.n_rows) {
-        draw_wrapped(area_sub(area, 3, 2, -1, area.cols - 4), 0, STYLE_LIVE,
+        draw_wrapped(area_sub(area, 4, 2, -1, area.cols - 4), 0, STYLE_LIVE,
                      d->doctor.samples ? "Nothing is missing: all stacks are whole, all frames have names." :
                                          "No samples to judge by yet.");
         return;
@@ -131,9 +139,9 @@ static void doctor_draw(void *v, struct app *a, struct area area)
     list_fit(&d->list, rows);
     for (int y = 0; y < rows && d->list.top + (uint32_t)y < d->doctor.n_rows; y++) {
         uint32_t row = d->list.top + (uint32_t)y;
-        draw_row(&d->doctor.rows[row], area, 2 + y, a->search);
+        draw_row(&d->doctor.rows[row], area, 3 + y, a->search);
         if (row == d->list.cursor)
-            draw_restyle(area, 2 + y, STYLE_CURSOR);
+            draw_restyle(area, 3 + y, STYLE_CURSOR);
     }
     if (detail && d->list.cursor < d->doctor.n_rows)
         draw_detail(&d->doctor.rows[d->list.cursor], area_sub(area, area.rows - detail, 0, detail, -1));
