@@ -52,6 +52,8 @@ struct task *owners_take(struct owners *o, enum lane_kind lane);
 bool owners_have(const struct owners *o, enum lane_kind lane); /* a task waits there */
 /* Somebody else's turn comes first. */
 bool owners_must_wait(const struct owners *o, enum lane_kind lane, unsigned owner);
+/* Of several owners (bit n: owner n, at least one) the one whose turn it is. */
+unsigned owners_fairest(const struct owners *o, enum lane_kind lane, uint64_t candidates);
 void owners_spend(struct owners *o, enum lane_kind lane, unsigned owner, uint64_t ns);
 /* One of the owner's files was given up. */
 void owners_offend(struct owners *o, unsigned owner);

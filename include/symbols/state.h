@@ -26,18 +26,24 @@ struct name {               /* of a symbol, shared by all modules that have one 
     uint64_t hash;          /* of raw */
     enum symbol_class class;
     bool idle;
+    bool mangled;  /* and may become demangled */
     bool waits;    /* to be demangled */
     uint8_t blame; /* what its demangling cost: at BLAME_MAX it stays as it is */
+    uint64_t wanted, queued; /* bit n: by owner n (symbols/owners.h); in the queue of owner n */
+};
+struct name_queue { /* of one owner: entries whose `queued` lacks the owner's bit count for nothing */
+    struct name **items; /* [next, n) */
+    size_t next, n, cap;
+    unsigned crashes; /* of the demangler, or too long; too many, and no more names are given to it */
+    bool slow;        /* some took too long: they are demangled in the slow lane */
 };
 struct names {
     struct intern *raws;
     struct arena arena;    /* struct name and texts */
     struct map by_raw;     /* interned id → struct name * */
-    struct name **mangled; /* waiting to be demangled: [next, n) */
-    size_t next, n, cap;
-    uint32_t epoch;   /* changes when all names are forgotten */
-    unsigned crashes; /* of the demangler; too many, and no more names are given to it */
-    bool slow;        /* some took too long: they are demangled in the slow lane */
+    struct name_queue queues[OWNERS_MAX];
+    size_t queued;  /* names that are in a queue */
+    uint32_t epoch; /* changes when all names are forgotten */
 };
 
 struct symbol_table { /* one or more modules' */
@@ -45,6 +51,7 @@ struct symbol_table { /* one or more modules' */
     const void *blob;
     size_t size;
     unsigned users;
+    unsigned owner;   /* of the file */
     unsigned payer;   /* of a JIT: the owner whose share it is taken from */
     struct map names; /* entry → struct name * */
 };
@@ -54,6 +61,7 @@ struct unwind_table { /* one or more modules' */
     const void *blob;
     size_t size;
     unsigned users;
+    unsigned owner; /* of the file */
 };
 
 struct call_table { /* one module's */
@@ -176,11 +184,15 @@ void names_init(struct names *names);
 void names_done(struct names *names);
 void names_forget(struct names *names); /* all of them */
 size_t names_bytes(const struct names *names);
-struct name *names_get(struct names *names, const char *raw, enum module_kind kind);
-/* Takes waiting names for one request: their raw texts with NULs in `payload` (cap bytes), at most max. */
-size_t names_take_mangled(struct names *names, struct name **batch, size_t max, char *payload, size_t cap,
+/* owner: of the file that has the name. */
+struct name *names_get(struct names *names, const char *raw, enum module_kind kind, unsigned owner);
+/* A file of this owner has the name, too. */
+void names_want(struct names *names, struct name *n, unsigned owner);
+uint64_t names_waiting(const struct names *names, bool slow); /* bit n: owner n has names in a queue of that lane */
+/* Takes the owner's waiting names for one request: their raw texts with NULs in `payload` (cap bytes), at most max. */
+size_t names_take_mangled(struct names *names, unsigned owner, struct name **batch, size_t max, char *payload, size_t cap,
                           size_t *payload_n);
-void names_put_back(struct names *names, struct name **batch, size_t n, unsigned blame);
+void names_put_back(struct names *names, unsigned owner, struct name **batch, size_t n, unsigned blame);
 void names_set_texts(struct names *names, struct name **batch, size_t n, const char *texts, size_t texts_n);
 
 /* tables.c */
@@ -188,17 +200,18 @@ struct symbol_table *tables_new(const void *blob, size_t size, struct error *e);
 void tables_discard(struct symbol_table *t); /* one that nobody else has seen yet */
 /* With the lock held: */
 void tables_drop(struct symbolizer *sy, struct symbol_table *t); /* NULL is fine */
-/* One with this build-id that is there already, with a reference; NULL: none. */
-struct symbol_table *tables_find(struct symbolizer *sy, const uint8_t *id, unsigned size);
+/* One with this build-id that is there already, with a reference; NULL: none. Anybody can give a file the build-id of
+ * another one: of a file of `owner` only that owner's tables are used, and those of files that are trusted. */
+struct symbol_table *tables_find(struct symbolizer *sy, const uint8_t *id, unsigned size, unsigned owner);
 /* Makes it findable by its build-id, or gives an equal one that was there before in its place. */
-struct symbol_table *tables_share(struct symbolizer *sy, struct symbol_table *t);
+struct symbol_table *tables_share(struct symbolizer *sy, struct symbol_table *t, unsigned owner);
 
 /* unwinds.c: as tables.c, for unwind tables */
 struct unwind_table *unwinds_new(const void *blob, size_t size, struct error *e); /* takes blob (mapped) */
 void unwinds_discard(struct unwind_table *t);
 void unwinds_drop(struct symbolizer *sy, struct unwind_table *t);
-struct unwind_table *unwinds_find(struct symbolizer *sy, const uint8_t *id, unsigned size);
-struct unwind_table *unwinds_share(struct symbolizer *sy, struct unwind_table *t);
+struct unwind_table *unwinds_find(struct symbolizer *sy, const uint8_t *id, unsigned size, unsigned owner);
+struct unwind_table *unwinds_share(struct symbolizer *sy, struct unwind_table *t, unsigned owner);
 
 /* callsets.c */
 void callsets_free(struct call_table *t); /* NULL is fine */
@@ -221,6 +234,7 @@ void mods_trim(struct symbolizer *sy, const uint8_t *keep, uint32_t n_keep);
 void mods_done(struct symbolizer *sy);
 void mods_trouble(struct task *task, const char *text);
 bool mods_is_kernel(const struct mod *mod); /* named by kallsyms */
+unsigned mods_owner(const struct mod *mod); /* of its names; what is in no file is trusted */
 void mods_news(struct symbolizer *sy, struct mod *mod); /* of a module's names; NULL: of anything else */
 uint64_t mods_kernel_start(const struct symbolizer *sy); /* of its text, in the profile; 0: not known */
 /* Of a kept kernel's table only the core is believed: for an address (of the table) beyond it all is read anew, and what
@@ -271,6 +285,8 @@ int resolve_open(struct symbolizer *sy, const struct mod *mod, struct outcome *o
  * root, or the main one. */
 struct opener_user resolve_user(const struct symbolizer *sy, const struct mod *mod, uint32_t named_by, bool own_root);
 uint32_t resolve_owner(int fd); /* of a file */
+/* Notes the owner of the files that are read: of two the one that is trusted less. second_fd: -1: there is none. */
+void resolve_note_owner(struct symbolizer *sy, int fd, int second_fd, struct outcome *out);
 /* A file on disk may be another than the one that was profiled: better nothing than what is wrong. False with
  * trouble set. */
 bool resolve_is_same_build(const struct mod *mod, struct outcome *out);

@@ -208,7 +208,7 @@ static struct line_row *make_row(struct symbolizer *sy, struct mod *mod, const s
         row->names = arena_alloc(arena, row->n * sizeof *row->names);
     for (i = 0; i < row->n; i++) {
         const char *name = v->strings + v->calls[from->first + i].name;
-        row->names[i] = names_get(&sy->names, *name ? name : "[inlined]", mod->module->kind);
+        row->names[i] = names_get(&sy->names, *name ? name : "[inlined]", mod->module->kind, mods_owner(mod));
     }
     return row;
 }

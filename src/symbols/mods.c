@@ -107,6 +107,11 @@ void mods_wake(struct symbolizer *sy)
         pthread_cond_signal(&sy->lanes[lane].work);
 }
 
+unsigned mods_owner(const struct mod *mod)
+{
+    return mod->owner == OWNER_UNKNOWN ? OWNER_TRUSTED : mod->owner;
+}
+
 /* The kernel's names come before all: every process shows some of them, and which functions are idle is one. */
 void mods_queue(struct symbolizer *sy, struct task *task)
 {

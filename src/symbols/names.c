@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of symbols: each kept once, cleaned, and queued for demangling when it is first looked up. */
+/* Names of symbols: each kept once, cleaned, and queued for demangling when it is first looked up.
+ *
+ * Each owner of files has a queue of its own, so that names made to crash the demangler, or to keep it busy, hold up only
+ * names of the same owner's files. A name that files of several owners have is in the queues of all of them. */
 #include <string.h>
 
 #include "base/text.h"
@@ -8,7 +11,7 @@
 #include "symbols/state.h"
 
 #define SHOWN_MAX   1024
-#define CRASHES_MAX 32
+#define CRASHES_MAX 16 /* of an owner's names */
 #define HASH_SEED   0x666c616d65746f70
 
 void names_init(struct names *names)
@@ -21,24 +24,32 @@ void names_done(struct names *names)
     intern_free(names->raws);
     arena_done(&names->arena);
     map_done(&names->by_raw);
-    mem_free(names->mangled);
+    for (unsigned i = 0; i < OWNERS_MAX; i++)
+        mem_free(names->queues[i].items);
 }
 
 void names_forget(struct names *names)
 {
     uint32_t epoch = names->epoch + 1;
-    unsigned crashes = names->crashes;
+    struct name_queue queues[OWNERS_MAX];
 
+    memcpy(queues, names->queues, sizeof queues);
     names_done(names);
     names_init(names);
     names->epoch = epoch;
-    names->crashes = crashes;
+    for (unsigned i = 0; i < OWNERS_MAX; i++) {
+        names->queues[i].crashes = queues[i].crashes;
+        names->queues[i].slow = queues[i].slow;
+    }
 }
 
 size_t names_bytes(const struct names *names)
 {
-    return intern_bytes(names->raws) + names->arena.held_bytes + map_bytes(&names->by_raw) +
-           names->cap * sizeof *names->mangled;
+    size_t bytes = intern_bytes(names->raws) + names->arena.held_bytes + map_bytes(&names->by_raw);
+
+    for (unsigned i = 0; i < OWNERS_MAX; i++)
+        bytes += names->queues[i].cap * sizeof *names->queues[i].items;
+    return bytes;
 }
 
 const char *const symbol_class_names[SYMBOL_CLASSES] = {
@@ -63,17 +74,54 @@ static enum symbol_class class_of(const char *raw, enum module_kind kind)
     }
 }
 
-static void queue_mangled(struct names *names, struct name *n)
+static uint64_t bit_of(unsigned owner)
 {
-    if (names->next > 1024 && names->next * 2 > names->n) {
-        memmove(names->mangled, names->mangled + names->next,
-                (names->n - names->next) * sizeof(struct name *));
-        names->n -= names->next;
-        names->next = 0;
+    return UINT64_C(1) << owner;
+}
+
+_Static_assert(OWNERS_MAX <= 64, "a bit for each owner");
+
+static void put_in_queue(struct names *names, struct name *n, unsigned owner)
+{
+    struct name_queue *q = &names->queues[owner];
+
+    if (q->next > 1024 && q->next * 2 > q->n) {
+        memmove(q->items, q->items + q->next, (q->n - q->next) * sizeof *q->items);
+        q->n -= q->next;
+        q->next = 0;
     }
-    MEM_GROW(names->mangled, names->cap, names->n + 1);
-    names->mangled[names->n++] = n;
+    MEM_GROW(q->items, q->cap, q->n + 1);
+    q->items[q->n++] = n;
+    names->queued += !n->queued;
+    n->queued |= bit_of(owner);
     n->waits = true;
+}
+
+static void leave_queues(struct names *names, struct name *n, uint64_t owners)
+{
+    uint64_t left = n->queued & ~owners;
+
+    names->queued -= n->queued && !left;
+    n->queued = left;
+    n->waits = left != 0;
+}
+
+void names_want(struct names *names, struct name *n, unsigned owner)
+{
+    if (!n->mangled || n->wanted & bit_of(owner) || names->queues[owner].crashes >= CRASHES_MAX)
+        return;
+    n->wanted |= bit_of(owner);
+    put_in_queue(names, n, owner);
+}
+
+uint64_t names_waiting(const struct names *names, bool slow)
+{
+    uint64_t owners = 0;
+
+    for (unsigned i = 0; names->queued && i < OWNERS_MAX; i++)
+        if (names->queues[i].slow == slow && names->queues[i].next < names->queues[i].n)
+            owners |= bit_of(i);
+    return owners;
 }
 
 static const char *cleaned(struct names *names, const char *raw)
@@ -84,7 +132,7 @@ static const char *cleaned(struct names *names, const char *raw)
     return strcmp(text, raw) ? arena_strndup(&names->arena, text, n) : raw;
 }
 
-struct name *names_get(struct names *names, const char *raw, enum module_kind kind)
+struct name *names_get(struct names *names, const char *raw, enum module_kind kind, unsigned owner)
 {
     uint32_t id = intern_add(names->raws, raw, strlen(raw));
     enum symbol_class class = class_of(raw, kind);
@@ -93,30 +141,47 @@ struct name *names_get(struct names *names, const char *raw, enum module_kind ki
     uint64_t *slot = map_at(&names->by_raw, (uint64_t) class << 32 | id, 0, &created);
     struct name *n;
 
-    if (!created)
-        return (struct name *)(uintptr_t)*slot;
+    if (!created) {
+        n = (struct name *)(uintptr_t)*slot;
+        names_want(names, n, owner);
+        return n;
+    }
     n = arena_alloc(&names->arena, sizeof *n);
     *slot = (uintptr_t)n;
     *n = (struct name){ .raw = intern_str(names->raws, id), .class = class };
     n->text = cleaned(names, n->raw);
     n->hash = map_hash_bytes(n->raw, strlen(n->raw), HASH_SEED);
     n->idle = class == SYMBOL_CLASS_KERNEL && kallsyms_is_idle(n->raw);
-    if (kind != MODULE_JIT && demangle_language(raw) != DEMANGLE_NONE && names->crashes < CRASHES_MAX)
-        queue_mangled(names, n);
+    n->mangled = kind != MODULE_JIT && demangle_language(raw) != DEMANGLE_NONE;
+    names_want(names, n, owner);
     return n;
 }
 
-size_t names_take_mangled(struct names *names, struct name **batch, size_t max, char *payload, size_t cap,
+/* Whether the demangler gets a name of this queue; else the name has left it. */
+static bool may_be_taken(struct names *names, unsigned owner, struct name *n, size_t cap)
+{
+    if (!(n->queued & bit_of(owner)))
+        return false;
+    if (n->blame >= BLAME_MAX || strlen(n->raw) >= cap) {
+        n->mangled = false;
+        leave_queues(names, n, n->queued);
+    } else if (names->queues[owner].crashes >= CRASHES_MAX) {
+        leave_queues(names, n, bit_of(owner));
+    }
+    return n->queued & bit_of(owner);
+}
+
+size_t names_take_mangled(struct names *names, unsigned owner, struct name **batch, size_t max, char *payload, size_t cap,
                           size_t *payload_n)
 {
+    struct name_queue *q = &names->queues[owner];
     size_t taken = 0;
 
-    for (*payload_n = 0; names->next < names->n && taken < max; names->next++) {
-        struct name *n = names->mangled[names->next];
+    for (*payload_n = 0; q->next < q->n && taken < max && !(taken && batch[0]->blame); q->next++) {
+        struct name *n = q->items[q->next];
         size_t size = strlen(n->raw) + 1;
 
-        n->waits = n->blame < BLAME_MAX && size <= cap && names->crashes < CRASHES_MAX;
-        if (!n->waits)
+        if (!may_be_taken(names, owner, n, cap))
             continue;
         /* One that was there when the demangler died goes alone, to find the culprit. */
         if (taken && (size > cap - *payload_n || n->blame))
@@ -124,27 +189,25 @@ size_t names_take_mangled(struct names *names, struct name **batch, size_t max, 
         memcpy(payload + *payload_n, n->raw, size);
         *payload_n += size;
         batch[taken++] = n;
-        if (n->blame) {
-            names->next++;
-            break;
-        }
+        leave_queues(names, n, n->queued);
+        n->waits = true; /* until the answer comes */
     }
     return taken;
 }
 
-void names_put_back(struct names *names, struct name **batch, size_t n, unsigned blame)
+void names_put_back(struct names *names, unsigned owner, struct name **batch, size_t n, unsigned blame)
 {
-    size_t i;
-
     if (blame >= BLAME_CRASH)
-        names->crashes++;
-    for (i = 0; i < n; i++) {
+        names->queues[owner].crashes++;
+    for (size_t i = 0; i < n; i++) {
         unsigned all = batch[i]->blame + blame;
         /* In company the blame is a mark to go alone next time, no proof. */
         if (n > 1)
             all = batch[i]->blame ? batch[i]->blame : 1;
         batch[i]->blame = (uint8_t)(all < BLAME_MAX ? all : BLAME_MAX);
-        queue_mangled(names, batch[i]);
+        for (unsigned o = 0; o < OWNERS_MAX; o++)
+            if (batch[i]->wanted & bit_of(o))
+                put_in_queue(names, batch[i], o);
     }
 }
 
@@ -158,7 +221,8 @@ void names_set_texts(struct names *names, struct name **batch, size_t n, const c
         size_t length = strnlen(texts, (size_t)(end - texts));
         size_t shown = text_clean(text, sizeof text, texts, length);
 
-        batch[i]->waits = false;
+        batch[i]->mangled = false;
+        leave_queues(names, batch[i], batch[i]->queued);
         if (shown)
             batch[i]->text = arena_strndup(&names->arena, text, shown);
         texts += length + 1;

@@ -103,6 +103,21 @@ static unsigned rank_of(const struct owners *o, enum lane_kind lane, unsigned ow
     return rank;
 }
 
+unsigned owners_fairest(const struct owners *o, enum lane_kind lane, uint64_t candidates)
+{
+    const uint64_t trusted = UINT64_C(1) << OWNER_TRUSTED;
+    unsigned best = OWNER_TRUSTED;
+
+    if (candidates & trusted &&
+        (candidates == trusted || o->group_ns[lane][1] <= o->group_ns[lane][0] + QUANTUM_NS))
+        return OWNER_TRUSTED;
+    for (unsigned i = 0; i < OWNERS_MAX; i++)
+        if (i != OWNER_TRUSTED && candidates >> i & 1 &&
+            (best == OWNER_TRUSTED || o->all[i].spent_ns[lane] < o->all[best].spent_ns[lane]))
+            best = i;
+    return best;
+}
+
 bool owners_must_wait(const struct owners *o, enum lane_kind lane, unsigned owner)
 {
     return rank_of(o, lane, owner) > 0;

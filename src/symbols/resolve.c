@@ -67,6 +67,7 @@ bool resolve_ask(struct symbolizer *sy, enum worker_kind kind, int fd, int secon
     bool kept = cache_key_of(sy, kind, fd, second_fd, out, &key);
     if (!blob_has_room(&out->trouble))
         return false;
+    resolve_note_owner(sy, fd, second_fd, out);
     if (kept && ask_cache(sy, &key, a))
         return true;
     struct worker_request r = { .kind = kind, .fds = { fd, second_fd }, .n_fds = second_fd < 0 ? 1 : 2 };
@@ -299,11 +300,15 @@ int resolve_open(struct symbolizer *sy, const struct mod *mod, struct outcome *o
 {
     int fd = open_where_it_was(sy, mod, out);
 
-    if (fd >= 0 && is_what_was_profiled(sy, mod, fd, out))
-        return fd;
-    if (fd >= 0)
+    if (fd >= 0 && !is_what_was_profiled(sy, mod, fd, out)) {
         close(fd);
-    return open_kept(sy, mod, out);
+        fd = -1;
+    }
+    if (fd < 0)
+        fd = open_kept(sy, mod, out);
+    if (fd >= 0)
+        resolve_note_owner(sy, fd, -1, out);
+    return fd;
 }
 
 /* Another module's table of the same build. One without the local names is of no use: this file may have them. */
@@ -312,7 +317,7 @@ static struct symbol_table *known_table(struct symbolizer *sy, const struct outc
     struct symbol_table *t;
 
     pthread_mutex_lock(&sy->lock);
-    t = tables_find(sy, out->id, out->id_size);
+    t = tables_find(sy, out->id, out->id_size, out->owner);
     if (t && !is_full(t)) {
         tables_drop(sy, t);
         t = NULL;

@@ -21,11 +21,23 @@ static bool owner_of(const struct worker_request *r, uint32_t *uid)
     bool known = false;
 
     for (unsigned i = 0; i < r->n_fds; i++)
-        if (opened_facts(r->fds[i], &of) && (!known || !owners_is_trusted(of.st.st_uid))) {
-            *uid = of.st.st_uid;
+        if (opened_facts(r->fds[i], &of) && (!known || !owners_is_trusted(resolve_owner(r->fds[i])))) {
+            *uid = resolve_owner(r->fds[i]);
             known = true;
         }
     return known;
+}
+
+void resolve_note_owner(struct symbolizer *sy, int fd, int second_fd, struct outcome *out)
+{
+    const struct worker_request r = { .fds = { fd, second_fd }, .n_fds = second_fd < 0 ? 1 : 2 };
+    uint32_t uid;
+
+    if (!owner_of(&r, &uid))
+        return;
+    pthread_mutex_lock(&sy->lock);
+    out->owner = owners_number(&sy->owners, uid);
+    pthread_mutex_unlock(&sy->lock);
 }
 
 /* ---- file systems that do not answer ---- */

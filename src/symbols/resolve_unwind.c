@@ -14,7 +14,7 @@ static struct unwind_table *known(struct symbolizer *sy, const struct outcome *o
     struct unwind_table *t;
 
     pthread_mutex_lock(&sy->lock);
-    t = unwinds_find(sy, out->id, out->id_size);
+    t = unwinds_find(sy, out->id, out->id_size, out->owner);
     pthread_mutex_unlock(&sy->lock);
     return t;
 }

@@ -28,7 +28,7 @@
 static void set_table(struct symbolizer *sy, struct mod *mod, struct symbol_table *t)
 {
     tables_drop(sy, mod->table);
-    mod->table = tables_share(sy, t);
+    mod->table = tables_share(sy, t, mod->owner);
 }
 
 /* A profile of another boot of this kernel: the kernel lay elsewhere, by whole pages. */
@@ -127,7 +127,7 @@ static void install_unwind(struct symbolizer *sy, struct mod *mod, struct outcom
 {
     (void)took_ns;
     if (out->unwind)
-        mod->unwind = unwinds_share(sy, out->unwind);
+        mod->unwind = unwinds_share(sy, out->unwind, mod->owner);
     if (out->deleted) /* a plugin, or memory with a name: nobody will ask for its names in time */
         mods_ask(sy, mod, TASK_NAMES);
     finish(sy, &mod->tasks[TASK_UNWIND], out->unwind != NULL, out);
@@ -179,7 +179,7 @@ static void install_package(struct symbolizer *sy, struct mod *mod, struct outco
 /* One of the build that the file was when it was opened for its unwind table: it may be gone by now. */
 static struct symbol_table *full_table(struct symbolizer *sy, const struct mod *mod)
 {
-    struct symbol_table *t = mod->module->kind == MODULE_FILE ? tables_find(sy, mod->id, mod->id_size) : NULL;
+    struct symbol_table *t = mod->module->kind == MODULE_FILE ? tables_find(sy, mod->id, mod->id_size, mod->owner) : NULL;
 
     if (!t || t->view.header->flags & TABLE_FULL)
         return t;
@@ -202,7 +202,7 @@ static bool have_names(struct symbolizer *sy, struct mod *mod)
         set_next_try(mod, 0);
         return true;
     }
-    t = m->kind == MODULE_JIT ? NULL : tables_find(sy, m->build_id, m->build_id_size);
+    t = m->kind == MODULE_JIT ? NULL : tables_find(sy, m->build_id, m->build_id_size, mod->owner);
     if (!t)
         t = full_table(sy, mod);
     if (!t)
@@ -220,9 +220,9 @@ static bool have_unwind(struct symbolizer *sy, struct mod *mod)
 {
     const struct module *m = mod->module;
 
-    mod->unwind = unwinds_find(sy, m->build_id, m->build_id_size);
+    mod->unwind = unwinds_find(sy, m->build_id, m->build_id_size, mod->owner);
     if (!mod->unwind)
-        mod->unwind = unwinds_find(sy, mod->id, mod->id_size);
+        mod->unwind = unwinds_find(sy, mod->id, mod->id_size, mod->owner);
     return mod->unwind != NULL;
 }
 
@@ -317,7 +317,7 @@ static void do_task(struct lane *lane, struct task *task)
 }
 
 /* All names may be forgotten while the worker is busy with some: then the answer is of no use. */
-static void demangle_batch(struct lane *lane, struct name **batch, size_t n, struct worker_request *r)
+static void demangle_batch(struct lane *lane, unsigned owner, struct name **batch, size_t n, struct worker_request *r)
 {
     struct symbolizer *sy = lane->sy;
     struct worker_answer *a = mem_alloc(sizeof *a);
@@ -329,35 +329,40 @@ static void demangle_batch(struct lane *lane, struct name **batch, size_t n, str
     result = worker_ask(&lane->worker, r, a, NULL);
     pthread_mutex_lock(&sy->lock);
     sy->waiting--;
-    sy->names.slow |= result == WORKER_LATE;
+    owners_spend(&sy->owners, lane->kind, owner, lane->worker.used_ns);
+    sy->names.queues[owner].slow |= result == WORKER_LATE;
     if (epoch == sy->names.epoch && result == WORKER_DONE)
         names_set_texts(&sy->names, batch, n, a->payload, a->payload_n);
-    else if (epoch == sy->names.epoch && (result == WORKER_DIED || result == WORKER_LATE))
+    else if (epoch == sy->names.epoch && (result == WORKER_DIED || result == WORKER_LATE)) {
         /* One alone that took so long would again: what it holds up meanwhile is dearer. */
-        names_put_back(&sy->names, batch, n,
+        names_put_back(&sy->names, owner, batch, n,
                        result == WORKER_LATE ? BLAME_MAX : resolve_blame(&lane->worker, result));
+        mods_wake(sy); /* it may be the other lane's now */
+    }
     mods_news(sy, NULL);
     mem_free(a);
 }
 
-/* Names that took too long keep nobody waiting but other names. */
+/* Names of an owner's files that took too long keep nobody waiting but other such names. */
 static bool demangle_some(struct lane *lane)
 {
-    struct names *names = &lane->sy->names;
+    struct symbolizer *sy = lane->sy;
+    uint64_t owners = names_waiting(&sy->names, lane->kind == LANE_SLOW);
+    unsigned owner = owners ? owners_fairest(&sy->owners, lane->kind, owners) : 0;
     char *payload;
     struct name *batch[BATCH_MAX];
     struct worker_request r = { .kind = WORKER_DEMANGLE, .limit_ns = BATCH_LIMIT_NS };
     size_t n;
 
-    if (names->next == names->n || lane->kind != (names->slow ? LANE_SLOW : LANE_QUICK))
+    if (!owners || owners_must_wait(&sy->owners, lane->kind, owner))
         return false;
     payload = mem_alloc(WORKER_MESSAGE_MAX);
     r.payload = payload;
-    n = names_take_mangled(names, batch, BATCH_MAX, payload, WORKER_MESSAGE_MAX, &r.payload_n);
+    n = names_take_mangled(&sy->names, owner, batch, BATCH_MAX, payload, WORKER_MESSAGE_MAX, &r.payload_n);
     if (n)
-        demangle_batch(lane, batch, n, &r);
+        demangle_batch(lane, owner, batch, n, &r);
     mem_free(payload);
-    return n > 0;
+    return true;
 }
 
 static void wait_for_work(struct lane *lane)
@@ -431,7 +436,7 @@ static void start_slow(struct symbolizer *sy)
 {
     struct lane *slow = &sy->lanes[LANE_SLOW];
 
-    if (!slow->running && (sy->names.slow || owners_have(&sy->owners, LANE_SLOW)))
+    if (!slow->running && (names_waiting(&sy->names, true) || owners_have(&sy->owners, LANE_SLOW)))
         slow->running = !pthread_create(&slow->thread, NULL, run_slow, slow);
 }
 

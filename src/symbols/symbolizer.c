@@ -331,7 +331,9 @@ static struct name *name_of_entry(struct symbolizer *sy, struct mod *mod, struct
     uint64_t *slot = map_at(&t->names, entry->index, 0, &created);
 
     if (created)
-        *slot = (uintptr_t)names_get(&sy->names, entry->name, mod->module->kind);
+        *slot = (uintptr_t)names_get(&sy->names, entry->name, mod->module->kind, mods_owner(mod));
+    else
+        names_want(&sy->names, (struct name *)(uintptr_t)*slot, mods_owner(mod));
     return (struct name *)(uintptr_t)*slot;
 }
 
@@ -383,7 +385,7 @@ static bool tell_embedded(struct symbolizer *sy, struct mod *mod, uint64_t offse
 
     if (!mod->embedded || !given_symbol(mod->embedded, offset, &found) || found.state != SYMBOL_FOUND)
         return false;
-    tell_name(mod, names_get(&sy->names, found.name, mod->module->kind), found.start, found.size, out);
+    tell_name(mod, names_get(&sy->names, found.name, mod->module->kind, mods_owner(mod)), found.start, found.size, out);
     return true;
 }
 
@@ -403,14 +405,14 @@ void symbolizer_lookup(struct symbolizer *sy, struct module *m, uint64_t offset,
     mods_ask(sy, mod, TASK_NAMES);
     t = table_for(sy, mod, offset, &shift);
     if (m->kind == MODULE_KSYM) {
-        tell_name(mod, names_get(&sy->names, m->path, m->kind), m->start, m->size, out);
+        tell_name(mod, names_get(&sy->names, m->path, m->kind, OWNER_TRUSTED), m->start, m->size, out);
     } else if (t && table_find(&t->view, offset - shift, &entry)) {
         tell_name(mod, name_of_entry(sy, mod, t, &entry), entry.start + shift, entry.size, out);
     } else {
         ask_again(sy, mod);
         tell_unnamed(sy, mod, offset, out);
     }
-    if (sy->names.next < sy->names.n)
+    if (sy->names.queued)
         mods_wake(sy);
     pthread_mutex_unlock(&sy->lock);
 }
@@ -446,7 +448,7 @@ bool symbolizer_settle(struct symbolizer *sy, uint64_t timeout_ns)
     bool settled;
 
     pthread_mutex_lock(&sy->lock);
-    while (!(settled = !sy->waiting && sy->names.next == sy->names.n) && !sy->stopping && !late)
+    while (!(settled = !sy->waiting && !sy->names.queued) && !sy->stopping && !late)
         late = pthread_cond_timedwait(&sy->settled, &sy->lock, &until);
     pthread_mutex_unlock(&sy->lock);
     return settled;
@@ -561,7 +563,7 @@ void symbolizer_stats(struct symbolizer *sy, struct symbolizer_stats *out)
     pthread_mutex_lock(&sy->lock);
     *out = (struct symbolizer_stats){ .modules = (uint32_t)sy->mods.n,
                                       .pending = sy->waiting,
-                                      .mangled = (uint32_t)(sy->names.n - sy->names.next),
+                                      .mangled = (uint32_t)sy->names.queued,
                                       .worker_starts = sy->worker_starts,
                                       .given_up = sy->given_up,
                                       .jit_of_now = sy->jit_of_now,

@@ -53,7 +53,7 @@ void tables_drop(struct symbolizer *sy, struct symbol_table *t)
     tables_discard(t);
 }
 
-struct symbol_table *tables_find(struct symbolizer *sy, const uint8_t *id, unsigned size)
+struct symbol_table *tables_find(struct symbolizer *sy, const uint8_t *id, unsigned size, unsigned owner)
 {
     uint64_t found;
     struct symbol_table *t;
@@ -61,16 +61,16 @@ struct symbol_table *tables_find(struct symbolizer *sy, const uint8_t *id, unsig
     if (!size || !map_get(&sy->tables, key_of(id, size), &found))
         return NULL;
     t = (struct symbol_table *)(uintptr_t)found;
-    if (!has_id(t, id, size))
+    if (!has_id(t, id, size) || (t->owner != OWNER_TRUSTED && t->owner != owner))
         return NULL;
     t->users++;
     return t;
 }
 
-struct symbol_table *tables_share(struct symbolizer *sy, struct symbol_table *t)
+struct symbol_table *tables_share(struct symbolizer *sy, struct symbol_table *t, unsigned owner)
 {
     const struct table_header *h = t->view.header;
-    struct symbol_table *other = tables_find(sy, h->build_id, h->build_id_size);
+    struct symbol_table *other = tables_find(sy, h->build_id, h->build_id_size, owner);
 
     /* A stripped file does not lend its few names to the unstripped one of the same build. */
     if (other && (other->view.header->flags & TABLE_FULL || !(h->flags & TABLE_FULL))) {
@@ -78,6 +78,7 @@ struct symbol_table *tables_share(struct symbolizer *sy, struct symbol_table *t)
         return other;
     }
     tables_drop(sy, other);
+    t->owner = owner;
     if (h->build_id_size)
         map_put(&sy->tables, key_of(h->build_id, h->build_id_size), (uintptr_t)t);
     return t;

@@ -45,7 +45,7 @@ void unwinds_drop(struct symbolizer *sy, struct unwind_table *t)
     unwinds_discard(t);
 }
 
-struct unwind_table *unwinds_find(struct symbolizer *sy, const uint8_t *id, unsigned size)
+struct unwind_table *unwinds_find(struct symbolizer *sy, const uint8_t *id, unsigned size, unsigned owner)
 {
     uint8_t its_id[20];
     uint64_t found;
@@ -54,22 +54,24 @@ struct unwind_table *unwinds_find(struct symbolizer *sy, const uint8_t *id, unsi
     if (!size || !map_get(&sy->unwinds, key_of(id, size), &found))
         return NULL;
     t = (struct unwind_table *)(uintptr_t)found;
-    if (unwind_rows_build_id(&t->rows, its_id) != size || memcmp(its_id, id, size))
+    if (unwind_rows_build_id(&t->rows, its_id) != size || memcmp(its_id, id, size) ||
+        (t->owner != OWNER_TRUSTED && t->owner != owner))
         return NULL;
     t->users++;
     return t;
 }
 
-struct unwind_table *unwinds_share(struct symbolizer *sy, struct unwind_table *t)
+struct unwind_table *unwinds_share(struct symbolizer *sy, struct unwind_table *t, unsigned owner)
 {
     uint8_t id[20];
     unsigned size = unwind_rows_build_id(&t->rows, id);
-    struct unwind_table *other = unwinds_find(sy, id, size);
+    struct unwind_table *other = unwinds_find(sy, id, size, owner);
 
     if (other) {
         unwinds_drop(sy, t);
         return other;
     }
+    t->owner = owner;
     if (size)
         map_put(&sy->unwinds, key_of(id, size), (uintptr_t)t);
     return t;

@@ -145,6 +145,23 @@ static void what_is_trusted_does_not_starve_users(void **state)
     mem_free(b);
 }
 
+static void of_candidates_who_has_spent_least_is_next(void **state)
+{
+    struct bench *b = bench_new();
+    unsigned a = owners_number(&b->o, stranger(1)), c = owners_number(&b->o, stranger(2));
+    uint64_t users = UINT64_C(1) << a | UINT64_C(1) << c, all = users | UINT64_C(1) << OWNER_TRUSTED;
+
+    (void)state;
+    assert_int_equal(owners_fairest(&b->o, LANE_QUICK, all), OWNER_TRUSTED);
+    owners_spend(&b->o, LANE_QUICK, a, NS_PER_SEC);
+    assert_int_equal(owners_fairest(&b->o, LANE_QUICK, users), c);
+    assert_int_equal(owners_fairest(&b->o, LANE_QUICK, UINT64_C(1) << a), a);
+    owners_spend(&b->o, LANE_QUICK, OWNER_TRUSTED, 10 * NS_PER_SEC);
+    assert_int_equal(owners_fairest(&b->o, LANE_QUICK, all), c);
+    assert_int_equal(owners_fairest(&b->o, LANE_QUICK, UINT64_C(1) << OWNER_TRUSTED), OWNER_TRUSTED);
+    mem_free(b);
+}
+
 static void limits_fall_for_who_offends(void **state)
 {
     struct bench *b = bench_new();
@@ -182,6 +199,7 @@ int main(void)
         cmocka_unit_test(one_owner_waits_for_one_request_of_another),
         cmocka_unit_test(many_users_are_one_for_what_is_trusted),
         cmocka_unit_test(what_is_trusted_does_not_starve_users),
+        cmocka_unit_test(of_candidates_who_has_spent_least_is_next),
         cmocka_unit_test(limits_fall_for_who_offends),
     };
 

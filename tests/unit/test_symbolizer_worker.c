@@ -147,12 +147,12 @@ static void the_worker_refuses_what_it_does_not_know_and_lives(void **state)
 
 /* Each part names the one before three times: the whole would be 3^32 parts long. */
 /* f<A<int>, A<x, x, x>, …>: every argument holds the one before it three times. */
-static void make_bomb(char *dst)
+static void make_bomb(char *dst, unsigned number)
 {
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     int i;
 
-    dst += sprintf(dst, "_Z1fI1AIiE");
+    dst += sprintf(dst, "_Z3f%02uI1AIiE", number);
     for (i = 1; i <= 32; i++)
         dst += sprintf(dst, "S0_IS%c_S%c_S%c_E", digits[i], digits[i], digits[i]);
     sprintf(dst, "Evv");
@@ -171,7 +171,7 @@ static void a_demangler_bomb_costs_no_other_name(void **state)
         print_message("under a sanitizer the worker's memory has no limit\n");
         skip();
     }
-    make_bomb(bomb);
+    make_bomb(bomb, 0);
     m = make_elf_module(s, "a", &maker);
     symbolizer_request(s->sy, m);
     assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
@@ -186,6 +186,113 @@ static void a_demangler_bomb_costs_no_other_name(void **state)
     module_put(m);
 }
 
+#define BOMBS      20 /* more than are tried for one owner */
+#define A_STRANGER 4321
+
+static void settle_tables(struct setup *s, struct module *m)
+{
+    symbolizer_request(s->sy, m);
+    assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
+}
+
+static void need_strangers(void)
+{
+    if (!SANITIZED && !geteuid())
+        return;
+    print_message("needs root, who can give files away, and a worker whose memory has a limit\n");
+    skip();
+}
+
+static struct module *make_strangers(struct setup *s, const char *name, const struct elf_maker *maker)
+{
+    struct module *m = make_elf_module(s, name, maker);
+    char path[96];
+
+    snprintf(path, sizeof path, "%s/%s", s->dir, name);
+    assert_int_equal(chown(path, A_STRANGER, A_STRANGER), 0);
+    return m;
+}
+
+static struct module *make_bomb_file(struct setup *s, unsigned number)
+{
+    char bomb[900], name[16];
+    struct elf_maker_symbol symbol = { bomb, ELF_MAKER_VADDR + 0x10, 0x10, 0 };
+    struct elf_maker maker = {
+        .symbols = &symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = (unsigned char)(number + 10)
+    };
+
+    make_bomb(bomb, number);
+    snprintf(name, sizeof name, "bomb%u", number);
+    struct module *m = make_strangers(s, name, &maker);
+    settle_tables(s, m);
+    return m;
+}
+
+static void wait_for_all(struct setup *s)
+{
+    while (!symbolizer_settle(s->sy, LONG_ENOUGH))
+        ;
+}
+
+/* All names wait at the same time: those of other owners' files come while bombs are still to be tried, and after no more
+ * of the bombs are. */
+static void bombs_of_one_owner_cost_no_other_owner_a_name(void **state)
+{
+    struct setup *s = *state;
+    const struct elf_maker_symbol later = { "_ZN3foo5laterEi", ELF_MAKER_VADDR + 0x10, 0x10, 0 };
+    const struct elf_maker of_a = { .symbols = &mangled_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 8 };
+    const struct elf_maker of_b = { .symbols = &later, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9 };
+    struct module *bombs[BOMBS], *a, *b;
+    struct symbolizer_stats stats;
+    struct symbol symbol;
+
+    need_strangers();
+#ifndef HAVE_LIBIBERTY
+    print_message("built without libiberty: nothing is demangled\n");
+    skip();
+#endif
+    for (unsigned i = 0; i < BOMBS; i++)
+        bombs[i] = make_bomb_file(s, i);
+    a = make_elf_module(s, "a", &of_a);
+    settle_tables(s, a);
+    for (unsigned i = 0; i < BOMBS; i++)
+        symbolizer_lookup(s->sy, bombs[i], ELF_MAKER_OFFSET + 0x10, &symbol);
+    do {
+        symbolizer_settle(s->sy, NS_PER_SEC / 20);
+        symbolizer_lookup(s->sy, a, ELF_MAKER_OFFSET + 0x10, &symbol);
+    } while (symbol.mangled);
+    symbolizer_stats(s->sy, &stats);
+    assert_string_equal(symbol.name, "foo::bar");
+    assert_true(stats.mangled + stats.pending > 0);
+    wait_for_all(s);
+    b = make_elf_module(s, "b", &of_b);
+    assert_string_equal(settled(s, b, ELF_MAKER_OFFSET + 0x10).name, "foo::later");
+    for (unsigned i = 0; i < BOMBS; i++)
+        module_put(bombs[i]);
+    module_put(a);
+    module_put(b);
+}
+
+/* Anybody can give a file the build-id of another one. */
+static void a_build_id_that_a_stranger_copied_names_nothing_else(void **state)
+{
+    struct setup *s = *state;
+    const struct elf_maker_symbol wrong = { "wrong_name", ELF_MAKER_VADDR + 0x10, 0x10, 0 };
+    const struct elf_maker of_stranger = { .symbols = &wrong, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9 };
+
+    need_strangers();
+    struct module *copied = make_strangers(s, "copied", &of_stranger), *ours = make_elf_module(s, "ours", &plain_elf),
+                  *again = make_strangers(s, "again", &of_stranger);
+    assert_string_equal(settled(s, copied, ELF_MAKER_OFFSET + 0x10).name, "wrong_name");
+    assert_string_equal(settled(s, ours, ELF_MAKER_OFFSET + 0x10).name, "plain_function");
+    assert_string_equal(settled(s, copied, ELF_MAKER_OFFSET + 0x10).name, "wrong_name");
+    /* what is trusted names the others of its build */
+    assert_string_equal(settled(s, again, ELF_MAKER_OFFSET + 0x10).name, "plain_function");
+    module_put(copied);
+    module_put(ours);
+    module_put(again);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +302,8 @@ int main(int argc, char **argv)
         WITH_SETUP(the_worker_has_no_privileges),
         WITH_SETUP(the_worker_refuses_what_it_does_not_know_and_lives),
         WITH_SETUP(a_demangler_bomb_costs_no_other_name),
+        WITH_SETUP(bombs_of_one_owner_cost_no_other_owner_a_name),
+        WITH_SETUP(a_build_id_that_a_stranger_copied_names_nothing_else),
     };
 
     SYMBOLIZER_TESTS(argc, argv, tests);
