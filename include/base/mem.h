@@ -23,6 +23,8 @@ void mem_free(void *p);
 /* Before anything else: large arrays grow in place then, as the kernel moves their pages, instead of being copied into new
  * ones of which each has to be made. */
 void mem_prepare(void);
+/* Where a limit of memory is low: what was freed goes back to the kernel soon, and all threads share one heap. */
+void mem_be_frugal(void);
 /* Runs (once) before the process ends for want of memory. */
 void mem_on_exhausted(void (*last_words)(void));
 

@@ -11,6 +11,7 @@
 
 #define LINE_BYTES  64
 #define LARGE_BYTES (128 << 10)
+#define SMALL_BYTES (64 << 10)
 
 static void (*_Atomic last_words_fn)(void);
 
@@ -18,6 +19,15 @@ void mem_prepare(void)
 {
 #ifdef M_MMAP_THRESHOLD
     (void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+#endif
+}
+
+void mem_be_frugal(void)
+{
+#ifdef M_ARENA_MAX
+    (void)mallopt(M_ARENA_MAX, 1);
+    (void)mallopt(M_TRIM_THRESHOLD, SMALL_BYTES);
+    (void)mallopt(M_MMAP_THRESHOLD, SMALL_BYTES);
 #endif
 }
 

@@ -130,6 +130,7 @@ static bool fit_memory(struct session *s, struct error *e)
         return true;
     s->budget_bytes = most;
     s->memory_limit = limit;
+    mem_be_frugal();
     return true;
 }
 

@@ -7,12 +7,13 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 
 #define COPY_MAX     65536
 #define MAPPINGS_MAX 16384
 #define BYTES_MAX    ((size_t)2 << 30)
 
-static atomic_size_t held_bytes, mappings;
+static atomic_size_t held_bytes, mappings, most_bytes = BYTES_MAX;
 
 bool blob_is_mapped(size_t n)
 {
@@ -79,9 +80,18 @@ void blob_free(const void *blob, size_t n)
         mem_free(p);
 }
 
+void blob_limit(uint64_t bytes)
+{
+    atomic_store(&most_bytes, bytes < BYTES_MAX ? (size_t)bytes : BYTES_MAX);
+}
+
 bool blob_has_room(struct error *e)
 {
-    if (atomic_load(&mappings) < MAPPINGS_MAX && atomic_load(&held_bytes) < BYTES_MAX)
+    char text[32];
+    size_t most = atomic_load(&most_bytes);
+
+    if (atomic_load(&mappings) < MAPPINGS_MAX && atomic_load(&held_bytes) < most)
         return true;
-    return error_set(e, ERROR_LIMIT, "the tables of all modules take 2 GB or are too many: no more are read");
+    return error_set(e, ERROR_LIMIT, "not read: the tables of all modules already take %s, or are too many",
+                     text_bytes(text, sizeof text, most));
 }

@@ -3,13 +3,18 @@
  * arguments that they use. The worker gets its files, and the memory for its answer, over its socket. */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
+#include "process/memory_limit.h"
 #include "symbols/sandbox.h"
 #include "symbols/worker.h"
 
 #define MEMORY_MAX      (UINT64_C(2) << 30)
+#define WORKER_PARTS    6 /* of the memory that our cgroup allows, a worker may have one … */
+#define ANSWER_PARTS    8 /* … and an answer one of these */
 #define ADDRESSES_MAX   (UINT64_C(64) << 30) /* files that are mapped, too: those with debug information are large */
 #define CPU_SECONDS_MAX 300
 #define FILES_MAX       1024 /* lines.c keeps them open */
@@ -45,13 +50,34 @@ static const struct sandbox_rule rules[] = {
     REFUSE("openat"), REFUSE("open"), REFUSE("readlink"), REFUSE("readlinkat"),
 };
 
+/* What counts for RLIMIT_DATA before anything is read. proc(5): the sixth number is pages of data and stack. */
+static uint64_t own_data(void)
+{
+    unsigned long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "re");
+
+    if (f && fscanf(f, "%*u %*u %*u %*u %*u %lu", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* In a cgroup with little memory the worker fails before the kernel has to end it: what a process that was ended had is
+ * not free at once, and flametop itself would be the next to be ended. */
+static uint64_t at_most(uint64_t most, uint64_t limit, unsigned parts)
+{
+    return limit / parts < most ? limit / parts : most;
+}
+
 bool sandbox_enter_worker(struct error *e)
 {
-    static const struct sandbox_limits limits = { .cpu_seconds = CPU_SECONDS_MAX,
-                                                  .files = FILES_MAX,
-                                                  .file_bytes = WORKER_BLOB_MAX,
-                                                  .memory_bytes = MEMORY_MAX,
-                                                  .address_bytes = ADDRESSES_MAX };
+    const uint64_t memory = memory_limit();
+    const struct sandbox_limits limits = { .cpu_seconds = CPU_SECONDS_MAX,
+                                           .files = FILES_MAX,
+                                           .file_bytes = at_most(WORKER_BLOB_MAX, memory, ANSWER_PARTS),
+                                           .memory_bytes = own_data() + at_most(MEMORY_MAX, memory, WORKER_PARTS),
+                                           .address_bytes = ADDRESSES_MAX };
 
     if (!sandbox_drop_user(e))
         return false;

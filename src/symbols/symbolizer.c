@@ -15,12 +15,15 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "process/elfid.h"
+#include "process/memory_limit.h"
+#include "symbols/blob.h"
 #include "symbols/fetch.h"
 #include "symbols/linecache.h"
 #include "symbols/machine.h"
 #include "symbols/state.h"
 
 #define NAMES_BYTES_MAX (16u << 20)
+#define TABLES_PARTS    6 /* the tables have one of them, where a cgroup has a limit of memory */
 #define UNNAMED_MAX     65536 /* offsets without a name that are told apart, for each module */
 #define FETCH_SILENCE_NS (20 * NS_PER_SEC)
 #define FETCH_FILE_NS    (180 * NS_PER_SEC)
@@ -155,6 +158,7 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *cfg, struct er
     sy->other_machine = cfg->other_machine;
     sy->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     init_lanes(sy);
+    blob_limit(memory_limit() / TABLES_PARTS);
     if (sy->stop_fd < 0) {
         error_sys(e, errno, "cannot make an event descriptor for the symbolizer");
         goto fail;

@@ -115,4 +115,47 @@ def little_memory():
         os.rmdir(folder)
 
 
-run(loses_nothing, told, little_memory)
+MANY_SYMBOLS = """
+volatile unsigned long n;
+int main(void) { for (;;) n++; }
+__asm__(".macro one\\n" "f_\\\\@: nop\\n" ".type f_\\\\@, %function\\n" ".size f_\\\\@, 1\\n" ".endm\\n"
+        ".rept 300000\\n" "one\\n" ".endr\\n");
+"""
+
+
+def oom_kills(folder):
+    """How many processes of the cgroup the kernel has ended for want of memory; None: this kernel does not tell."""
+    for name in ("memory.oom_control", "memory.events"):
+        try:
+            with open(os.path.join(folder, name)) as f:
+                found = re.search(r"^oom_kill (\d+)", f.read(), re.M)
+        except OSError:
+            continue
+        if found:
+            return int(found.group(1))
+    return None
+
+
+def large_file_in_little_memory():
+    """a file whose table does not fit into the cgroup is given up, before the kernel ends the worker, or flametop"""
+    m.need_events()
+    if os.environ.get("SANITIZER_FLAGS"):
+        raise Skip("under a sanitizer the worker's memory has no limit")
+    with open(m.path("many.c"), "w") as f:
+        f.write(MANY_SYMBOLS)
+    subprocess.run(["cc", "-O1", "-o", m.path("many"), m.path("many.c")], check=True)
+    folder = memory_group(24 << 20)
+    load = m.start(m.path("many"))
+    try:
+        if oom_kills(folder) is None:
+            raise Skip("this kernel does not count who ran out of memory in a cgroup")
+        done = in_group(folder, "--no-cache", "-e", "cpu-clock", "-p", str(load.pid), "--duration", "3", "--export", "doctor", "-o", "-")
+        assert done.returncode == 0, (done.returncode, done.stderr)
+        assert oom_kills(folder) == 0, done.stdout
+        assert re.search(r"many.*\n?.*memory", done.stdout), done.stdout
+    finally:
+        m.stop(load)
+        os.rmdir(folder)
+
+
+run(loses_nothing, told, little_memory, large_file_in_little_memory)
