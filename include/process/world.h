@@ -85,6 +85,17 @@ bool world_wants_memfd(const struct world *w, struct world_memfd *out);
 bool world_read_memfd(const struct world_memfd *m, bool *elf);
 void world_tell_memfd(struct world *w, const struct world_memfd *m, bool known, bool elf);
 
+/* Live: is this anonymous memory in the place of a file's code a copy of it? Ask without the lock, tell with it: that gives
+ * the file back. */
+struct world_remap {
+    uint32_t pid;
+    uint64_t start, end, pgoff;
+    struct module *file; /* held */
+};
+bool world_wants_remap(const struct world *w, struct world_remap *out);
+bool world_read_remap(const struct world_remap *r);
+void world_tell_remap(struct world *w, struct world_remap *r, bool same);
+
 /* Live: are the namespaces of this process, which the records of live events do not tell, still to be read from /proc? A
  * child has those of its parent; after an exec they may be others. */
 bool world_wants_namespaces(const struct world *w, uint32_t pid);

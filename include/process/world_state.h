@@ -69,6 +69,18 @@ struct memfds {
     struct map known; /* inode → MEMFD_… */
 };
 
+/* Anonymous memory in the place of a file's code: is it a copy? */
+struct remap {
+    uint32_t pid;
+    unsigned looks;
+    uint64_t start, end, pgoff, time_ns, next_ns;
+    struct module *file; /* held */
+};
+struct remaps {
+    struct remap *waiting;
+    size_t n, cap;
+};
+
 struct world {
     bool live;
     bool as_perf; /* world_set_as_perf */
@@ -87,6 +99,7 @@ struct world {
     struct cgroups *cgroups;
     struct namespaces_table namespaces;
     struct memfds memfds;
+    struct remaps remaps;
     struct world_scratch *scratch;
     size_t bytes; /* of tasks, processes, images and spaces … */
     size_t limit; /* … beyond which no space is copied; 0: none */
@@ -132,5 +145,9 @@ bool memfd_is_elf(const struct world *w, uint64_t ino); /* false: not, or nobody
 void memfd_learn(struct world *w, uint64_t ino, bool elf);
 void memfd_mapped(struct world *w, const struct proc *p, const struct module *like, const struct space_map *map);
 void memfds_done(struct memfds *m);
+
+/* world_remap.c: a file's code that was copied to anonymous memory. map: that memory, with the offset in the file. */
+void remap_wait(struct world *w, const struct proc *p, const struct module *file, const struct space_map *map);
+void remaps_done(struct remaps *all);
 
 #endif

@@ -105,11 +105,55 @@ static const char *keep_path(struct maps *m, const char *path)
     return arena_strndup(&m->strings, path, n);
 }
 
+static bool is_of_file(const struct maps_entry *e)
+{
+    return e->ino && e->path[0] == '/';
+}
+
+static bool is_anonymous(const struct maps_entry *e)
+{
+    return !e->ino && !e->maj && !e->min && (!*e->path || !strncmp(e->path, "[anon", 5));
+}
+
+static void set_beside(struct maps *m, struct maps_entry *e, const struct maps_entry *file, uint64_t pgoff)
+{
+    e->beside = (struct maps_file){ keep_path(m, file->path), pgoff, file->ino, file->maj, file->min };
+}
+
+/* Code that was copied to anonymous memory lies between what is left of its file's mappings, whatever their rights are. */
+static void look_beside(struct maps *m, struct maps_entry *e)
+{
+    struct maps_entry *last = m->n ? &m->items[m->n - 1] : NULL, *before = &m->before;
+
+    if (e->exec && is_anonymous(e) && before->end == e->start && is_of_file(before))
+        set_beside(m, e, before, before->pgoff + (before->end - before->start));
+    if (is_of_file(e) && last && last->end == e->start && is_anonymous(last) && !last->beside.path &&
+        e->pgoff >= last->end - last->start)
+        set_beside(m, last, e, e->pgoff - (last->end - last->start));
+}
+
+static void note_before(struct maps *m, const struct maps_entry *e)
+{
+    size_t n = is_of_file(e) ? strlen(e->path) : 0;
+
+    m->before = *e;
+    if (n >= sizeof m->before_path)
+        n = 0;
+    if (!n || strcmp(m->before_path, e->path))
+        memcpy(m->before_path, e->path, n);
+    m->before_path[n] = '\0';
+    m->before.path = m->before_path;
+}
+
 static void add_line(struct maps *m, char *line, size_t n)
 {
     struct maps_entry e;
 
-    if (!maps_parse_line(line, n, &e) || !e.exec)
+    if (!maps_parse_line(line, n, &e))
+        return;
+    look_beside(m, &e);
+    note_before(m, &e);
+    if (!e.exec)
         return;
     if (m->n >= MAPS_MAX) {
         m->cut = true;

@@ -245,18 +245,19 @@ bool opener_touch(uint32_t pid, uint64_t age_ns, uint64_t address, uint64_t size
     return !err;
 }
 
-int module_open(const struct module *m, const char *symfs)
+/* NULL with errno. */
+static struct opener_request *module_request(const struct module *m, const char *symfs)
 {
     const struct opener_user u = opener_user_of(m);
     struct opener_request *q;
 
     if ((m->kind != MODULE_FILE && m->kind != MODULE_KMOD) || m->path[0] != '/') {
         errno = ENOENT;
-        return -1;
+        return NULL;
     }
     q = request_of(&u, !m->live && symfs && *symfs ? symfs : "/", m->path);
     if (!q)
-        return -1;
+        return NULL;
     q->live = m->live;
     q->user.pid = m->pid;
     q->maj = m->maj;
@@ -265,7 +266,31 @@ int module_open(const struct module *m, const char *symfs)
     q->ino_generation = m->ino_generation;
     q->map_start = m->map_start;
     q->map_end = m->map_end;
-    return open_by(OPENER_MODULE, q, NULL);
+    return q;
+}
+
+int module_open(const struct module *m, const char *symfs)
+{
+    struct opener_request *q = module_request(m, symfs);
+
+    return q ? open_by(OPENER_MODULE, q, NULL) : -1;
+}
+
+bool module_is_copied(const struct module *m, uint64_t address, uint64_t size, uint64_t offset)
+{
+    struct opener_request *q = module_request(m, NULL);
+    int fd;
+
+    if (!q)
+        return false;
+    q->compare = true;
+    q->address = address;
+    q->size = size;
+    q->offset = offset;
+    fd = open_by(OPENER_MODULE, q, NULL);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
 }
 
 bool opener_look_again(int fd, struct opened *out)

@@ -124,6 +124,32 @@ static int copy_file(int from, uint64_t most)
     return -1;
 }
 
+#define COMPARED_PAGES 16
+#define PAGE           4096
+
+static int compare_page(const struct opener_request *q, int fd, uint64_t into)
+{
+    char ours[PAGE], theirs[PAGE];
+    struct iovec to = { theirs, sizeof theirs }, from = { (void *)(uintptr_t)(q->address + into), sizeof theirs };
+
+    if (process_vm_readv((pid_t)q->user.pid, &to, 1, &from, 1, 0) != (ssize_t)sizeof theirs)
+        return errno ? errno : EFAULT;
+    if (pread(fd, ours, sizeof ours, (off_t)(q->offset + into)) != (ssize_t)sizeof ours)
+        return EILSEQ;
+    return memcmp(ours, theirs, sizeof ours) ? EILSEQ : 0;
+}
+
+/* The first and the last whole page, and some between. */
+static int compare(const struct opener_request *q, int fd)
+{
+    uint64_t pages = q->size / PAGE, step = pages > COMPARED_PAGES ? (pages - 1) / (COMPARED_PAGES - 1) : 1;
+    int err = pages ? compare_page(q, fd, (pages - 1) * PAGE) : EILSEQ;
+
+    for (uint64_t i = 0; !err && i < pages; i += step)
+        err = compare_page(q, fd, i * PAGE);
+    return err;
+}
+
 /* Takes handle. 0 or errno; *fd: what the caller gets. */
 static int take(const struct finding *f, enum opener_request_kind kind, int handle, struct opened *out,
                 int *fd)
@@ -136,6 +162,8 @@ static int take(const struct finding *f, enum opener_request_kind kind, int hand
         err = errno;
     if (!err && kind == OPENER_MODULE)
         err = find_check_generation(f, readable);
+    if (!err && f->q->compare)
+        err = compare(f->q, readable);
     if (!err) {
         out->rights = *f->rights;
         read_head(readable, out);

@@ -82,6 +82,7 @@ void world_free(struct world *w)
     cgroups_free(w->cgroups);
     namespaces_done(&w->namespaces);
     memfds_done(&w->memfds);
+    remaps_done(&w->remaps);
     map_done(&w->tasks);
     map_done(&w->procs);
     map_done(&w->images);

@@ -107,6 +107,13 @@ static void map_user(struct world *w, const struct record *r, struct proc *p, ui
         map.pgoff = map.start;
     else if (map.mod->module->kind == MODULE_FILE)
         map.pgoff = r->mmap.pgoff;
+    const struct space_map *under = map.mod->module->kind == MODULE_JIT && !memfd ? space_find(s, map.start) : NULL;
+    if (under && under->mod->module->kind == MODULE_FILE) {
+        struct space_map copy = map;
+        copy.pgoff = under->pgoff + (map.start - under->start);
+        copy.end = under->end < map.end ? under->end : map.end;
+        remap_wait(w, p, under->mod->module, &copy);
+    }
     map_add(w, s, &map);
     if (memfd && !program) {
         map.pgoff = r->mmap.pgoff;

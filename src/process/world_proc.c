@@ -64,6 +64,25 @@ void world_set_namespaces(struct world *w, uint32_t pid, const struct namespaces
         w->entries[leader->version].t.namespaces = p->namespaces;
 }
 
+/* Of what adjoins a file only the file's bytes tell whether it is a copy of them. */
+static void note_copy(struct world *w, const struct proc *p, const struct maps_entry *e, const struct space_map *map)
+{
+    struct module file = { .kind = MODULE_FILE,
+                           .path = e->beside.path,
+                           .maj = e->beside.maj,
+                           .min = e->beside.min,
+                           .ino = e->beside.ino };
+    struct space_map copy = *map;
+    struct module *m;
+
+    if (!e->beside.path)
+        return;
+    copy.pgoff = e->beside.pgoff;
+    m = module_new(&file);
+    remap_wait(w, p, m, &copy);
+    module_put(m);
+}
+
 static void install_maps(struct world *w, struct proc *p, const struct proc_snapshot *snap)
 {
     struct space *s = p->image->space;
@@ -93,6 +112,7 @@ static void install_maps(struct world *w, struct proc *p, const struct proc_snap
             map.pgoff = map.start;
         else if (map.mod->module->kind == MODULE_FILE)
             map.pgoff = e->pgoff;
+        note_copy(w, p, e, &map);
         if (space_fill(s, &map))
             changed = true;
         else

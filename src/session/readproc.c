@@ -22,6 +22,14 @@ static void read_memfd(struct session *s, const struct world_memfd *m)
     world_tell_memfd(s->world, m, known, elf);
 }
 
+static void read_remap(struct session *s, struct world_remap *r)
+{
+    pthread_mutex_unlock(&s->lock);
+    bool same = world_read_remap(r);
+    pthread_mutex_lock(&s->lock);
+    world_tell_remap(s->world, r, same);
+}
+
 /* Were they recorded, the kernel would look them up at each fork on the machine. */
 static void read_namespaces(struct session *s, uint32_t pid)
 {
@@ -36,6 +44,8 @@ void readproc_of(struct session *s, uint32_t pid)
 {
     for (struct world_memfd m; world_wants_memfd(s->world, &m);)
         read_memfd(s, &m);
+    for (struct world_remap r; world_wants_remap(s->world, &r);)
+        read_remap(s, &r);
     for (uint32_t next; (next = world_wants_proc(s->world, pid));)
         read_proc(s, next);
     if (world_wants_namespaces(s->world, pid))

@@ -423,6 +423,25 @@ def from_memory():
     check(zoo.Truth(source("path.c")), [], target=target, perf_options=None)
 
 
+def code_on_huge_pages():
+    """a program that has put its code into anonymous memory, in the place of its file's"""
+    check(zoo.Truth(source("hugetext.c")), [compiled("hugetext.c")], perf_options=None)
+
+
+def code_that_moves():
+    """a program that does so while it is sampled"""
+    program = compiled("hugetext.c")
+    out = m.path("moves.folded")
+    load = m.start(program, "700")
+    m.flametop("-p", str(load.pid), "--duration", "6", "-o", out)
+    maps = open("/proc/%d/maps" % load.pid).read()
+    m.stop(load)
+    assert re.search(r"^\w+-\w+ r-xp \w+ 00:00 0 *$", maps, re.M), maps
+    stacks = m.folded(out)
+    total, true = sum(n for _, n in stacks), sum(n for frames, n in stacks if frames[-4:] == ["main", "outer", "inner", "hot"])
+    assert total > 50 and true >= 0.95 * total, stacks
+
+
 def libraries_in_memory():
     """libraries that are loaded from memory (memfd), again and again"""
     program, files = compiled("loader.c"), plugin_files()
@@ -461,6 +480,6 @@ def namespaces_node():
 ZOO = (with_frame_pointers, without_frame_pointers, frame_pointers_do_not_do, static, static_pie, by_clang, stripped,
        split_debug, mini_debug, library, plugins, cplusplus, inlines, rust_legacy, rust_v0, go, node, java,
        java_without_frame_pointers, python, python_functions, signal_handler, alternate_stack, alternate_stack_elsewhere, many_threads,
-       stacks_not_in_memory, births, signal_storm, coroutines, recursion, deep_stacks, kernel_side, replaced_file, from_memory, libraries_in_memory, namespaces, namespaces_node)
+       stacks_not_in_memory, births, signal_storm, coroutines, recursion, deep_stacks, kernel_side, replaced_file, from_memory, code_on_huge_pages, code_that_moves, libraries_in_memory, namespaces, namespaces_node)
 wanted = os.environ.get("ZOO")
 run(*[animal for animal in ZOO if not wanted or animal.__name__ in wanted.split(",")])

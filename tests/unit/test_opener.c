@@ -457,6 +457,41 @@ static void a_copy_has_what_was_asked_for(void **state)
     assert_refused(opener_memory((uint32_t)getpid(), 16, 4), EFAULT);
 }
 
+#define COPIED_PAGES 100
+
+/* A file of pages that differ, and memory that holds them from the second one on. */
+static void memory_is_compared_with_a_file(void **state)
+{
+    const size_t page = 4096;
+    char *bytes = mem_array(COPIED_PAGES + 1, page), *path = mem_strdup(in_dir("code"));
+    struct module like = { .kind = MODULE_FILE, .path = path, .live = true, .pid = (uint32_t)getpid() }, *m = module_new(&like);
+    FILE *f = fopen(path, "w");
+    uint64_t at = (uintptr_t)bytes;
+
+    (void)state;
+    assert_non_null(f);
+    for (size_t i = 0; i < (COPIED_PAGES + 1) * page; i++)
+        bytes[i] = (char)(i / page + i);
+    fwrite("head", 1, 4, f);
+    assert_int_equal(fseek(f, (long)page, SEEK_SET), 0);
+    assert_int_equal(fwrite(bytes, page, COPIED_PAGES, f), COPIED_PAGES);
+    assert_int_equal(fclose(f), 0);
+    assert_true(module_is_copied(m, at, COPIED_PAGES * page, page));
+    assert_true(module_is_copied(m, at + page, 3 * page, 2 * page));
+    assert_false(module_is_copied(m, at, COPIED_PAGES * page, 0));
+    assert_false(module_is_copied(m, at, (COPIED_PAGES + 1) * page, page)); /* beyond its end */
+    assert_false(module_is_copied(m, at, page - 1, page));
+    assert_false(module_is_copied(m, 4096, COPIED_PAGES * page, page));
+    bytes[page * COPIED_PAGES - 1] ^= 1;
+    assert_false(module_is_copied(m, at, COPIED_PAGES * page, page));
+    assert_true(module_is_copied(m, at, (COPIED_PAGES - 1) * page, page));
+    bytes[page - 1] ^= 1;
+    assert_false(module_is_copied(m, at, (COPIED_PAGES - 1) * page, page));
+    module_put(m);
+    mem_free(path);
+    mem_free(bytes);
+}
+
 #define PAGES 6
 static unsigned char in_memory[PAGES];
 
@@ -749,6 +784,7 @@ int main(int argc, char **argv)
         TEST(nothing_that_comes_back_can_be_read),
         TEST(facts_of_our_program_are_known),
         TEST(a_copy_has_what_was_asked_for),
+        TEST(memory_is_compared_with_a_file),
         TEST(pages_of_a_stack_are_in_memory_when_they_were_touched),
         TEST(what_is_no_stack_is_not_touched),
         TEST(a_younger_process_is_not_touched),

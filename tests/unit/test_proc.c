@@ -117,6 +117,32 @@ static void lines_cut_anywhere_give_the_same_maps(void **state)
     }
 }
 
+/* By the mapping before it, or by the one behind; of memory with a file, and of memory that is no code, nothing is said. */
+static void anonymous_code_knows_the_file_beside_it(void **state)
+{
+    char text[] = "1000-2000 r--p 0 08:01 12 /a\n"
+                  "2000-4000 r-xp 0 00:00 0\n"
+                  "4000-5000 rw-p 3000 08:01 12 /a\n"
+                  "6000-7000 rwxp 0 00:00 0\n"
+                  "8000-9000 rwxp 0 00:00 0 [anon:code]\n"
+                  "9000-a000 r--p 7000 08:01 13 /b\n"
+                  "a000-b000 rw-p 0 00:00 0\n"
+                  "b000-c000 r-xp 1000 08:01 12 /a\n";
+    struct maps m = { 0 };
+
+    (void)state;
+    maps_add_text(&m, text, sizeof text - 1, true);
+    assert_int_equal(m.n, 4);
+    assert_string_equal(m.items[0].beside.path, "/a");
+    assert_int_equal(m.items[0].beside.pgoff, 0x1000);
+    assert_int_equal(m.items[0].beside.ino, 12);
+    assert_null(m.items[1].beside.path);
+    assert_string_equal(m.items[2].beside.path, "/b");
+    assert_int_equal(m.items[2].beside.pgoff, 0x6000);
+    assert_null(m.items[3].beside.path);
+    maps_done(&m);
+}
+
 static void a_flood_of_maps_is_cut(void **state)
 {
     struct maps m = { 0 };
@@ -290,6 +316,7 @@ int main(void)
         cmocka_unit_test(escapes_in_paths_are_undone),
         cmocka_unit_test(what_is_no_line_is_refused),
         cmocka_unit_test(lines_cut_anywhere_give_the_same_maps),
+        cmocka_unit_test(anonymous_code_knows_the_file_beside_it),
         cmocka_unit_test(a_flood_of_maps_is_cut),
         cmocka_unit_test(a_line_without_end_is_survived),
         cmocka_unit_test(our_own_process_is_read),
