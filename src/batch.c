@@ -307,10 +307,11 @@ int batch_run(struct session *s, const struct options *o, struct error *e)
     session_get_status(s, &st);
     if (ok && *st.fatal)
         ok = error_set(e, ERROR_SYSTEM, "%s", st.fatal);
+    int command = session_command_status(s);
+    /* A command may fail before it was sampled: that it failed says more than that there is nothing to write. */
     if (!ok)
-        return 1;
+        return command > 0 && e->class == ERROR_MISSING ? command : 1;
     if (o->mode == RUN_REPORT)
         return 0;
-    int command = session_command_status(s);
     return command > 0 ? command : batch_signal ? 128 + batch_signal : 0; /* as perf record, which wrote its file as well */
 }

@@ -142,6 +142,15 @@ def endings():
     assert "wrote /dev/null" in said and "ending" not in said, said
 
 
+def status_without_samples():
+    """a command that failed before it was sampled: its status, and that nothing was written"""
+    m.need_events()
+    for code, expected in (("7", 7), ("0", 1)):
+        status, _, why = m.flametop("-e", "page-faults", "-c", str(10 ** 12), "-o", m.path("none.data"), "--", "sh", "-c",
+                                    "exit " + code, check=False)
+        assert status == expected and "nothing to write" in why, (status, why)
+
+
 def status_of_its_command():
     """-b ends with the status of the command that it measured"""
     m.need_events()
@@ -160,4 +169,5 @@ def few_descriptors():
 
 
 run(last_frame_has_all, frames_are_counted, events_that_are_named_together, what_is_missing_is_said, file_is_one_frame,
-    record_ends_with_its_command, record_ended_by_a_signal, views_as_text, endings, status_of_its_command, few_descriptors)
+    record_ends_with_its_command, record_ended_by_a_signal, views_as_text, endings, status_without_samples, status_of_its_command,
+    few_descriptors)

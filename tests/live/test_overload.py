@@ -155,6 +155,7 @@ def large_file_in_little_memory():
         assert re.search(r"many.*\n?.*memory", done.stdout), done.stdout
     finally:
         m.stop(load)
+        m.until(lambda: not open(os.path.join(folder, "cgroup.procs"), encoding="ascii").read(), "a process stays in the cgroup")
         os.rmdir(folder)
 
 
