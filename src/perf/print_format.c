@@ -22,6 +22,9 @@ struct print_format {
     uint32_t n;
 };
 
+#define LINUX_AF_INET  2
+#define LINUX_AF_INET6 10
+
 /* ---- conversions: "%-5d", "%*pS" ---- */
 
 struct conversion {
@@ -30,7 +33,7 @@ struct conversion {
     bool width_given, precision_given; /* by an argument: '*' */
     int size;                      /* bytes of an integer */
     char type;                     /* 'd' for 'i' */
-    char pointer[4];               /* behind %p: "S", "I6c" */
+    char pointer[8];               /* behind %p: "S", "I6c", "ISpc" */
 };
 
 static const char *read_amount(const char *s, int *amount, bool *given)
@@ -78,7 +81,7 @@ static const char *read_conversion(const char *s, struct conversion *c)
 
 static bool is_pointer_known(const char *pointer)
 {
-    static const char *const known[] = { "", "s", "S", "f", "F", "I4", "I6", "I6c", "M", "U" };
+    static const char *const known[] = { "", "s", "S", "f", "F", "I4", "I6", "I6c", "IS", "ISc", "ISp", "ISpc", "M", "U" };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(pointer, known[i]))
             return true;
@@ -330,6 +333,13 @@ static void put_address(const struct print *x, const struct conversion *c, uint6
         buf_puts(x->out, "(nil)"); /* as printf of the C library, which perf uses */
 }
 
+/* All eight groups: 39 characters. */
+static void put_long_ip6(const uint8_t *bytes, char text[64])
+{
+    for (int i = 0; i < 8; i++)
+        (void)snprintf(text + 5 * i, 64 - 5 * (size_t)i, "%02x%02x%s", bytes[2 * i], bytes[2 * i + 1], i < 7 ? ":" : "");
+}
+
 static void put_network(const struct print *x, const struct conversion *c, uint16_t node)
 {
     const uint8_t *bytes = NULL;
@@ -343,11 +353,34 @@ static void put_network(const struct print *x, const struct conversion *c, uint1
     else if (n && wanted == 6)
         (void)snprintf(text, sizeof text, "%02x:%02x:%02x:%02x:%02x:%02x", bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5]);
     else if (n && wanted == 16 && c->pointer[2] != 'c')
-        for (int i = 0; i < 8; i++)
-            (void)snprintf(text + 5 * i, sizeof text - 5 * (size_t)i, "%02x%02x%s", bytes[2 * i], bytes[2 * i + 1], i < 7 ? ":" : "");
+        put_long_ip6(bytes, text);
     else if (n)
         (void)inet_ntop(wanted == 4 ? AF_INET : AF_INET6, bytes, text, sizeof text);
     buf_puts(x->out, text);
+}
+
+/* A struct sockaddr_in or sockaddr_in6, as the kernel's printk-formats.rst says: "127.0.0.1:80", "[::1]:80" with the port,
+ * which 'p' asks for. Nothing of another family. */
+static void put_socket(const struct print *x, const struct conversion *c, uint16_t node)
+{
+    const uint8_t *bytes = NULL;
+    uint32_t n = 0;
+    char text[64] = "";
+    bool port = strchr(c->pointer, 'p') != NULL;
+    if (!bytes_of(x, node, &bytes, &n) || n < 8)
+        return;
+    uint64_t family = payload_number_at(x->payload, bytes, 2);
+    if (family == LINUX_AF_INET)
+        (void)inet_ntop(AF_INET, bytes + 4, text, sizeof text);
+    else if (family == LINUX_AF_INET6 && n >= 24 && strchr(c->pointer, 'c'))
+        (void)inet_ntop(AF_INET6, bytes + 8, text, sizeof text);
+    else if (family == LINUX_AF_INET6 && n >= 24)
+        put_long_ip6(bytes + 8, text);
+    else
+        return;
+    buf_printf(x->out, port && family != LINUX_AF_INET ? "[%s]" : "%s", text);
+    if (port)
+        buf_printf(x->out, ":%u", (unsigned)(bytes[2] << 8 | bytes[3]));
 }
 
 static void put_one(const struct print *x, const struct conversion *c, uint16_t node)
@@ -356,6 +389,8 @@ static void put_one(const struct print *x, const struct conversion *c, uint16_t 
         put_string(x, c, node);
     else if (c->type != 'p')
         put_integer(x, c, number_of(x, node));
+    else if (c->pointer[0] == 'I' && c->pointer[1] == 'S')
+        put_socket(x, c, node);
     else if (strchr("IMU", *c->pointer) && *c->pointer)
         put_network(x, c, node);
     else

@@ -109,12 +109,45 @@ static void addresses_and_bytes_are_written_as_the_kernel_does(void **state)
     printed("\"%s\", __print_array(REC->addr, 4, 1)", "{0x7f,0x0,0x0,0x1}");
 }
 
+/* sockaddr_in and sockaddr_in6, in 28 bytes as the kernel's tracepoints have them */
+static void socket_printed(const uint8_t address[28], const char *print, const char *wanted)
+{
+    static const char fields[] = "\tfield:__u8 addr[28];\toffset:8;\tsize:28;\tsigned:0;\n\n";
+    struct buf format = { 0 }, out = { 0 };
+    uint8_t raw[36] = { 0 };
+    memcpy(raw + 8, address, 28);
+    buf_printf(&format, "format:\n%sprint fmt: %s\n", fields, print);
+    struct payload_format *f = payload_format_new(buf_str(&format), format.len, false);
+    payload_print(&(struct payload){ f, raw, sizeof raw, name_of, NULL }, &out);
+    assert_string_equal(buf_str(&out), wanted);
+    payload_format_free(f);
+    buf_done(&format);
+    buf_done(&out);
+}
+
+static void addresses_of_sockets_have_their_port(void **state)
+{
+    uint8_t ip4[28] = { 0, 0, 0x1f, 0x90, 127, 0, 0, 1 }, ip6[28] = { 0, 0, 0, 80 }, none[28] = { 1 };
+    uint16_t family4 = 2, family6 = 10;
+    (void)state;
+    memcpy(ip4, &family4, 2);
+    memcpy(ip6, &family6, 2);
+    ip6[8] = 0xfe;
+    ip6[9] = 0x80;
+    ip6[23] = 1;
+    socket_printed(ip4, "\"%pISpc %pIS\", REC->addr, REC->addr", "127.0.0.1:8080 127.0.0.1");
+    socket_printed(ip6, "\"%pISpc %pISc\", REC->addr, REC->addr", "[fe80::1]:80 fe80::1");
+    socket_printed(ip6, "\"%pISp\", REC->addr", "[fe80:0000:0000:0000:0000:0000:0000:0001]:80");
+    socket_printed(none, "\"a%pISpc b\", REC->addr", "a b");
+    printed("\"%pISpc.\", REC->addr", "."); /* four bytes are none */
+}
+
 static void what_is_not_understood_is_printed_by_field(void **state)
 {
     static const char *const prints[] = {
         "", "\"", "\"%d\"", "\"%d\", REC->nothing", "\"%d\", REC->pid, REC->pid", "\"%q\", REC->pid", "\"%n\", REC->pid",
         "\"%s\", __get_bitmask(name)", "\"%s\", f(REC->pid)", "\"%d\", REC->pid +", "\"%d\", (REC->pid", "\"%d\", (\"a", "\"%d\", 1 ? 2",
-        "\"%s\", __print_flags(REC->pid, \"|\", { 1, \"a\" }", "\"%pISpc\", REC->addr",
+        "\"%s\", __print_flags(REC->pid, \"|\", { 1, \"a\" }", "\"%pISpx\", REC->addr",
     };
     struct buf deep = { 0 };
     (void)state;
@@ -206,6 +239,7 @@ int main(void)
         cmocka_unit_test(expressions_are_those_of_c_without_signs),
         cmocka_unit_test(flags_and_symbols_have_their_names),
         cmocka_unit_test(addresses_and_bytes_are_written_as_the_kernel_does),
+        cmocka_unit_test(addresses_of_sockets_have_their_port),
         cmocka_unit_test(what_is_not_understood_is_printed_by_field),
         cmocka_unit_test(a_payload_that_ends_early_has_nothing_there),
         cmocka_unit_test(formats_of_the_kernel_are_printed_as_libtraceevent_prints_them),
