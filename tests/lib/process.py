@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The code of a running process: its mappings, their files, and what is in its memory."""
+import bisect
+import functools
+import os
+import re
+import struct
+
+import elfcode
+
+ANONYMOUS_MAX = 256 << 20  # bytes of code made at run time that are kept of one process
+PAGE = os.sysconf("SC_PAGE_SIZE")
+MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S{4}) ([0-9a-f]+) (\S+) (\d+) *(.*)")
+
+
+class Mapping:
+    def __init__(self, match):
+        self.start, self.end, self.offset = (int(match.group(i), 16) for i in (1, 2, 4))
+        self.permissions, self.device, self.inode = match.group(3), match.group(5), int(match.group(6))
+        self.path = match.group(7)
+        self.code = None  # a copy of what a file does not have
+
+    @property
+    def executable(self):
+        return "x" in self.permissions
+
+    @property
+    def anonymous(self):
+        """Whether the code was made at run time, also in memory that has a name."""
+        return not self.inode or self.path.startswith(("/memfd:", "/dev/", "/SYSV")) and "w" in self.permissions
+
+
+@functools.lru_cache(None)
+def _elf_of_file(path, device, inode, changed):
+    del device, inode, changed
+    return elfcode.Elf.of(path)
+
+
+class Process:
+    """As it is now. Code of files is read when it is needed, so that the process must still be there then; code that
+    was made at run time is copied at once."""
+
+    def __init__(self, pid):
+        self.pid = pid
+        with open("/proc/%d/maps" % pid, encoding="utf-8", errors="surrogateescape") as file:
+            self.maps = [Mapping(MAPPING.match(line.rstrip("\n"))) for line in file]
+        self.starts = [m.start for m in self.maps]
+        self.memory = os.open("/proc/%d/mem" % pid, os.O_RDONLY)
+        self.elves = {}
+        with open("/proc/%d/exe" % pid, "rb") as file:
+            self.bits = 64 if file.read(5)[4] == 2 else 32
+        left = ANONYMOUS_MAX
+        for m in self.maps:
+            if m.executable and m.anonymous and not m.path.startswith("["):
+                m.code = self._copy(m, left)
+                left -= len(m.code)
+        self.edges, self.names = self._perf_map()
+
+    def close(self):
+        os.close(self.memory)
+
+    def _copy(self, m, most):
+        try:
+            return os.pread(self.memory, min(m.end - m.start, most), m.start)
+        except OSError:
+            return b""
+
+    def _perf_map(self):
+        """Where the functions of a perf map begin and end, sorted, and the names of those that begin."""
+        edges, names = {}, {}
+        inside = self._pid_inside()
+        try:
+            with open("/proc/%d/root/tmp/perf-%d.map" % (self.pid, inside), encoding="utf-8", errors="replace") as file:
+                lines = file.read().split("\n")
+        except OSError:
+            return [], {}
+        for line in lines:
+            match = re.match(r"(?:0x)?([0-9a-f]+) (?:0x)?([0-9a-f]+) (.*)", line)
+            if match:
+                start, size = int(match.group(1), 16), int(match.group(2), 16)
+                for edge in [e for e in names if start < e < start + size] if len(names) < 2000 else ():
+                    del names[edge]
+                    edges.pop(edge, None)
+                edges[start] = True
+                edges.setdefault(start + size, False)
+                names[start] = match.group(3)
+        return sorted(edges.items()), names
+
+    def _pid_inside(self):
+        with open("/proc/%d/status" % self.pid, encoding="utf-8", errors="replace") as file:
+            found = re.search(r"^NSpid:.*\s(\d+)$", file.read(), re.M)
+        return int(found.group(1)) if found else self.pid
+
+    def mapping(self, address):
+        i = bisect.bisect_right(self.starts, address) - 1
+        return self.maps[i] if i >= 0 and address < self.maps[i].end else None
+
+    def code_at(self, address):
+        m = self.mapping(address)
+        return m if m and m.executable else None
+
+    def locate(self, path, offset):
+        """The address of a place in a mapped file; None: it is not mapped (any more) as code."""
+        for m in self.maps:
+            if m.executable and m.path.removesuffix(" (deleted)") == path and m.offset <= offset < m.offset + m.end - m.start:
+                return offset - m.offset + m.start
+        return None
+
+    def read(self, address, size):
+        m = self.mapping(address)
+        if not m:
+            return b""
+        size = min(size, m.end - address)
+        if m.code is not None:
+            return m.code[address - m.start:address - m.start + size]
+        try:
+            return os.pread(self.memory, size, address)
+        except OSError:
+            return b""
+
+    def word(self, address):
+        size = self.bits // 8
+        data = self.read(address, size)
+        return struct.unpack("<Q" if size == 8 else "<I", data)[0] if len(data) == size else None
+
+    def elf(self, m):
+        """The file behind a mapping, or None."""
+        key = m.device, m.inode, m.path
+        if key not in self.elves:
+            self.elves[key] = self._open(m)
+        return self.elves[key]
+
+    def _open(self, m):
+        try:
+            if m.path == "[vdso]":
+                return elfcode.Elf(self.read(m.start, m.end - m.start))
+            if not m.inode:
+                return None
+            path = "/proc/%d/map_files/%x-%x" % (self.pid, m.start, m.end)
+            about = os.stat(path)
+            return _elf_of_file(path, about.st_dev, about.st_ino, about.st_mtime_ns)
+        except (OSError, elfcode.NotElf, struct.error, IndexError):
+            return None
+
+    def bias(self, m, elf):
+        """What is added to an address of the file for one in memory."""
+        if m.path == "[vdso]":
+            return m.start - min(load[1] for load in elf.loads)
+        for offset, address, size in elf.loads:
+            if offset // PAGE * PAGE <= m.offset < offset + size:
+                return m.start - m.offset - (address - offset)
+        return None
+
+    def function(self, address):
+        """(start, end) of the function that holds an address, in memory; None: nothing tells."""
+        m = self.code_at(address)
+        if not m:
+            return None
+        elf = self.elf(m)
+        if not elf:
+            return self._made_function(address)
+        bias = self.bias(m, elf)
+        found = elf.function(address - bias) if bias is not None else None
+        return (max(found[0] + bias, m.start), min(found[1] + bias, m.end)) if found else None
+
+    def _made_function(self, address):
+        i = bisect.bisect_right(self.edges, (address, True)) - 1
+        if not 0 <= i < len(self.edges) - 1 or not self.edges[i][1]:
+            return None
+        return self.edges[i][0], self.edges[i + 1][0]
+
+    def name(self, address):
+        """The name of the function that begins right there."""
+        m = self.code_at(address)
+        elf = self.elf(m) if m else None
+        if not elf:
+            return self.names.get(address)
+        bias = self.bias(m, elf)
+        return elf.names.get(address - bias) if bias is not None else None
+
+    def is_outermost(self, address):
+        """Whether what is there is known to have no caller: by a table, or as where the kernel starts the file."""
+        m = self.code_at(address)
+        elf = self.elf(m) if m else None
+        bias = self.bias(m, elf) if elf else None
+        if bias is None:
+            return False
+        entry = elf.function(elf.entry)
+        inside = entry and entry[0] <= address - bias < entry[1] or 0 <= address - bias - elf.entry < 64
+        return bool(inside) or elf.is_outermost(address - bias)
