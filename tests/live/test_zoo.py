@@ -160,6 +160,13 @@ def stripped():
     check(zoo.Truth(source("path.c"), names), [program], named=named)
 
 
+def assembly():
+    """assembly without call-frame information"""
+    if os.uname().machine != "x86_64":
+        raise m.Skip("it is written for x86-64")
+    check(zoo.Truth(source("assembly.c")), [compiled("assembly.c")], whole=0.9)
+
+
 def split_debug():
     """a stripped program with a debug link to a file in .debug"""
     program = compiled("path.c")
@@ -477,7 +484,7 @@ def namespaces_node():
     check(zoo.Truth(source("reactor.js")), [], target=target)
 
 
-ZOO = (with_frame_pointers, without_frame_pointers, frame_pointers_do_not_do, static, static_pie, by_clang, stripped,
+ZOO = (with_frame_pointers, without_frame_pointers, frame_pointers_do_not_do, static, static_pie, by_clang, stripped, assembly,
        split_debug, mini_debug, library, plugins, cplusplus, inlines, rust_legacy, rust_v0, go, node, java,
        java_without_frame_pointers, python, python_functions, signal_handler, alternate_stack, alternate_stack_elsewhere, many_threads,
        stacks_not_in_memory, births, signal_storm, coroutines, recursion, deep_stacks, kernel_side, replaced_file, from_memory, code_on_huge_pages, code_that_moves, libraries_in_memory, namespaces, namespaces_node)

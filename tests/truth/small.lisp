@@ -1,0 +1,10 @@
+;; SPDX-License-Identifier: GPL-2.0-or-later
+(defun fib (n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))
+(defun words (n)
+  (let ((counts (make-hash-table :test 'equal)) (keys nil))
+    (dotimes (i n) (incf (gethash (format nil "word~d" (mod i 17)) counts 0)))
+    (maphash (lambda (k v) (push (cons k v) keys)) counts)
+    (length (sort keys #'string< :key #'car))))
+(format t "ready~%")
+(finish-output)
+(loop (fib 18) (words 50) (reduce #'* (loop for i from 1 to 60 collect i)))
