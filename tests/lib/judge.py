@@ -201,8 +201,7 @@ class Code:
 
     def _follow(self, block, reach):
         """The instructions from the beginning of a block on, as long as one follows the other."""
-        at = None
-        for at, end, kind, target in block:
+        for at, end, kind, target in block[:-1] or block:
             if at in reach.starts:
                 return
             reach.starts.add(at)
@@ -218,7 +217,7 @@ class Code:
                     yield to
             if kind in (mc.JUMP, mc.JUMP_ANY, mc.SWITCH, mc.JUMP_SLOT, mc.END):
                 return
-        if block:
+        if len(block) > 1:  # the end of the window may have cut it off
             yield block[-1][0]
 
     def leads(self, target, callee, exact):
@@ -243,20 +242,19 @@ class Judge:
     def close(self):
         self.of.close()
 
-    def address(self, frame):
-        """In memory; None: in no code that is mapped."""
+    def places(self, frame):
+        """Its addresses in memory; none: it is in no code that is mapped."""
         if frame not in self.addresses:
-            self.addresses[frame] = self._address(frame)
+            self.addresses[frame] = self._places(frame)
         return self.addresses[frame]
 
-    def _address(self, frame):
+    def _places(self, frame):
         module = frame.module.removesuffix(" (deleted)")
-        if module == "[vdso]" or module == "[vdso32]":
-            vdso = [m.start for m in self.of.maps if m.path == "[vdso]"]
-            return vdso[0] + frame.address if vdso else None
+        if module in ("[vdso]", "[vdso32]"):
+            return [m.start + frame.address for m in self.of.maps if m.path == "[vdso]"]
         found = self.of.locate(module, frame.address)
-        if found is None and (not module.startswith("/") or module.startswith(("//", "/tmp/perf-"))):
-            found = frame.address if self.of.code_at(frame.address) else None
+        if not found and (not module.startswith("/") or module.startswith(("//", "/tmp/perf-"))):
+            found = [frame.address] if self.of.code_at(frame.address) else []
         return found
 
     def is_trampoline(self, address):
@@ -265,25 +263,27 @@ class Judge:
 
     def judge(self, callee, exact, caller):
         """"" if a caller is possible, else why it is not; None: the code is not decoded yet."""
-        called, back = self.address(callee), self.address(caller)
-        if called is None or back is None:
-            return "" if self.is_gone(callee if called is None else caller) else "it is no code"
+        if not self.places(callee) or not self.places(caller):
+            return "" if self.is_gone(caller if self.places(callee) else callee) else "it is no code"
+        found = [self._judge_places(called, exact, back, caller.name)
+                 for called in self.places(callee) for back in self.places(caller)]
+        return "" if "" in found else None if None in found else found[0]
+
+    def _judge_places(self, called, exact, back, name):
         if self.is_trampoline(back) or self.is_trampoline(called):
             return ""
         calls = self.code.calls_before(back)
         if calls is None:
             return None
         if not calls:
-            return "" if BASES.fullmatch(caller.name) else "no call ends before it"
-        unknown = False
-        for kind, target in calls:
-            if kind == mc.CALL_SLOT:
-                target = self.code.target_of_slot(target) if self.code.is_fixed(target) else None
-            leads = target is None or self.code.leads(target, called, exact)
-            if leads:
-                return ""
-            unknown |= leads is None
-        return None if unknown else "the call before it leads elsewhere"
+            return "" if BASES.fullmatch(name) else "no call ends before it"
+        leads = [self._leads(kind, target, called, exact) for kind, target in calls]
+        return "" if True in leads else None if None in leads else "the call before it leads elsewhere"
+
+    def _leads(self, kind, target, called, exact):
+        if kind == mc.CALL_SLOT:
+            target = self.code.target_of_slot(target) if self.code.is_fixed(target) else None
+        return target is None or self.code.leads(target, called, exact)
 
     def is_gone(self, frame):
         """A file that is no longer mapped: nothing can be said."""
@@ -292,8 +292,7 @@ class Judge:
     def is_root(self, frame):
         if ROOTS.fullmatch(re.sub(r"@+[\w.]+$", "", frame.name)):
             return True
-        at = self.address(frame)
-        return at is not None and self.of.is_outermost(at - 1)
+        return any(self.of.is_outermost(at - 1) for at in self.places(frame))
 
 
 def pairs_of(sample):

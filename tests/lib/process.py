@@ -100,11 +100,9 @@ class Process:
         return m if m and m.executable else None
 
     def locate(self, path, offset):
-        """The address of a place in a mapped file; None: it is not mapped (any more) as code."""
-        for m in self.maps:
-            if m.executable and m.path.removesuffix(" (deleted)") == path and m.offset <= offset < m.offset + m.end - m.start:
-                return offset - m.offset + m.start
-        return None
+        """The addresses of a place in a file that is mapped as code; a file may be mapped twice."""
+        return [offset - m.offset + m.start for m in self.maps
+                if m.executable and m.path.removesuffix(" (deleted)") == path and m.offset <= offset < m.offset + m.end - m.start]
 
     def read(self, address, size):
         m = self.mapping(address)
