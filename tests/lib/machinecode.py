@@ -31,7 +31,7 @@ def classify(text, before):
             return (CALL_SLOT, int(slot.group(1), 16)) if slot else (CALL_ANY, None)
         if slot:
             return JUMP_SLOT, int(slot.group(1), 16)
-        table = re.search(r",[48]\)", found.group(2)) or any("movs" in line and ",4)" in line for line in before)
+        table = any("movs" in line and ",4)" in line for line in before)
         return (SWITCH if table or "notrack" in text else JUMP_ANY), None
     word = bare.split(" ", 1)[0]
     if word.startswith(("ret", "iret", "hlt", "ud2", "(bad)", "int3")):

@@ -7,6 +7,7 @@ Of each: at most 0.1 % of samples with an impossible caller that is not marked, 
 installed are skipped. TRUTH=NAME,... runs some of them; TRUTH_PERF=yes shows what perf makes of each beside."""
 import collections
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -65,18 +66,13 @@ def encoder(*argv):
 def decoder():
     """dav1d over a file that repeats what aomenc made."""
     short, long = m.path("short.obu"), m.path("long.obu")
-    with _video_file(24) as video_file:
-        make("aomenc", "-q", "--obu", "--cpu-used=6", "--limit=24", "-o", short, "-", stdin=video_file)
+    with open(m.path("video.y4m"), "wb") as file:
+        for part in video(24):
+            file.write(part)
+    make("aomenc", "-q", "--obu", "--cpu-used=6", "--limit=24", "-o", short, m.path("video.y4m"))
     with open(short, "rb") as one, open(long, "wb") as many:
         many.write(one.read() * 8000)
     return ("dav1d", "-q", "-i", long, "-o", "/dev/null", "--muxer", "null"), None
-
-
-def _video_file(frames):
-    with open(m.path("video.y4m"), "wb") as file:
-        for part in video(frames):
-            file.write(part)
-    return open(m.path("video.y4m"), "rb")  # pylint: disable=consider-using-with
 
 
 def command(*argv):
@@ -137,27 +133,24 @@ def postgres():
     if not programs:
         raise Skip("postgres is not installed")
     data = m.path("postgres")
+    shutil.rmtree(data, ignore_errors=True)
     os.mkdir(data)
     shutil.chown(data, "postgres")
     query = ("select count(*), sum(length(md5(i::text))), max(substring(i::text from '[0-4]+')) "
-             "from generate_series(1, 200000) i join generate_series(1, 1000) k on i % 1000 = k;")
+             "from generate_series(1, 200000) i join generate_series(1, 1000) k on i % 1000 = k")
     with open(m.path("load.sh"), "w", encoding="utf-8") as file:
         file.write("set -e\ncd %s\n%s/initdb -A trust -D . >/dev/null\n"
                    "%s/postgres -D . -k %s -h '' >/dev/null 2>&1 &\n"
                    "until psql -h %s postgres -c 'select 1' >/dev/null 2>&1; do sleep 0.2; done\n"
-                   "while :; do psql -h %s postgres -c \"%s\" >/dev/null; done\n"
-                   % (data, programs, programs, data, data, data, query))
+                   "printf '%%s\\n' \"%s\" '\\watch 0.01' | psql -h %s postgres >/dev/null\n"
+                   % (data, programs, programs, data, data, query, data))
     os.chmod(m.path("load.sh"), 0o755)
     return ("setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "sh", m.path("load.sh")), None
 
 
-def java_map(pid):
-    write_map(pid)
-
-
 Row = collections.namedtuple("Row", "name tools prepare warm settle of root", defaults=(2, None, None, None))
-# name, what must be installed, how the load is made; seconds until it is warm, what is done then, the comm of the
-# process that is meant if it is not the one that was started, and how many per cent of true roots are expected
+# name, what must be installed, how the load is made; seconds until it is warm, what is done then, the command
+# line of the process that is meant if it is not the one that was started, and how many per cent of true roots are expected
 ROWS = (
     Row("x264", "x264", encoder("x264", "--quiet", "--demuxer", "y4m", "-o", "/dev/null", "-"), root=90),
     Row("x265", "x265", encoder("x265", "--log-level", "0", "--y4m", "--input", "-", "-o", "/dev/null")),
@@ -178,20 +171,25 @@ ROWS = (
     Row("node", "node", script("node", "--perf-basic-prof", "small.js"), 3),
     Row("node-plain", "node", script("node", "small.js"), 3),
     Row("java", "javac java", java(), 5),
-    Row("java-map", "javac java jcmd", java(), 5, java_map, root=99),
-    Row("java-fp", "javac java jcmd", java("-XX:+PreserveFramePointer"), 5, java_map, root=99),
+    Row("java-map", "javac java jcmd", java(), 5, write_map, root=99),
+    Row("java-fp", "javac java jcmd", java("-XX:+PreserveFramePointer"), 5, write_map, root=99),
     Row("mono", "mono mcs", mono, root=85),
     Row("ocaml", "ocamlopt", compiled("ocamlopt", "-o", "OUT", "small.ml")),
     Row("ghc", "ghc", compiled("ghc", "-v0", "-O", "-o", "OUT", "small.hs")),
     Row("luajit", "luajit", script("luajit", "small.lua")),
     Row("sbcl", "sbcl", script("sbcl", "--script", "small.lisp")),
-    Row("R", "Rscript", script("Rscript", "small.R"), 4, of="R", root=90),
+    Row("R", "Rscript", script("Rscript", "small.R"), 4, of="/exec/R", root=90),
     Row("octave", "octave-cli", script("octave-cli", "--norc", "small.m"), 6),
     Row("php", "php", script("php", "-d", "opcache.enable_cli=1", "small.php")),
     Row("php-pcre-interpreted", "php", script("php", "-d", "pcre.jit=0", "small.php")),
-    Row("postgres", "psql setpriv", postgres, 8, of="postgres"),
+    Row("postgres", "psql setpriv", postgres, of=r"postgres: .*SELECT"),
     Row("i386", "gcc", thirty_two),
 )
+
+
+def command_line_of(pid):
+    with open("/proc/%d/cmdline" % pid, encoding="utf-8", errors="replace") as file:
+        return file.read().replace("\0", " ")
 
 
 class Load:
@@ -207,7 +205,7 @@ class Load:
         time.sleep(row.warm)
         if self.process.poll() is not None:
             raise Skip("%s ended at once, with %d" % (argv[0], self.process.returncode))
-        self.pids = self._pids(row.of)
+        self.pids = m.until(lambda: self._pids(row.of), "a process of %s" % row.name)
 
     def _feed(self, feeder):
         try:
@@ -216,31 +214,21 @@ class Load:
         except OSError:
             pass
 
-    def _pids(self, comm):
-        """The processes that are meant: those with the comm, or the one below timeout."""
+    def _pids(self, command_line):
+        """The processes that are meant: those with such a command line, or the one below timeout."""
         found, queue = [], [self.process.pid]
         while queue:
             pid = queue.pop()
             with open("/proc/%d/task/%d/children" % (pid, pid), encoding="ascii") as file:
-                children = [int(child) for child in file.read().split()]
-            found += children
-            queue += children
-        if comm:
-            found = [pid for pid in found if m.comm(pid) == comm]
-        assert found, "no process is called " + comm
-        return found if comm else found[:1]
+                queue += [int(child) for child in file.read().split()]
+            if not command_line and queue:
+                return queue
+            if command_line and re.search(command_line, command_line_of(pid)):
+                found.append(pid)
+        return found
 
     def stop(self):
         m.stop(self.process)
-
-
-def recorded(what, less, judges, *commands):
-    for argv in commands:
-        done = subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
-        if argv[0] == PROGRAM or "script" in argv:
-            assert done.returncode == 0, "%s: %s" % (argv, done.stderr)
-    with open(m.path(what), encoding="utf-8", errors="replace") as file:
-        return j.judge(file.read(), judges, less)
 
 
 def judges_of(pids):
@@ -258,8 +246,9 @@ def by_flametop(load, row):
     before = judges_of(pids)
     argv = [PROGRAM, "-F", RATE, "-K", "-p", ",".join(map(str, pids)), "--duration", str(SECONDS), "--export", "script",
             "--fields", j.FIELDS, "-o", m.path("flametop.script")]
-    subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
-    judges = judges_of(load._pids(row.of))
+    done = subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
+    assert done.returncode == 0, "%s: %s" % (argv, done.stderr)
+    judges = judges_of(pids)
     for pid, of_process in judges.items():
         of_process += before.get(pid, [])
     with open(m.path("flametop.script"), encoding="utf-8", errors="replace") as file:
