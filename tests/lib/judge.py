@@ -223,10 +223,13 @@ class Code:
     def leads(self, target, callee, exact):
         """Whether a call of target can have led to the callee, whose address is where it is, or where it returns to.
         None: not decoded yet."""
+        inside = callee - (not exact)
+        methods = self.of.java_method(target), self.of.java_method(inside)
+        if all(methods):  # they jump to stubs, but never to other methods; the call may lead to a newer version by now
+            return methods[0] == methods[1]
         reach = self.reach(target)
         if reach is None:
             return None
-        inside = callee - (not exact)
         return (reach.anything or any(start <= inside < end for start, end in reach.functions) or
                 (callee in (reach.starts if exact else reach.ends)))
 

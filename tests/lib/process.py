@@ -54,6 +54,7 @@ class Process:
             if m.executable and m.anonymous and not m.path.startswith("["):
                 m.code = self._copy(m, left)
                 left -= len(m.code)
+        self.is_java = any(m.path.endswith("/libjvm.so") for m in self.maps)
         self.edges, self.names = self._perf_map()
 
     def close(self):
@@ -166,6 +167,14 @@ class Process:
         if not 0 <= i < len(self.edges) - 1 or not self.edges[i][1]:
             return None
         return self.edges[i][0], self.edges[i + 1][0]
+
+    def java_method(self, address):
+        """The name of the compiled method of a Java VM that holds an address, by the map that the VM writes."""
+        if not self.is_java or not (m := self.code_at(address)) or not m.anonymous:
+            return None
+        function = self._made_function(address)
+        name = self.names.get(function[0]) if function else None
+        return name if name and "(" in name else None
 
     def name(self, address):
         """The name of the function that begins right there."""

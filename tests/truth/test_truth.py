@@ -17,7 +17,7 @@ import judge as j
 import machine as m
 from ptyscreen import PROGRAM, Skip, run
 
-RATE, SECONDS, ENOUGH = "499", 3, 200
+RATE, SECONDS, ENOUGH = "199", 10, 200  # auto has the budget for dumps of 64 KB at that rate
 LIES_MOST = 0.1       # per cent of samples
 LIMIT = 45 * 60       # seconds after which a load that nobody stopped ends
 WIDTH, HEIGHT = 352, 288
@@ -169,10 +169,13 @@ ROWS = (
     Row("go-stripped", "go", go("busy.go", "-ldflags=-s -w"), root=98),
     Row("cgo", "go gcc", go("crossing.go"), root=90),
     Row("node", "node", script("node", "--perf-basic-prof", "small.js"), 3),
+    Row("node-not-inlined", "node", script("node", "--perf-basic-prof", "--no-turbo-inlining", "small.js"), 3),
     Row("node-plain", "node", script("node", "small.js"), 3),
     Row("java", "javac java", java(), 5),
     Row("java-map", "javac java jcmd", java(), 5, write_map, root=99),
     Row("java-fp", "javac java jcmd", java("-XX:+PreserveFramePointer"), 5, write_map, root=99),
+    Row("java-map-not-inlined", "javac java jcmd", java("-XX:-Inline"), 5, write_map, root=99),
+    Row("java-fp-not-inlined", "javac java jcmd", java("-XX:-Inline", "-XX:+PreserveFramePointer"), 5, write_map, root=99),
     Row("mono", "mono mcs", mono, root=85),
     Row("ocaml", "ocamlopt", compiled("ocamlopt", "-o", "OUT", "small.ml")),
     Row("ghc", "ghc", compiled("ghc", "-v0", "-O", "-o", "OUT", "small.hs")),
