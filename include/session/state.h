@@ -53,6 +53,7 @@ struct callers_slot {
 struct frame_owner {
     uint32_t thread, image, version;
     struct space *maps; /* of then, for a sample that was put aside; NULL: those of now */
+    const struct other_stack *other; /* read for it since; NULL: none */
 };
 
 /* userstack.c */
@@ -62,6 +63,20 @@ struct user_table { /* of a module */
     uint32_t generation; /* of the symbolizer when it was asked */
     uint8_t state;
 };
+/* otherstack.c */
+enum other_stack_state { OTHER_STACK_NONE, OTHER_STACK_WANTED, OTHER_STACK_READ };
+struct other_stack { /* memory around a frame pointer that led out of the dump */
+    enum other_stack_state state;
+    uint32_t pid, tries;
+    uint64_t base;
+    void *bytes; /* owned; NULL: it could not be read */
+    size_t size;
+};
+#define OTHERS_SEEN 1024
+struct other_seen { /* by a hash of where: a hash of the callers there when it was read last */
+    uint64_t key, sum;
+    uint32_t doubts; /* so often the same must be read before it is believed */
+};
 struct user_aside { /* a sample whose stack is not whole yet */
     uint64_t number; /* in the history */
     uint32_t n_again; /* so many behind it are the same for other events of its group */
@@ -69,6 +84,7 @@ struct user_aside { /* a sample whose stack is not whole yet */
     struct space *maps; /* held: the image's maps when it was taken */
     struct record r; /* what it points to is in bytes */
     void *bytes;
+    struct other_stack other;
     size_t n_bytes;
 };
 /* walks.c */
@@ -97,6 +113,9 @@ struct user_stacks {
     size_t n_aside, aside_cap, aside_bytes;
     uint32_t tried_generation;
     uint32_t awaits; /* over a file: module whose table the sample at hand waits for */
+    uint64_t other;  /* frame pointer into another stack, which is to be read for the sample at hand; 0: none */
+    size_t others_wanted; /* of those put aside */
+    struct other_seen others_seen[OTHERS_SEEN];
     struct unwind_frame walked[USER_FRAMES_MAX]; /* scratch: on our own stack it would be more than a dump of that holds */
     struct unwind_reads reads; /* of the last walk; bad: it is not to be kept */
     struct walked from;        /* … and where they begin, … */
@@ -441,6 +460,14 @@ enum unwind_call jitcalls_find(struct session *s, const struct module *m, uint32
 void jitcalls_read(struct session *s); /* not under lock */
 void jitcalls_forget(struct session *s); /* under lock: frames have other numbers */
 void jitcalls_done(struct session *s);
+/* otherstack.c: stacks that a thread has left for another one. */
+void otherstack_want(struct session *s, struct user_aside *a, uint64_t fp); /* under lock; fp 0: nothing */
+bool otherstack_may_try(const struct other_stack *o); /* to read it (again): what was read was of another time */
+void otherstack_read(struct session *s);                                  /* not under lock: what is wanted */
+/* Under lock. Callers that only such memory tells, frames[1] on, of the function of frames[0] with that frame pointer: were
+ * they the same when they were last read? */
+bool otherstack_believe(struct session *s, uint32_t version, uint64_t fp, const struct unwind_frame *frames, uint32_t n);
+void otherstack_forget(struct session *s); /* frames have other numbers */
 /* stacktouch.c: pages of stacks that the kernel could not copy since they were never used. */
 /* Under lock. So many bytes of the thread's stack from sp on were copied, and more are needed. */
 void stacktouch_want(struct session *s, uint32_t thread, uint64_t time_ns, uint64_t sp, uint64_t copied_bytes);

@@ -34,6 +34,10 @@ bool calls_view(struct calls *c, const void *blob, size_t size, struct error *e)
  * functions that jump on? callee: an offset in the same module, or CALLS_ELSEWHERE. An indirect call leads anywhere. */
 bool calls_lead(const struct calls *c, uint64_t back, uint64_t callee);
 
+/* Where the function that the call before `back` leads to, and no other one, calls the one that holds `callee`: *between
+ * is the return address of the first of these calls. False: it has none, or the call may lead to others. */
+bool calls_between(const struct calls *c, uint64_t back, uint64_t callee, uint64_t *between);
+
 struct calls_input {
     enum calls_machine machine;
     const struct cfi_segment *segments; /* executable */

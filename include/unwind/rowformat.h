@@ -11,7 +11,7 @@
 #include "unwind/rows.h"
 
 #define UNWIND_ROWS_MAGIC   0x57525446u /* FTRW */
-#define UNWIND_ROWS_VERSION 5           /* of the layout and of what the entries mean */
+#define UNWIND_ROWS_VERSION 6           /* of the layout and of what the entries mean */
 #define UNWIND_ROWS_MAX     (16u << 20)
 #define UNWIND_ENTRIES_MAX  32768u
 #define UNWIND_GENERAL_MAX  (4u << 20)
@@ -38,10 +38,14 @@ struct unwind_rows_header {
 #define UNWIND_ENTRY_CLOBBERS       32 /* keeps no register for its caller but fp (Go) */
 #define UNWIND_ENTRY_INJECTED       64 /* the "return address" is where a signal interrupted: it is exact */
 #define UNWIND_ENTRY_STANDS_IN      128 /* as a return address stands for another one, fp_offset bytes from it */
+#define UNWIND_MORE_BOTH_STACKS     1 /* of `more`: its frame pointer is of the stack that it came from (Go's cgocallback) */
 #define UNWIND_NOT_SAVED            INT16_MIN
 
+/* cfa_offset of a UNWIND_ROW_SWITCH: whose frame the frame pointer is of, which still points to the stack that was left. */
+enum unwind_switch { UNWIND_SWITCH_LOST, UNWIND_SWITCH_OWN, UNWIND_SWITCH_CALLERS };
+
 struct unwind_entry {
-    uint8_t kind, flags, ra_register, zero;
+    uint8_t kind, flags, ra_register, more;
     int32_t cfa_offset, fp_offset, ra_offset; /* as in struct unwind_row */
     int16_t saved[UNWIND_SAVED_MAX]; /* of the ABI's saved registers: at CFA (UNWIND_ROW_DRAP: fp) + 8 times this */
 };

@@ -25,6 +25,7 @@ enum unwind_end { /* why the walk ended */
 };
 
 struct unwind_entry;
+struct unwind_memory;
 struct unwind_place { /* what the caller knows of an address */
     uint64_t offset;                /* in its module */
     uint32_t frame;                 /* the caller's own number for it, handed back */
@@ -59,6 +60,14 @@ struct unwind_source {
     /* Can a call that returns to `back` have led to the function at `callee`, an address as find takes it? NULL: not
      * known of any. */
     enum unwind_call (*called)(void *ctx, uint64_t back, uint64_t callee);
+    /* Where the function that a call before `back` leads to, and no other one, calls the function at `callee`: *between returns
+     * there. NULL: not known of any. */
+    enum unwind_call (*between)(void *ctx, uint64_t back, uint64_t callee, uint64_t *between);
+    /* The memory of another stack around an address, read since the sample. REFUTED: it cannot be had. NULL: of none. */
+    enum unwind_call (*other)(void *ctx, uint64_t at, struct unwind_memory *out);
+    /* Callers that nothing but such memory tells, frames[n] from the one on that changed the stack: may they be believed?
+     * With other. */
+    bool (*believe)(void *ctx, uint64_t fp, const struct unwind_frame *frames, uint32_t n);
     /* NULL: none. Asked once at most, with the first frames, where nothing but pc, sp, fp and memory leads on from the
      * last of them. True: the walk ends there, as KNOWN. */
     bool (*knows)(void *ctx, const struct unwind_frame *frames, uint32_t n, const struct unwind_memory *memory,
@@ -73,6 +82,9 @@ struct unwind_input {
     const uint8_t *stack; /* memory from regs.sp; borrowed */
     size_t stack_bytes;   /* that were really taken (dyn_size) */
     bool swap;
+    /* The pc and the return addresses that the kernel found by frame pointers (x86-64), unaligned; n_chain 0: none. */
+    const void *chain;
+    uint32_t n_chain;
 };
 
 /* Fills frames, leaf first; returns their number (at least 1 if the pc lies in a mapping). The first frame is

@@ -243,14 +243,15 @@ static void set_modes(const struct plan *p, struct perf_event_attr *a)
     a->exclude_callchain_user = a->exclude_user;
 }
 
-/* Of the user's part the kernel's frame pointers would know no more than what is taken here. */
+/* Of the user's part the kernel's frame pointers know no more than what is taken here, but where a program changes to
+ * another stack (Go on x86-64): they lead on there, at hardly a cost where nothing keeps them. */
 static void set_stacks(const struct plan *p, struct perf_event_attr *a)
 {
     a->sample_regs_user = dumps_link_mask(p);
     if (dumps_run(p)) {
         a->sample_regs_user = p->cfg.regs_user_mask;
         a->sample_stack_user = p->cfg.stack_bytes;
-        a->exclude_callchain_user = 1;
+        a->exclude_callchain_user = a->exclude_user || p->cfg.regs_link_mask;
     }
     if (p->cfg.callchain == CALLCHAIN_LBR) {
         a->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |

@@ -46,6 +46,7 @@ bool collector_unwind_again(struct session *s, const struct user_aside *aside, b
     /* other files may lie there by now */
     if ((owner.maps = aside->maps))
         owner.version = world_held_version(aside->maps);
+    owner.other = &aside->other;
     struct stack_answer a = samplestack_of(s, &aside->r, &owner, give_up);
     if (a.awaits)
         return false;
@@ -223,6 +224,7 @@ static void drain(struct session *s, bool final)
     jit_renew(s);
     bounds_enforce(s);
     pthread_mutex_unlock(&s->lock);
+    otherstack_read(s);
     jitframe_read(s);
     if (!final)
         stacktouch_read(s);

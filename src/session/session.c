@@ -343,11 +343,12 @@ void session_settle(struct session *s, uint64_t timeout_ns)
         uint64_t look_ns = end_ns - now_ns < STOP_LOOK_NS ? end_ns - now_ns : STOP_LOOK_NS;
         bool settled = symbolizer_settle(s->symbolizer, look_ns);
         uint32_t generation = symbolizer_generation(s->symbolizer);
+        otherstack_read(s);
         jitframe_read(s);
         pthread_mutex_lock(&s->lock);
         userstack_retry(s, false);
         jit_renew(s);
-        whole = settled && (!s->user.n_aside || (generation == seen && !jitframe_waits(s)));
+        whole = settled && (!s->user.n_aside || (generation == seen && !jitframe_waits(s) && !s->user.others_wanted));
         pthread_mutex_unlock(&s->lock);
         seen = generation;
     }

@@ -21,11 +21,13 @@ void userstack_forget(struct session *s)
     if (s->user.tables)
         memset(s->user.tables, 0, s->user.tables_cap * sizeof *s->user.tables);
     jitframe_forget(s);
+    otherstack_forget(s);
 }
 
 static void free_aside(struct session *s, struct user_aside *a)
 {
     world_let_maps(s->world, a->maps);
+    mem_free(a->other.bytes);
     mem_free(a->bytes);
 }
 
@@ -86,6 +88,7 @@ struct walk {
     uint64_t pc;           /* the sample's */
     uint32_t callers;      /* see struct user_walk */
     bool changes;          /* met code of which more may be known when it is met again */
+    uint64_t other;        /* frame pointer in memory that was read later, as far as it was of use; 0: none */
 };
 
 static void wait_for(struct walk *w, struct unwind_place *out, uint32_t module)
@@ -152,6 +155,29 @@ static void deduce_row(void *ctx, uint64_t addr, uint64_t pc, struct unwind_plac
         wait_for(w, place, m->id);
 }
 
+/* The calls of the module of a frame. PROVEN: they are there. */
+static enum unwind_call calls_of(struct walk *w, uint32_t module, const struct calls **calls)
+{
+    struct session *s = w->s;
+    struct module *m = world_module(s->world, module);
+    enum symbol_state state = m ? symbolizer_calls(s->symbolizer, m, calls) : SYMBOL_NONE;
+    if (state == SYMBOL_PENDING && !w->give_up) {
+        w->awaits = module;
+        return UNWIND_CALL_PENDING;
+    }
+    w->changes |= !*calls;
+    return *calls ? UNWIND_CALL_PROVEN : UNWIND_CALL_UNKNOWN;
+}
+
+/* Of an address, as find_place takes it, if it lies in the module; else CALLS_ELSEWHERE. */
+static uint64_t offset_in(struct walk *w, uint64_t addr, uint32_t module)
+{
+    struct session *s = w->s;
+    const struct place_slot *to = samplestack_place(s, w->owner, addr, false);
+    bool same = to && stacks_frame_modules(s->stacks)[to->frame] == module;
+    return same ? stacks_frame_offsets(s->stacks)[to->frame] : CALLS_ELSEWHERE;
+}
+
 static enum unwind_call find_call(void *ctx, uint64_t back, uint64_t callee)
 {
     struct walk *w = ctx;
@@ -163,25 +189,60 @@ static enum unwind_call find_call(void *ctx, uint64_t back, uint64_t callee)
     uint32_t module = stacks_frame_modules(s->stacks)[caller];
     struct module *m = world_module(s->world, module);
     const struct calls *calls = NULL;
-    enum symbol_state state = SYMBOL_NONE;
-    enum unwind_call call = UNWIND_CALL_UNKNOWN;
-    if (m && m->kind == MODULE_JIT)
+    enum unwind_call call;
+    if (m && m->kind == MODULE_JIT) {
         call = jitcalls_find(s, m, caller, back);
-    else if (m)
-        state = symbolizer_calls(s->symbolizer, m, &calls);
-    if ((call == UNWIND_CALL_PENDING || state == SYMBOL_PENDING) && !w->give_up) {
-        w->awaits = module;
-        return UNWIND_CALL_PENDING;
+        if (call == UNWIND_CALL_PENDING && !w->give_up)
+            w->awaits = module;
+        else if (call == UNWIND_CALL_PENDING || call == UNWIND_CALL_UNKNOWN)
+            w->changes = true;
+        return call == UNWIND_CALL_PENDING && w->give_up ? UNWIND_CALL_UNKNOWN : call;
     }
-    if (call == UNWIND_CALL_PROVEN || call == UNWIND_CALL_REFUTED)
+    call = calls_of(w, module, &calls);
+    if (call != UNWIND_CALL_PROVEN)
         return call;
-    w->changes |= !calls;
-    if (!calls)
-        return UNWIND_CALL_UNKNOWN;
-    const struct place_slot *to = samplestack_place(s, w->owner, callee, false);
-    bool same = to && stacks_frame_modules(s->stacks)[to->frame] == module;
-    uint64_t at = same ? stacks_frame_offsets(s->stacks)[to->frame] : CALLS_ELSEWHERE;
+    uint64_t at = offset_in(w, callee, module);
     return calls_lead(calls, stacks_frame_offsets(s->stacks)[caller] + 1, at) ? UNWIND_CALL_PROVEN : UNWIND_CALL_REFUTED;
+}
+
+static enum unwind_call find_between(void *ctx, uint64_t back, uint64_t callee, uint64_t *between)
+{
+    struct walk *w = ctx;
+    struct session *s = w->s;
+    const struct place_slot *from = samplestack_place(s, w->owner, back - 1, false);
+    if (!from)
+        return UNWIND_CALL_REFUTED;
+    uint32_t module = stacks_frame_modules(s->stacks)[from->frame];
+    uint64_t offset = stacks_frame_offsets(s->stacks)[from->frame] + 1, found;
+    const struct calls *calls = NULL;
+    enum unwind_call call = calls_of(w, module, &calls);
+    if (call != UNWIND_CALL_PROVEN)
+        return call;
+    if (!calls_between(calls, offset, offset_in(w, callee, module), &found))
+        return UNWIND_CALL_REFUTED;
+    *between = back - offset + found; /* one mapping holds all code of a module that calls itself */
+    return UNWIND_CALL_PROVEN;
+}
+
+static enum unwind_call find_other(void *ctx, uint64_t at, struct unwind_memory *out)
+{
+    struct walk *w = ctx;
+    const struct other_stack *o = w->owner->other;
+    if (o && o->state == OTHER_STACK_READ && at - o->base < o->size) {
+        w->other = at;
+        *out = (struct unwind_memory){ .bytes = o->bytes, .size = o->size, .base = o->base };
+        return UNWIND_CALL_PROVEN;
+    }
+    if (w->give_up || !w->s->live || (o && !otherstack_may_try(o)))
+        return UNWIND_CALL_REFUTED;
+    w->s->user.other = at;
+    return UNWIND_CALL_PENDING;
+}
+
+static bool believe_other(void *ctx, uint64_t fp, const struct unwind_frame *frames, uint32_t n)
+{
+    struct walk *w = ctx;
+    return otherstack_believe(w->s, w->owner->version, fp, frames, n);
 }
 
 /* The leaf may lie anywhere in its function. */
@@ -293,12 +354,31 @@ static uint32_t walk_32(const struct unwind_input *in, const struct unwind_sourc
     return n;
 }
 
+/* The user's part of the chain, without the mark of where it begins. */
+static void take_chain(const struct record *r, struct unwind_input *in)
+{
+    for (uint32_t i = 0; i < r->sample.chain_n; i++)
+        if (record_u64(r->sample.chain, i, r->swap) == PERF_CONTEXT_USER) {
+            in->chain = (const uint64_t *)r->sample.chain + i + 1;
+            in->n_chain = r->sample.chain_n - i - 1;
+            return;
+        }
+}
+
 uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, const struct record *r, bool give_up,
                         uint32_t *frames, uint32_t cap, struct user_walk *out)
 {
     struct walk w = { .s = s, .owner = owner, .give_up = give_up };
     struct unwind_reads *reads = &s->user.reads;
-    struct unwind_source source = { .ctx = &w, .find = find_place, .deduce = deduce_row, .called = find_call, .knows = knows_callers, .reads = reads };
+    struct unwind_source source = { .ctx = &w,
+                                    .find = find_place,
+                                    .deduce = deduce_row,
+                                    .called = find_call,
+                                    .between = find_between,
+                                    .other = find_other,
+                                    .believe = believe_other,
+                                    .knows = knows_callers,
+                                    .reads = reads };
     struct unwind_input in = {
         .arch = s->user.arch, .stack = r->sample.stack, .stack_bytes = r->sample.stack_dyn_size, .swap = r->swap
     };
@@ -309,10 +389,18 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
     if (!unwind_arch_take_regs(in.arch, r->sample.user_regs, regs_mask_of(s, r), r->swap, &in.regs))
         return 0;
     w.pc = in.regs.pc;
+    s->user.other = 0;
+    take_chain(r, &in);
     uint32_t room = cap - 1 < USER_FRAMES_MAX ? cap - 1 : USER_FRAMES_MAX;
     uint32_t n = (r->sample.user_abi == PERF_SAMPLE_REGS_ABI_32 ? walk_32 : unwind_walk)(&in, &source, walked, room, &end);
     for (uint32_t i = 0; i < n; i++)
         frames[i] = i && walked[i].exact ? stacks_frame_interrupted(s->stacks, walked[i].frame) : walked[i].frame;
+    if (end == UNWIND_ELSEWHERE && w.other && !give_up && otherstack_may_try(owner->other)) {
+        s->user.other = w.other;
+        end = UNWIND_PENDING;
+    }
+    if (s->user.other && n)
+        w.awaits = stacks_frame_modules(s->stacks)[frames[n - 1]];
     if ((end == UNWIND_NO_TABLE || end == UNWIND_UNPROVEN) && n && w.late == walked[n - 1].frame)
         end = UNWIND_PENDING; /* it has one, which came too late */
     if (!n)
@@ -363,6 +451,7 @@ void userstack_put_aside(struct session *s, const struct record *r, uint32_t thr
                               .maps = world_hold_maps(s->world, thread) };
     copy_record(a, r, (size_t)__builtin_popcountll(regs_mask_of(s, r)) * sizeof(uint64_t));
     u->aside_bytes += a->n_bytes;
+    otherstack_want(s, a, u->other);
 }
 
 void userstack_again(struct session *s, uint64_t number)
@@ -391,6 +480,7 @@ void userstack_retry(struct session *s, bool last)
         struct user_aside *a = &u->aside[i];
         bool give_up = last || now_ns >= a->until_ns || u->aside_bytes > most / 2 * (full ? 1 : 2);
         if (!collector_unwind_again(s, a, give_up)) {
+            otherstack_want(s, a, u->other);
             u->aside[kept++] = *a;
             continue;
         }

@@ -90,20 +90,51 @@ static bool leads_from(const struct calls *c, uint32_t target, uint64_t callee)
     return s.n == JUMPS_MOST;
 }
 
-bool calls_lead(const struct calls *c, uint64_t back, uint64_t callee)
+/* The number of the call that returns to `back`, plus one; 0: none does. */
+static uint32_t call_before(const struct calls *c, uint64_t back)
 {
     const struct calls_header *h = c->header;
     uint64_t at = h ? back - h->base : UINT64_MAX;
     uint32_t n;
 
     if (!h || back < h->base || at >= CALLS_ANYWHERE)
-        return false;
+        return 0;
     n = up_to(c->returns, h->n_calls, (uint32_t)at);
-    if (!n || c->returns[n - 1] != at)
+    return n && c->returns[n - 1] == at ? n : 0;
+}
+
+bool calls_lead(const struct calls *c, uint64_t back, uint64_t callee)
+{
+    const struct calls_header *h = c->header;
+    uint32_t n = call_before(c, back);
+
+    if (!n)
         return false;
     if (c->targets[n - 1] == CALLS_ANYWHERE)
         return true;
     if (callee != CALLS_ELSEWHERE && (callee < h->base || callee - h->base >= CALLS_ANYWHERE))
         return false;
     return leads_from(c, c->targets[n - 1], callee);
+}
+
+bool calls_between(const struct calls *c, uint64_t back, uint64_t callee, uint64_t *between)
+{
+    const struct calls_header *h = c->header;
+    uint32_t n = call_before(c, back), function, wanted, next;
+
+    if (!n || c->targets[n - 1] == CALLS_ANYWHERE || callee < h->base || callee - h->base >= CALLS_ANYWHERE)
+        return false;
+    function = function_of(c, c->targets[n - 1]);
+    wanted = function_of(c, (uint32_t)(callee - h->base));
+    for (n = up_to(c->from, h->n_jumps, function); n && c->from[n - 1] == function; n--)
+        if (c->to[n - 1] != CALLS_ANYWHERE) /* a table of jumps stays, as a rule; this one leaves */
+            return false;
+    n = up_to(c->functions, h->n_functions, function);
+    next = n < h->n_functions ? c->functions[n] : CALLS_ANYWHERE;
+    for (n = up_to(c->returns, h->n_calls, function); n < h->n_calls && c->returns[n] < next; n++)
+        if (c->targets[n] != CALLS_ANYWHERE && function_of(c, c->targets[n]) == wanted) {
+            *between = h->base + c->returns[n];
+            return true;
+        }
+    return false;
 }

@@ -17,8 +17,10 @@
 /* What the table does not tell of a function, or not rightly. */
 enum role {
     ROLE_PLAIN,
+    ROLE_BOTH,     /* has a frame on either stack, with the caller that belongs to that stack */
     ROLE_TOP,      /* the outermost frame of its stack */
-    ROLE_SWITCH,   /* changes to another stack: from there on its caller is not to be found */
+    ROLE_SWITCH,   /* changes to another stack, and leaves the frame pointer as it was */
+    ROLE_AWAY,     /* changes to another stack: from there on its caller is not to be found */
     ROLE_LEAVE,    /* … and never comes back: there it is the outermost frame */
     ROLE_SIGNAL,   /* where signal handlers return to, at its first byte: no call leads there */
     ROLE_STAND_IN, /* its first byte is put on a stack as a return address, in place of the one in asmcgocall() */
@@ -35,19 +37,19 @@ static const struct {
     { "_rt0_amd64", ROLE_TOP },
     { "runtime.mcall", ROLE_LEAVE },
     { "runtime.clone", ROLE_LEAVE },
-    { "gogo", ROLE_SWITCH },
-    { "runtime.gogo", ROLE_SWITCH },
+    /* Go's own tracebacks take it for the top of the scheduler's stack: what it calls resumes a goroutine, and never returns. */
+    { "runtime.morestack", ROLE_LEAVE },
+    { "gogo", ROLE_AWAY },
+    { "runtime.gogo", ROLE_AWAY },
     { "runtime.systemstack", ROLE_SWITCH },
-    { "runtime.morestack", ROLE_SWITCH },
     { "runtime.asmcgocall", ROLE_SWITCH },
     { "runtime.nanotime", ROLE_SWITCH },
     { "runtime.nanotime1", ROLE_SWITCH },
     { "runtime.walltime", ROLE_SWITCH },
     { "runtime.walltime1", ROLE_SWITCH },
     { "time.now", ROLE_SWITCH },
-    /* Both stacks have a frame of its size, with the caller that belongs to that stack. */
-    { "runtime.cgocallback", ROLE_PLAIN },
-    { "runtime.cgocallback_gofunc", ROLE_PLAIN },
+    { "runtime.cgocallback", ROLE_BOTH },
+    { "runtime.cgocallback_gofunc", ROLE_BOTH },
     /* Go's tracebacks end here; but its return address leads to what the signal interrupted. */
     { "runtime.sigtramp", ROLE_PLAIN },
     { "runtime.cgoSigtramp", ROLE_PLAIN },
@@ -70,7 +72,7 @@ static enum role role_of(const struct gorows *g, const struct gotable_function *
     for (unsigned i = 0; i < sizeof special / sizeof *special; i++)
         if (is_named(f, special[i].name))
             return special[i].role;
-    return f->flags & GOTABLE_TOP ? ROLE_TOP : f->flags & GOTABLE_SP_WRITE ? ROLE_SWITCH : ROLE_PLAIN;
+    return f->flags & GOTABLE_TOP ? ROLE_TOP : f->flags & GOTABLE_SP_WRITE ? ROLE_AWAY : ROLE_PLAIN;
 }
 
 /* A lookup of a return address is one byte before it: the rows of such a function begin there. */
@@ -177,6 +179,10 @@ static unsigned save_size(const uint8_t *p, size_t n, int32_t *offset)
 {
     if (n < 8 || p[0] != REX_W || p[1] != 0x89 || p[3] != 0x24)
         return 0;
+    if (p[2] == 0x2c) { /* a frame of nothing else */
+        *offset = 0;
+        return 4;
+    }
     if (p[2] == 0x6c) {
         *offset = (int8_t)p[4];
         return 5;
@@ -241,6 +247,8 @@ static void add_kind(struct run *r, uint64_t addr, enum unwind_row_kind kind)
 
     rowbuild_none(&entry);
     entry.kind = (uint8_t)kind;
+    if (kind == UNWIND_ROW_SWITCH && r->role == ROLE_SWITCH)
+        entry.cfa_offset = r->saved.from <= addr ? UNWIND_SWITCH_OWN : UNWIND_SWITCH_CALLERS;
     add_row(r, addr, &entry);
 }
 
@@ -259,6 +267,8 @@ static void add_frame(struct run *r, uint64_t addr, int32_t size)
             entry.flags |= UNWIND_ENTRY_FP_SAVED;
             entry.fp_offset = r->saved.offset;
         }
+        if (r->role == ROLE_BOTH)
+            entry.more = UNWIND_MORE_BOTH_STACKS;
         if (r->role == ROLE_INJECTED)
             entry.flags |= UNWIND_ENTRY_INJECTED;
         if (addr >= r->called)
@@ -355,7 +365,7 @@ void gorows_add(struct gorows *g, uint64_t i, void (*add)(void *ctx, uint64_t at
         add_kind(&r, r.begin, r.role == ROLE_TOP ? UNWIND_ROW_END : UNWIND_ROW_SIGNAL);
         return;
     }
-    if (r.role == ROLE_SWITCH || r.role == ROLE_LEAVE)
+    if (r.role == ROLE_SWITCH || r.role == ROLE_AWAY || r.role == ROLE_LEAVE)
         find_switch(&r, end);
     r.saved = find_saved(g, &f);
     if (r.begin < f.entry) {

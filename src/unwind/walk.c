@@ -2,8 +2,10 @@
 #include "unwind/walk.h"
 
 #include "unwind/general.h"
+#include "unwind/otherstack.h"
 #include "unwind/rowformat.h"
 #include "unwind/signalframe.h"
+#include "unwind/walkstate.h"
 
 #define FP_STEP_MAX (16u << 10)
 #define FAR         (UINT64_C(16) << 20) /* beyond the dump: no frame is that large */
@@ -11,23 +13,6 @@
 #define FIRST_PAGE  4096
 #define ASK_AFTER   2 /* frames: the fewer, the more ways lead on; the more, the less is saved */
 #define RESULT      0 /* DWARF's number of the register that has a system call's result: rax, x0 */
-
-struct walk {
-    enum unwind_arch arch;
-    const struct unwind_abi *abi;
-    struct unwind_memory m;
-    struct unwind_regs regs;
-    bool exact;     /* regs.pc is one, not a return address */
-    bool all;       /* all saved registers are followed, not only what most steps need */
-    bool wants_all; /* … and must be: once more from the start */
-    bool by_fp;     /* the last step was one by frame pointer */
-    bool weak_sp;   /* arm64: and so sp is only a lower bound */
-    bool fp_given;  /* fp is what it was when src->knows was asked */
-    bool beyond;    /* a signal frame led out of the dump … */
-    bool proven;    /* the last step was one by a table */
-    bool elsewhere; /* … and to where no dump reaches: to another stack */
-    enum unwind_end end;
-};
 
 static bool stop(struct walk *w, enum unwind_end end)
 {
@@ -368,6 +353,14 @@ static bool step_unknown(struct walk *w, const struct unwind_source *src, const 
     return true;
 }
 
+/* Memory that changed since the sample has other callers. */
+static bool check_later(struct walk *w, const struct unwind_source *src, uint64_t callee)
+{
+    enum unwind_call call = otherstack_check(src, w->regs.pc, callee);
+
+    return call == UNWIND_CALL_PROVEN || stop(w, call == UNWIND_CALL_PENDING ? UNWIND_PENDING : UNWIND_ELSEWHERE);
+}
+
 static bool step(struct walk *w, const struct unwind_source *src, const struct unwind_place *place,
                  const struct unwind_entry *entry, uint64_t callee)
 {
@@ -379,7 +372,9 @@ static bool step(struct walk *w, const struct unwind_source *src, const struct u
         return step_jit(w, place);
     if (kind_of(entry) == UNWIND_ROW_NONE || entry->flags & UNWIND_ENTRY_DEDUCED)
         return step_proven(w, src, place, entry, callee);
-    return step_by_table(w, place, entry);
+    if (!step_by_table(w, place, entry))
+        return false;
+    return !w->later || w->exact || check_later(w, src, callee);
 }
 
 /* At a "return address" that no call left there begins what it returns to; the byte before it is another function's. */
@@ -393,13 +388,14 @@ static void begin_there(const struct unwind_source *src, struct unwind_frame *fr
 }
 
 /* What is put on a stack in place of the address that a call would have left there: shown is that call. */
-static void stand_in(const struct unwind_source *src, struct unwind_frame *frame, int32_t by)
+static uint64_t stand_in(const struct unwind_source *src, struct unwind_frame *frame, int32_t by)
 {
     struct unwind_place place = { 0 };
     uint64_t addr = frame->addr + (uint64_t)(int64_t)by;
 
     if (src->find(src->ctx, addr, &place))
         *frame = (struct unwind_frame){ .addr = addr, .frame = place.frame };
+    return frame->addr;
 }
 
 /* A return address with a gap before it, where a function begins: put there for the outermost function of a coroutine
@@ -440,9 +436,11 @@ static bool go_up(struct walk *w, const struct unwind_source *src, const struct 
     if (called && kind_of(entry) == UNWIND_ROW_SIGNAL)
         begin_there(src, frame);
     if (called && entry && entry->flags & UNWIND_ENTRY_STANDS_IN)
-        stand_in(src, frame, entry->fp_offset);
-    if (!step(w, src, place, entry, callee))
+        callee = stand_in(src, frame, entry->fp_offset);
+    if (!step(w, src, place, entry, callee)) {
+        w->last = entry;
         return false;
+    }
     if (w->regs.pc >= FIRST_PAGE)
         return true;
     if (called && mend_signal(w, sp)) {
@@ -458,10 +456,10 @@ static bool begins_plain(const struct walk *w)
     return !w->all && !w->exact && !w->by_fp && !w->beyond;
 }
 
-static uint32_t walk(struct walk *w, const struct unwind_source *src, struct unwind_frame *frames,
-                     uint32_t cap)
+uint32_t unwind_walk_on(struct walk *w, const struct unwind_source *src, struct unwind_frame *frames, uint32_t n,
+                        uint32_t cap)
 {
-    for (uint32_t n = 0; n < cap; n++) {
+    for (; n < cap; n++) {
         struct unwind_place place = { 0 };
         uint64_t addr = w->regs.pc - !w->exact;
         if (!src->find(src->ctx, addr, &place)) {
@@ -505,13 +503,15 @@ uint32_t unwind_walk(const struct unwind_input *in, const struct unwind_source *
 
     w.end = UNWIND_BAD_STEP;
     if (w.abi)
-        n = walk(&w, src, frames, cap);
+        n = unwind_walk_on(&w, src, frames, 0, cap);
     if (w.wants_all) {
         if (src->reads)
             src->reads->bad = true;
         w = start(in, true);
-        n = walk(&w, src, frames, cap);
+        n = unwind_walk_on(&w, src, frames, 0, cap);
     }
+    if (w.end == UNWIND_ELSEWHERE && n)
+        n = unwind_walk_elsewhere(&w, src, in, frames, n, cap);
     *end = w.end;
     return n;
 }

@@ -89,7 +89,7 @@ static void need_small_pages(void)
     skip();
 }
 
-static void auto_takes_registers_24_k_and_the_kernels_chain(void **state)
+static void auto_takes_registers_24_k_and_the_chain(void **state)
 {
     (void)state;
     make_plan();
@@ -97,10 +97,19 @@ static void auto_takes_registers_24_k_and_the_kernels_chain(void **state)
     assert_int_equal(plan.attrs[0].sample_type & (DUMP | PERF_SAMPLE_CALLCHAIN), DUMP | PERF_SAMPLE_CALLCHAIN);
     assert_int_equal(plan.attrs[0].sample_regs_user, MASK);
     assert_int_equal(plan.attrs[0].sample_stack_user, 24 * 1024);
-    assert_int_equal(plan.attrs[0].exclude_callchain_user, 1);
+    assert_int_equal(plan.attrs[0].exclude_callchain_user, 0);
     assert_int_equal(plan.attrs[0].exclude_callchain_kernel, 0);
     dumps_note(&plan);
     assert_int_equal(plan.n_notes, 0);
+}
+
+static void a_machine_with_a_link_register_needs_no_frame_pointers_beside_dumps(void **state)
+{
+    (void)state;
+    cfg.regs_link_mask = LINK;
+    make_plan();
+    assert_int_equal(plan.attrs[0].sample_type & DUMP, DUMP);
+    assert_int_equal(plan.attrs[0].exclude_callchain_user, 1);
 }
 
 static void frame_pointers_take_the_link_register_where_a_machine_has_one(void **state)
@@ -493,7 +502,8 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(auto_takes_registers_24_k_and_the_kernels_chain),
+        CASE(auto_takes_registers_24_k_and_the_chain),
+        CASE(a_machine_with_a_link_register_needs_no_frame_pointers_beside_dumps),
         CASE(frame_pointers_take_the_link_register_where_a_machine_has_one),
         CASE(rings_hold_half_a_second_of_dumps_and_more_where_that_is_little),
         CASE(rings_of_an_event_with_a_period_hold_half_a_second_of_the_budget),

@@ -26,7 +26,11 @@ enum { /* in the code */
        SIGRETURN = 0xb00,
        SIGTRAMP = 0xc00,
        WRAPPER = 0xd00,
-       END = 0xe00 };
+       SMALL = 0xd80,
+       CLOCK = 0xdc0,
+       GOGO = 0xe00,
+       MORESTACK = 0xe40,
+       END = 0xe80 };
 
 static const struct go_spec specs[] = {
     /* sub rsp, 0x18; mov [rsp + 0x10], rbp; …; add rsp, 0x18; ret */
@@ -53,6 +57,12 @@ static const struct go_spec specs[] = {
     { "runtime.sigreturn", SIGRETURN, { { 0, 0x10 } }, 0, { 0 } },
     { "runtime.sigtramp", SIGTRAMP, { { 0, 4 }, { 0x30, 0x20 } }, GOTABLE_TOP, { 0 } },
     { "runtime.asmcgocall", WRAPPER, { { 0, 8 }, { 0x20, 0x20 } }, 0, { 0 } },
+    /* sub rsp, 8; mov [rsp], rbp */
+    { "main.small", SMALL, { { 0, 4 }, { 8, 0x20 } }, 0, { 0x48, 0x83, 0xec, 0x08, 0x48, 0x89, 0x2c, 0x24 } },
+    /* push rbp; …; mov rsp, rdx */
+    { "runtime.nanotime1", CLOCK, { { 0, 1 }, { 8, 0x20 } }, GOTABLE_SP_WRITE, { 0x55, [0x0d] = 0x48, 0x89, 0xd4 } },
+    { "runtime.gogo", GOGO, { { 0, 0x20 } }, GOTABLE_SP_WRITE, { [0x0d] = 0x48, 0x89, 0xd4 } },
+    { "runtime.morestack", MORESTACK, { { 0, 0x20 } }, GOTABLE_SP_WRITE, { [0x0d] = 0x48, 0x89, 0xd4 } },
 };
 
 static void make(struct go_maker *m, enum go_version version)
@@ -111,6 +121,8 @@ static void frames_are_exact_in_every_version(void **state)
         expect_saved(&m, PUSHES, 8, 0);
         expect_saved(&m, PUSHES + 1, 16, -16);
         expect_saved(&m, PUSHES + 8, 0x110, -16);
+        expect_saved(&m, SMALL + 4, 16, 0);
+        expect_saved(&m, SMALL + 8, 16, -16);
         mem_free(m.blob);
     }
 }
@@ -136,12 +148,16 @@ static void stacks_end_where_they_do(void **state)
         make(&m, v);
         expect(&m, GOEXIT, UNWIND_ROW_END, 0);
         expect(&m, SYSTEM + 0x12, UNWIND_ROW_SP, 8);
-        expect(&m, SYSTEM + 0x13, UNWIND_ROW_SWITCH, 0);
-        expect(&m, SYSTEM + 0x3f, UNWIND_ROW_SWITCH, 0);
+        expect(&m, SYSTEM + 0x13, UNWIND_ROW_SWITCH, UNWIND_SWITCH_CALLERS);
+        expect(&m, SYSTEM + 0x3f, UNWIND_ROW_SWITCH, UNWIND_SWITCH_CALLERS);
         expect(&m, MCALL + 0x0f, UNWIND_ROW_SP, 8);
         expect(&m, MCALL + 0x10, UNWIND_ROW_END, 0);
         expect(&m, CGO_CALL + 8, UNWIND_ROW_SP, 8);
-        expect(&m, CGO_CALL + 9, UNWIND_ROW_SWITCH, 0);
+        expect(&m, CGO_CALL + 9, UNWIND_ROW_SWITCH, UNWIND_SWITCH_CALLERS);
+        expect(&m, CLOCK + 0x10, UNWIND_ROW_SWITCH, UNWIND_SWITCH_OWN);
+        expect(&m, GOGO + 0x0f, UNWIND_ROW_SP, 8);
+        expect(&m, GOGO + 0x10, UNWIND_ROW_SWITCH, UNWIND_SWITCH_LOST);
+        expect(&m, MORESTACK + 0x10, UNWIND_ROW_END, 0);
         expect(&m, CLONE + 0x12, UNWIND_ROW_SP, 8);
         expect(&m, CLONE + 0x13, UNWIND_ROW_END, 0);
         expect(&m, SIGRETURN - 1, UNWIND_ROW_SIGNAL, 0);

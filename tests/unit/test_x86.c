@@ -201,6 +201,36 @@ static void no_function_begins_in_bytes_that_are_no_instruction(void **state)
     assert_false(unwind_rows_function(&rows, OFFSET + 0x10, &start, &size));
 }
 
+static void what_a_call_leads_to_tells_the_function_between_two_others(void **state)
+{
+    static uint8_t code[0x50] = {
+        [0x00] = 0xe8, 0x0b, 0, 0, 0, 0xc3,                      /* call 10 */
+        [0x10] = 0xff, 0xd0, 0xe8, 0x29, 0, 0, 0, 0xc3,          /* call *%rax; call 40 */
+        [0x20] = 0xe8, 0x0b, 0, 0, 0, 0xc3,                      /* call 30 */
+        [0x30] = 0xe8, 0x0b, 0, 0, 0, 0xeb, 0xd9,                /* call 40; jmp 10 */
+        [0x40] = 0x90, 0xc3,
+    };
+    static const uint64_t functions[] = { OFFSET, OFFSET + 0x20 };
+    struct cfi_segment segment = { .addr = OFFSET, .offset = OFFSET, .size = sizeof code, .bytes = code };
+    struct calls_input in = { .machine = CALLS_X86_64, .segments = &segment, .n_segments = 1,
+                              .functions = functions, .n_functions = 2 };
+    struct calls c;
+    void *calls;
+    size_t size;
+    uint64_t between = 0;
+
+    (void)state;
+    assert_true(calls_build(&in, &calls, &size, NULL));
+    assert_true(calls_view(&c, calls, size, NULL));
+    assert_true(calls_between(&c, OFFSET + 0x05, OFFSET + 0x41, &between));
+    assert_int_equal(between, OFFSET + 0x17);
+    assert_false(calls_between(&c, OFFSET + 0x05, OFFSET + 0x20, &between)); /* is not called from there */
+    assert_false(calls_between(&c, OFFSET + 0x12, OFFSET + 0x41, &between)); /* leads anywhere */
+    assert_false(calls_between(&c, OFFSET + 0x25, OFFSET + 0x41, &between)); /* may have jumped on */
+    assert_false(calls_between(&c, OFFSET + 0x04, OFFSET + 0x41, &between)); /* no call ends there */
+    mem_free(calls);
+}
+
 static void a_call_leads_to_its_target_and_to_where_that_jumps(void **state)
 {
     static uint8_t code[0x60] = {
@@ -356,6 +386,7 @@ int main(void)
         cmocka_unit_test(without_a_way_to_a_return_nothing_is_told),
         cmocka_unit_test_teardown(rows_of_several_pieces_of_code_are_one_table, tear_down),
         cmocka_unit_test(calls_are_known_by_the_bytes_before_a_return_address),
+        cmocka_unit_test(what_a_call_leads_to_tells_the_function_between_two_others),
         cmocka_unit_test(a_call_leads_to_its_target_and_to_where_that_jumps),
     };
 

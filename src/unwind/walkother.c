@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Leads a walk on from a stack that a program has changed to, to the one that it left. */
+#include "unwind/otherstack.h"
+#include "unwind/rowformat.h"
+#include "unwind/walkstate.h"
+
+#define CHANGES_MAX 8 /* of stacks, in one walk */
+
+/* The callers on the stack that was changed, by memory that was read later. How many frames there are then. */
+static uint32_t walk_later(struct walk *w, const struct otherstack *o, const struct unwind_input *in, uint32_t in_chain,
+                           struct unwind_frame *frames, uint32_t n, uint32_t cap)
+{
+    const struct unwind_source *src = o->src;
+    struct unwind_memory later;
+    uint64_t arguments;
+    uint32_t more;
+    enum unwind_call call = src->other ? src->other(src->ctx, o->fp, &later) : UNWIND_CALL_REFUTED;
+
+    w->end = call == UNWIND_CALL_PENDING ? UNWIND_PENDING : UNWIND_ELSEWHERE;
+    if (call != UNWIND_CALL_PROVEN)
+        return n;
+    if (in_chain && !otherstack_agrees(o, in, in_chain, &later))
+        return n;
+    w->end = otherstack_find(o, &later, &w->regs, &arguments);
+    if (w->end != UNWIND_ROOT)
+        return n;
+    if (!in_chain && !otherstack_calls(o, &later, arguments, frames, n - 1)) {
+        w->end = UNWIND_ELSEWHERE;
+        return n;
+    }
+    w->m = later;
+    w->later = w->proven = true;
+    w->exact = w->by_fp = w->beyond = w->elsewhere = w->fp_given = false;
+    more = unwind_walk_on(w, src, frames, n, cap);
+    if (w->end == UNWIND_ROOT && (in_chain || src->believe(src->ctx, o->fp, frames + n - 1, more - n + 1)))
+        return more;
+    if (w->end != UNWIND_PENDING)
+        w->end = UNWIND_ELSEWHERE;
+    return n;
+}
+
+/* What a signal interrupted in Go: has it made its frame? Then fp is of that one, else of its caller's. */
+static enum unwind_switch made_frame(const struct walk *w)
+{
+    const struct unwind_entry *e = w->last;
+    bool saved = e->flags & UNWIND_ENTRY_FP_SAVED;
+
+    if (e->kind != UNWIND_ROW_SP || !(e->flags & UNWIND_ENTRY_CLOBBERS))
+        return UNWIND_SWITCH_LOST;
+    if (!saved)
+        return UNWIND_SWITCH_CALLERS;
+    return w->regs.sp + (uint64_t)(int64_t)e->cfa_offset + (uint64_t)(int64_t)e->fp_offset == w->regs.fp
+               ? UNWIND_SWITCH_OWN
+               : UNWIND_SWITCH_LOST;
+}
+
+static enum unwind_switch frame_of_fp(const struct walk *w)
+{
+    if (w->end != UNWIND_ELSEWHERE || !w->last)
+        return UNWIND_SWITCH_LOST;
+    if (w->last->kind == UNWIND_ROW_SWITCH)
+        return (enum unwind_switch)w->last->cfa_offset;
+    return w->elsewhere ? made_frame(w) : UNWIND_SWITCH_LOST;
+}
+
+static uint32_t go_elsewhere(struct walk *w, const struct otherstack *o, const struct unwind_input *in,
+                             struct unwind_frame *frames, uint32_t n, uint32_t cap)
+{
+    uint32_t first = otherstack_in_chain(in, o->fp), next = first, more;
+    bool interrupted = w->elsewhere; /* by a signal: the thread is back long before that stack could be read */
+
+    w->last = NULL;
+    if (first) {
+        more = otherstack_follow(o, in, &next, frames + n, cap - n, &w->end);
+        if (w->end != UNWIND_ELSEWHERE)
+            return n + more;
+        if (otherstack_come_back(o, in, frames + n, more, next - 1, w->regs.sp, &w->regs)) {
+            w->exact = w->by_fp = w->fp_given = false;
+            return unwind_walk_on(w, o->src, frames, n + more - 1, cap);
+        }
+    }
+    return interrupted ? n : walk_later(w, o, in, first, frames, n, cap);
+}
+
+uint32_t unwind_walk_elsewhere(struct walk *w, const struct unwind_source *src, const struct unwind_input *in,
+                               struct unwind_frame *frames, uint32_t n, uint32_t cap)
+{
+    enum unwind_switch of;
+
+    for (unsigned i = 0; i < CHANGES_MAX && (of = frame_of_fp(w)) != UNWIND_SWITCH_LOST; i++) {
+        const struct otherstack o = {
+            .src = src, .fp = w->regs.fp, .callee = frames[n - 1].addr, .own = of == UNWIND_SWITCH_OWN
+        };
+        if (src->reads)
+            src->reads->bad = true; /* the dump does not tell all of it */
+        n = go_elsewhere(w, &o, in, frames, n, cap);
+    }
+    return n;
+}

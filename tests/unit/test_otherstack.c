@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "go_maker.h"
+#include "unwind/otherstack.h"
+#include "unwind/rowformat.h"
+
+#define THREAD UINT64_C(0x7f0000000000) /* the stack in use, and its dump */
+#define GO     UINT64_C(0xc000010000)   /* the goroutine's */
+#define WORDS  64
+#define ROOM   16
+
+enum { /* functions in the code. Those with a frame: CFA = rsp + 0x20, rbp at CFA - 16 */
+       RUN = 0x100,      /* without a frame: runs on the thread's stack */
+       CALLED = 0x140,   /* with a frame: what is called there */
+       SYSTEM = 0x200,   /* without a frame: changes the stack */
+       CLOCK = 0x300,    /* with a frame: changes the stack */
+       INNER = 0x400,    /* calls SYSTEM */
+       OUTER = 0x500,    /* calls INNER */
+       GOEXIT = 0x600,
+       BACK = 0x700,     /* runtime.cgocallback */
+       CROSS = 0x800,    /* calls BACK */
+       MSTART = 0x900,
+       END = 0xa00 };
+
+#define FRAME { { 0, 4 }, { 0x18, 0x3c } }
+#define SAVES 0x48, 0x83, 0xec, 0x18, 0x48, 0x89, 0x6c, 0x24, 0x10 /* sub rsp, 0x18; mov [rsp + 0x10], rbp */
+#define IN    0x20 /* a return address in a function, from its beginning */
+
+static const struct go_spec specs[] = {
+    { "runtime.run", RUN, { { 0, 0x3c } }, 0, { 0 } },
+    { "runtime.called", CALLED, FRAME, 0, { SAVES } },
+    { "runtime.systemstack", SYSTEM, { { 0, 0x3c } }, GOTABLE_SP_WRITE, { [0x10] = 0x48, 0x89, 0xdc } },
+    { "runtime.nanotime1", CLOCK, FRAME, GOTABLE_SP_WRITE, { SAVES, 0x48, 0x89, 0xdc } },
+    { "main.inner", INNER, FRAME, 0, { SAVES } },
+    { "main.outer", OUTER, FRAME, 0, { SAVES } },
+    { "runtime.goexit", GOEXIT, { { 0, 8 } }, GOTABLE_TOP, { 0x90 } },
+    { "runtime.cgocallback", BACK, FRAME, 0, { SAVES } },
+    { "crosscall2", CROSS, FRAME, 0, { SAVES } },
+    { "runtime.mstart", MSTART, { { 0, 0x20 } }, GOTABLE_TOP, { 0x90 } },
+};
+
+struct fixture {
+    struct go_maker m;
+    uint64_t dump[WORDS], memory[WORDS], chain[ROOM];
+    uint32_t n_chain;
+    struct unwind_frame frames[ROOM];
+    enum unwind_end end;
+    uint32_t n;
+    enum unwind_call other; /* what is known of memory */
+    bool believe;
+    uint64_t no_call;       /* an address that no call returns to */
+};
+
+static bool find(void *ctx, uint64_t addr, struct unwind_place *out)
+{
+    struct fixture *f = ctx;
+
+    *out = (struct unwind_place){ .offset = addr - GO_TEXT + GO_OFFSET, .rows = &f->m.rows, .frame = (uint32_t)addr };
+    return addr >= GO_TEXT && addr < GO_TEXT + GO_SIZE;
+}
+
+static uint64_t function_of(uint64_t addr)
+{
+    uint64_t best = 0;
+
+    for (unsigned i = 0; i < sizeof specs / sizeof *specs; i++)
+        if (addr >= GO_TEXT + specs[i].at)
+            best = specs[i].at;
+    return best;
+}
+
+/* Which function each calls, at IN. */
+static const uint64_t calls[][2] = { { SYSTEM, CALLED }, { CALLED, RUN }, { INNER, SYSTEM }, { OUTER, INNER },
+                                     { BACK, CALLED },   { CROSS, BACK }, { CLOCK, CALLED } };
+
+static uint64_t called_by(uint64_t function)
+{
+    for (unsigned i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (calls[i][0] == function)
+            return calls[i][1];
+    return 0;
+}
+
+static enum unwind_call called(void *ctx, uint64_t back, uint64_t callee)
+{
+    const struct fixture *f = ctx;
+    uint64_t caller = function_of(back - 1);
+
+    if (back != GO_TEXT + caller + IN || back == f->no_call)
+        return UNWIND_CALL_REFUTED;
+    /* INNER and OUTER may call others through a register, too */
+    return called_by(caller) == function_of(callee) || function_of(callee) == CLOCK || function_of(callee) == BACK
+               ? UNWIND_CALL_PROVEN
+               : UNWIND_CALL_REFUTED;
+}
+
+static enum unwind_call between(void *ctx, uint64_t back, uint64_t callee, uint64_t *out)
+{
+    uint64_t function = called_by(function_of(back - 1));
+
+    if (called(ctx, back, GO_TEXT + function) != UNWIND_CALL_PROVEN || called_by(function) != function_of(callee))
+        return UNWIND_CALL_REFUTED;
+    *out = GO_TEXT + function + IN;
+    return UNWIND_CALL_PROVEN;
+}
+
+static enum unwind_call other(void *ctx, uint64_t at, struct unwind_memory *out)
+{
+    struct fixture *f = ctx;
+
+    assert_true(at >= GO && at < GO + sizeof f->memory);
+    *out = (struct unwind_memory){ .bytes = (const uint8_t *)f->memory, .size = sizeof f->memory, .base = GO };
+    return f->other;
+}
+
+static bool believe(void *ctx, uint64_t fp, const struct unwind_frame *frames, uint32_t n)
+{
+    const struct fixture *f = ctx;
+
+    assert_true(fp >= GO && n > 1 && frames[0].addr == GO_TEXT + SYSTEM + IN - 1);
+    return f->believe;
+}
+
+/* rbp: of the leaf, RUN. */
+static void walk(struct fixture *f, uint64_t rbp)
+{
+    const struct unwind_source source = {
+        .ctx = f, .find = find, .called = called, .between = between, .other = other, .believe = believe
+    };
+    struct unwind_input in = { .arch = UNWIND_ARCH_X86_64,
+                               .regs = { .pc = GO_TEXT + RUN, .sp = THREAD, .fp = rbp, .known = 1u << 7 | 1u << 6 },
+                               .stack = (const uint8_t *)f->dump,
+                               .stack_bytes = sizeof f->dump,
+                               .chain = f->chain,
+                               .n_chain = f->n_chain };
+
+    in.regs.r[7] = THREAD;
+    in.regs.r[6] = rbp;
+    f->n = unwind_walk(&in, &source, f->frames, ROOM, &f->end);
+}
+
+static void expect(const struct fixture *f, enum unwind_end end, unsigned n, const uint64_t *functions)
+{
+    assert_int_equal(f->end, end);
+    assert_int_equal(f->n, n);
+    for (unsigned i = 1; i < n; i++)
+        assert_int_equal(f->frames[i].addr, GO_TEXT + functions[i] + (functions[i] == GOEXIT || functions[i] == MSTART ? 0 : IN - 1));
+}
+#define EXPECT(f, end, ...)                                                                    \
+    do {                                                                                       \
+        static const uint64_t functions[] = { RUN, __VA_ARGS__ };                              \
+        expect(f, end, (unsigned)(sizeof functions / sizeof *functions), functions);           \
+    } while (0)
+
+/* A frame at a word, whose saved rbp lies there, with the return address behind it. */
+static void put_frame(uint64_t *stack, unsigned at, uint64_t rbp, uint64_t back)
+{
+    stack[at] = rbp;
+    stack[at + 1] = GO_TEXT + back;
+}
+
+static void put_chain(struct fixture *f, unsigned n, const uint64_t *backs)
+{
+    f->chain[0] = GO_TEXT + RUN;
+    for (unsigned i = 0; i < n; i++)
+        f->chain[i + 1] = GO_TEXT + backs[i];
+    f->n_chain = n + 1;
+}
+#define PUT_CHAIN(f, ...)                                                \
+    do {                                                                 \
+        static const uint64_t backs[] = { __VA_ARGS__ };                 \
+        put_chain(f, (unsigned)(sizeof backs / sizeof *backs), backs);   \
+    } while (0)
+
+/* RUN, called by CALLED, by SYSTEM, that INNER called on the goroutine's stack, by OUTER, the goroutine's first. */
+static int set_up(void **state)
+{
+    struct fixture *f = mem_zalloc(sizeof *f);
+    struct error e = { 0 };
+
+    f->m.version = GO_118;
+    f->m.text = GO_TEXT;
+    go_make_table(&f->m, specs, sizeof specs / sizeof *specs, END);
+    if (!go_make_rows(&f->m, &e))
+        return -1;
+    f->dump[0] = GO_TEXT + CALLED + IN;
+    put_frame(f->dump, 3, GO + 0x80, SYSTEM + IN); /* CALLED's frame is 3 words, from 1 on */
+    f->memory[13] = GO_TEXT + INNER + IN;          /* that SYSTEM returns to: INNER's frame is 14 to 16 */
+    put_frame(f->memory, 16, GO + 0xa0, OUTER + IN);
+    put_frame(f->memory, 20, 0, GOEXIT + 1);
+    f->other = UNWIND_CALL_REFUTED;
+    f->believe = true;
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    mem_free(f->m.blob);
+    mem_free(f);
+    return 0;
+}
+
+static void without_chain_and_memory_the_stack_ends_where_it_was_changed(void **state)
+{
+    struct fixture *f = *state;
+
+    walk(f, THREAD + 24);
+    EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
+}
+
+static void the_kernels_chain_leads_on_and_the_call_in_it_tells_the_hidden_caller(void **state)
+{
+    struct fixture *f = *state;
+
+    PUT_CHAIN(f, SYSTEM + IN, OUTER + IN, GOEXIT + 1);
+    walk(f, THREAD + 24);
+    EXPECT(f, UNWIND_ROOT, CALLED, SYSTEM, INNER, OUTER, GOEXIT);
+}
+
+static void a_function_with_a_frame_hides_no_caller(void **state)
+{
+    struct fixture *f = *state;
+
+    put_frame(f->dump, 3, GO + 0x80, CLOCK + IN);
+    PUT_CHAIN(f, CLOCK + IN, OUTER + IN, GOEXIT + 1);
+    walk(f, THREAD + 24);
+    EXPECT(f, UNWIND_ROOT, CALLED, CLOCK, OUTER, GOEXIT);
+}
+
+static void a_chain_counts_only_with_all_its_calls_proven(void **state)
+{
+    struct fixture *f = *state;
+
+    PUT_CHAIN(f, SYSTEM + IN, OUTER + IN, OUTER + IN, GOEXIT + 1);
+    walk(f, THREAD + 24);
+    EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
+    PUT_CHAIN(f, SYSTEM + IN, OUTER + IN); /* as far as the kernel came */
+    walk(f, THREAD + 24);
+    EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
+}
+
+static void a_chain_by_another_frame_pointer_is_not_followed(void **state)
+{
+    struct fixture *f = *state;
+
+    PUT_CHAIN(f, OUTER + IN, GOEXIT + 1);
+    walk(f, THREAD + 0x100); /* used as a plain register */
+    EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
+}
+
+static void memory_is_waited_for_and_leads_on(void **state)
+{
+    struct fixture *f = *state;
+
+    f->memory[14] = GO_TEXT + CALLED; /* SYSTEM's argument */
+    f->other = UNWIND_CALL_PENDING;
+    walk(f, 0);
+    EXPECT(f, UNWIND_PENDING, CALLED, SYSTEM);
+    f->other = UNWIND_CALL_PROVEN;
+    walk(f, 0);
+    EXPECT(f, UNWIND_ROOT, CALLED, SYSTEM, INNER, OUTER, GOEXIT);
+}
+
+static void memory_of_another_time_is_not_believed(void **state)
+{
+    struct fixture *f = *state;
+
+    f->other = UNWIND_CALL_PROVEN;
+    f->memory[14] = GO_TEXT + OUTER; /* another function was called by then */
+    walk(f, 0);
+    EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
+    f->memory[14] = GO_TEXT + CALLED;
+    f->no_call = GO_TEXT + OUTER + IN;
+    walk(f, 0);
+    EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
+    f->no_call = 0;
+    f->believe = false;
+    walk(f, 0);
+    EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
+    f->believe = true;
+    f->memory[13] = 0;
+    walk(f, 0);
+    EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
+}
+
+static void what_the_chain_tells_of_memory_must_agree(void **state)
+{
+    struct fixture *f = *state;
+
+    f->other = UNWIND_CALL_PROVEN;
+    PUT_CHAIN(f, SYSTEM + IN, OUTER + IN); /* shorter than the stack: memory tells the rest, and needs no argument */
+    walk(f, THREAD + 24);
+    EXPECT(f, UNWIND_ROOT, CALLED, SYSTEM, INNER, OUTER, GOEXIT);
+    PUT_CHAIN(f, SYSTEM + IN, CROSS + IN);
+    walk(f, THREAD + 24);
+    EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
+}
+
+/* The thread's stack: RUN … SYSTEM, and above that CROSS, which called back; the goroutine's: CLOCK's caller is BACK. */
+static void what_c_called_back_comes_back_to_the_stack_in_use(void **state)
+{
+    struct fixture *f = *state;
+
+    put_frame(f->dump, 3, GO + 0x80, CLOCK + IN);
+    put_frame(f->dump, 20, 0x1234, CROSS + IN); /* BACK's frame */
+    put_frame(f->dump, 24, 0, MSTART + 1);
+    PUT_CHAIN(f, CLOCK + IN, BACK + IN, CROSS + IN, 0);
+    walk(f, THREAD + 24);
+    EXPECT(f, UNWIND_ROOT, CALLED, CLOCK, BACK, CROSS, MSTART);
+    PUT_CHAIN(f, CLOCK + IN, OUTER + IN, CROSS + IN, 0); /* OUTER changes no stack */
+    walk(f, THREAD + 24);
+    EXPECT(f, UNWIND_ELSEWHERE, CALLED, CLOCK);
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(without_chain_and_memory_the_stack_ends_where_it_was_changed),
+        CASE(the_kernels_chain_leads_on_and_the_call_in_it_tells_the_hidden_caller),
+        CASE(a_function_with_a_frame_hides_no_caller),
+        CASE(a_chain_counts_only_with_all_its_calls_proven),
+        CASE(a_chain_by_another_frame_pointer_is_not_followed),
+        CASE(memory_is_waited_for_and_leads_on),
+        CASE(memory_of_another_time_is_not_believed),
+        CASE(what_the_chain_tells_of_memory_must_agree),
+        CASE(what_c_called_back_comes_back_to_the_stack_in_use),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
