@@ -31,7 +31,8 @@ uint32_t otherstack_follow(const struct otherstack *o, const struct unwind_input
 bool otherstack_come_back(const struct otherstack *o, const struct unwind_input *in, const struct unwind_frame *frames,
                           uint32_t n, uint32_t at, uint64_t sp, struct unwind_regs *regs);
 
-/* Does the memory of the other stack have the return addresses that the chain has from entry `at` on? */
+/* Does the memory of the other stack have the return addresses that the chain has from entry `at` on, as far as they are of
+ * code? */
 bool otherstack_agrees(const struct otherstack *o, const struct unwind_input *in, uint32_t at,
                        const struct unwind_memory *later);
 /* The registers of the caller in memory that was read later, and where the arguments of the function begin that changed

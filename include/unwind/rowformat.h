@@ -37,7 +37,7 @@ struct unwind_rows_header {
 #define UNWIND_ENTRY_FP_LOST        16 /* … and what fp held at the call is not known */
 #define UNWIND_ENTRY_CLOBBERS       32 /* keeps no register for its caller but fp (Go) */
 #define UNWIND_ENTRY_INJECTED       64 /* the "return address" is where a signal interrupted: it is exact */
-#define UNWIND_ENTRY_STANDS_IN      128 /* as a return address stands for another one, fp_offset bytes from it */
+#define UNWIND_ENTRY_STANDS_IN      128 /* as a return address stands for another one: unwind_entry_stands_for() */
 #define UNWIND_MORE_BOTH_STACKS     1 /* of `more`: its frame pointer is of the stack that it came from (Go's cgocallback) */
 #define UNWIND_NOT_SAVED            INT16_MIN
 
@@ -49,6 +49,19 @@ struct unwind_entry {
     int32_t cfa_offset, fp_offset, ra_offset; /* as in struct unwind_row */
     int16_t saved[UNWIND_SAVED_MAX]; /* of the ABI's saved registers: at CFA (UNWIND_ROW_DRAP: fp) + 8 times this */
 };
+
+/* UNWIND_ENTRY_STANDS_IN: how far it is, from the beginning of the function, to what is meant. Such a function saves no
+ * registers, and their place holds it. */
+static inline int32_t unwind_entry_stands_for(const struct unwind_entry *e)
+{
+    return (int32_t)((uint32_t)(uint16_t)e->saved[0] | (uint32_t)(uint16_t)e->saved[1] << 16);
+}
+
+static inline void unwind_entry_set_stands_for(struct unwind_entry *e, int32_t by)
+{
+    e->saved[0] = (int16_t)((uint32_t)by & 0xffff);
+    e->saved[1] = (int16_t)((uint32_t)by >> 16);
+}
 
 static inline uint64_t unwind_rows_size(const struct unwind_rows_header *h)
 {

@@ -65,6 +65,8 @@ struct unwind_source {
     enum unwind_call (*between)(void *ctx, uint64_t back, uint64_t callee, uint64_t *between);
     /* The memory of another stack around an address, read since the sample. REFUTED: it cannot be had. NULL: of none. */
     enum unwind_call (*other)(void *ctx, uint64_t at, struct unwind_memory *out);
+    /* What was read there was of another time: is it to be read again? The walk is PENDING then. With other. */
+    bool (*again)(void *ctx, uint64_t at);
     /* Callers that nothing but such memory tells, frames[n] from the one on that changed the stack: may they be believed?
      * With other. */
     bool (*believe)(void *ctx, uint64_t fp, const struct unwind_frame *frames, uint32_t n);

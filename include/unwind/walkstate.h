@@ -21,6 +21,7 @@ struct walk {
     bool proven;    /* the last step was one by a table */
     bool elsewhere; /* … and to where no dump reaches: to another stack */
     bool later;     /* m was read after the sample: each caller needs a proof */
+    bool stays;     /* on this stack, where a function has a frame on either */
     const struct unwind_entry *last; /* of the frame at which the walk ended; NULL: it has none */
     enum unwind_end end;
 };

@@ -11,7 +11,7 @@
 #include "unwind/otherstack.h"
 
 #define READS_AT_ONCE 128
-#define TRIES_MAX     8 /* a thread that goes to and fro is soon met again where it was */
+#define TRIES_MAX     32 /* a thread that goes to and fro is soon met again where it was */
 #define DOUBTS        8 /* so many times in a row the same callers must be read again after others were */
 
 bool otherstack_may_try(const struct other_stack *o)
@@ -52,6 +52,8 @@ static void read_other(struct other_stack *o)
         close(fd);
     }
     o->size = n > 0 ? (size_t)n : 0;
+    if (!o->size)
+        o->tries = TRIES_MAX; /* the process has ended */
     o->state = OTHER_STACK_READ;
 }
 

@@ -28,6 +28,7 @@
 #define MEMORY_LEAST      (16u << 20) /* with less it, or the symbol worker, is killed: tests/live/test_overload.py */
 #define BUDGET_LEAST      (UINT64_C(1) << 20)
 #define STOP_LOOK_NS      (100 * NS_PER_MS)
+#define OTHERS_PAUSE_NS   (10 * NS_PER_MS)
 
 static void *resolver_main(void *session)
 {
@@ -348,9 +349,12 @@ void session_settle(struct session *s, uint64_t timeout_ns)
         pthread_mutex_lock(&s->lock);
         userstack_retry(s, false);
         jit_renew(s);
-        whole = settled && (!s->user.n_aside || (generation == seen && !jitframe_waits(s) && !s->user.others_wanted));
+        bool others = s->user.others_wanted;
+        whole = settled && (!s->user.n_aside || (generation == seen && !jitframe_waits(s) && !others));
         pthread_mutex_unlock(&s->lock);
         seen = generation;
+        if (others) /* the thread must go on before it can be where it was again */
+            nanosleep(&(struct timespec){ .tv_nsec = OTHERS_PAUSE_NS }, NULL);
     }
     pthread_mutex_lock(&s->lock);
     userstack_retry(s, true);

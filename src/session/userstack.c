@@ -88,7 +88,6 @@ struct walk {
     uint64_t pc;           /* the sample's */
     uint32_t callers;      /* see struct user_walk */
     bool changes;          /* met code of which more may be known when it is met again */
-    uint64_t other;        /* frame pointer in memory that was read later, as far as it was of use; 0: none */
 };
 
 static void wait_for(struct walk *w, struct unwind_place *out, uint32_t module)
@@ -229,7 +228,6 @@ static enum unwind_call find_other(void *ctx, uint64_t at, struct unwind_memory 
     struct walk *w = ctx;
     const struct other_stack *o = w->owner->other;
     if (o && o->state == OTHER_STACK_READ && at - o->base < o->size) {
-        w->other = at;
         *out = (struct unwind_memory){ .bytes = o->bytes, .size = o->size, .base = o->base };
         return UNWIND_CALL_PROVEN;
     }
@@ -237,6 +235,14 @@ static enum unwind_call find_other(void *ctx, uint64_t at, struct unwind_memory 
         return UNWIND_CALL_REFUTED;
     w->s->user.other = at;
     return UNWIND_CALL_PENDING;
+}
+
+static bool read_again(void *ctx, uint64_t at)
+{
+    struct walk *w = ctx;
+    bool again = !w->give_up && otherstack_may_try(w->owner->other);
+    w->s->user.other = again ? at : 0;
+    return again;
 }
 
 static bool believe_other(void *ctx, uint64_t fp, const struct unwind_frame *frames, uint32_t n)
@@ -376,6 +382,7 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
                                     .called = find_call,
                                     .between = find_between,
                                     .other = find_other,
+                                    .again = read_again,
                                     .believe = believe_other,
                                     .knows = knows_callers,
                                     .reads = reads };
@@ -395,10 +402,6 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
     uint32_t n = (r->sample.user_abi == PERF_SAMPLE_REGS_ABI_32 ? walk_32 : unwind_walk)(&in, &source, walked, room, &end);
     for (uint32_t i = 0; i < n; i++)
         frames[i] = i && walked[i].exact ? stacks_frame_interrupted(s->stacks, walked[i].frame) : walked[i].frame;
-    if (end == UNWIND_ELSEWHERE && w.other && !give_up && otherstack_may_try(owner->other)) {
-        s->user.other = w.other;
-        end = UNWIND_PENDING;
-    }
     if (s->user.other && n)
         w.awaits = stacks_frame_modules(s->stacks)[frames[n - 1]];
     if ((end == UNWIND_NO_TABLE || end == UNWIND_UNPROVEN) && n && w.late == walked[n - 1].frame)

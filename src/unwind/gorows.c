@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "unwind/rowbuild.h"
+#include "unwind/x86.h"
 
 #define BUDGET        (1u << 26)
 #define FRAME_MAX     (1 << 30)
@@ -23,7 +24,7 @@ enum role {
     ROLE_AWAY,     /* changes to another stack: from there on its caller is not to be found */
     ROLE_LEAVE,    /* … and never comes back: there it is the outermost frame */
     ROLE_SIGNAL,   /* where signal handlers return to, at its first byte: no call leads there */
-    ROLE_STAND_IN, /* its first byte is put on a stack as a return address, in place of the one in asmcgocall() */
+    ROLE_STAND_IN, /* a byte of it is put on a stack as a return address, in place of the one in asmcgocall() */
     ROLE_INJECTED, /* a signal handler makes it look called by the interrupted instruction */
 };
 
@@ -273,9 +274,9 @@ static void add_frame(struct run *r, uint64_t addr, int32_t size)
             entry.flags |= UNWIND_ENTRY_INJECTED;
         if (addr >= r->called)
             entry.flags |= UNWIND_ENTRY_CLONE;
-        if (addr < r->f->entry && r->stands_for) {
+        if (r->stands_for) {
             entry.flags |= UNWIND_ENTRY_STANDS_IN;
-            entry.fp_offset = (int32_t)(r->stands_for - r->f->entry);
+            unwind_entry_set_stands_for(&entry, (int32_t)(r->stands_for - 1 - r->begin));
         }
     }
     add_row(r, addr, &entry);
@@ -319,20 +320,32 @@ static uint64_t find_behind(const struct gorows *g, uint64_t from, uint64_t end,
     return UINT64_MAX;
 }
 
+/* Behind the first call; 0: there is none. */
+static uint64_t find_call(const struct gorows *g, uint64_t from, uint64_t end)
+{
+    struct x86_insn insn;
+    const uint8_t *p;
+    size_t n;
+
+    for (uint64_t at = from; at < end && (p = code_at(g, at, &n)) && x86_decode(p, n, true, &insn); at += insn.size)
+        if (insn.kind == X86_CALL || insn.kind == X86_CALL_INDIRECT)
+            return at + insn.size;
+    return 0;
+}
+
 /* A goroutine that calls C pretends to be in systemstack_switch() while it waits, and what C calls back goes on below that on
- * its stack. asmcgocall() calls C by "call rax" on the other stack. 0: not found. */
+ * its stack. asmcgocall() calls C, or what jumps on to it, first of all on the other stack. 0: not found. */
 static uint64_t find_cgo_call(struct gorows *g)
 {
     struct gotable_function f;
-    uint64_t end, written, behind;
+    uint64_t end, behind;
 
     for (uint64_t i = 0; i < g->table->n; i++) {
         if (!gotable_function(g->table, i, &f) || !is_named(&f, "runtime.asmcgocall"))
             continue;
         end = find_end(g, i, &f);
-        written = find_sp_write(g, f.entry, end);
-        behind = find_behind(g, written, end, 0xff, 0xd0);
-        if (behind <= end)
+        behind = find_call(g, find_sp_write(g, f.entry, end), end);
+        if (behind)
             return behind;
     }
     return 0;

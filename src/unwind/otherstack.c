@@ -155,8 +155,10 @@ bool otherstack_agrees(const struct otherstack *o, const struct unwind_input *in
     uint64_t fp = o->fp, up, back;
 
     for (; at < in->n_chain && unwind_memory_word(later, fp, &up) && unwind_memory_word(later, fp + 8, &back); at++) {
-        if (back != chain_entry(in, at))
-            return false;
+        if (back != chain_entry(in, at)) {
+            struct unwind_place place = { 0 };
+            return !o->src->find(o->src->ctx, chain_entry(in, at) - 1, &place); /* the frame pointer was none there */
+        }
         if (up <= fp)
             break;
         fp = up;

@@ -388,11 +388,15 @@ static void begin_there(const struct unwind_source *src, struct unwind_frame *fr
 }
 
 /* What is put on a stack in place of the address that a call would have left there: shown is that call. */
-static uint64_t stand_in(const struct unwind_source *src, struct unwind_frame *frame, int32_t by)
+static uint64_t stand_in(const struct unwind_source *src, const struct unwind_place *at, struct unwind_frame *frame,
+                         const struct unwind_entry *entry)
 {
     struct unwind_place place = { 0 };
-    uint64_t addr = frame->addr + (uint64_t)(int64_t)by;
+    uint64_t begin, size, addr;
 
+    if (!unwind_rows_function(at->rows, at->offset, &begin, &size))
+        return frame->addr;
+    addr = frame->addr - (at->offset - begin) + (uint64_t)(int64_t)unwind_entry_stands_for(entry);
     if (src->find(src->ctx, addr, &place))
         *frame = (struct unwind_frame){ .addr = addr, .frame = place.frame };
     return frame->addr;
@@ -435,12 +439,13 @@ static bool go_up(struct walk *w, const struct unwind_source *src, const struct 
     }
     if (called && kind_of(entry) == UNWIND_ROW_SIGNAL)
         begin_there(src, frame);
-    if (called && entry && entry->flags & UNWIND_ENTRY_STANDS_IN)
-        callee = stand_in(src, frame, entry->fp_offset);
-    if (!step(w, src, place, entry, callee)) {
-        w->last = entry;
+    if (called && entry && entry->flags & UNWIND_ENTRY_STANDS_IN && place->rows)
+        callee = stand_in(src, place, frame, entry);
+    w->last = entry;
+    if (called && entry && entry->more & UNWIND_MORE_BOTH_STACKS && !w->stays)
+        return stop(w, UNWIND_ELSEWHERE);
+    if (!step(w, src, place, entry, callee))
         return false;
-    }
     if (w->regs.pc >= FIRST_PAGE)
         return true;
     if (called && mend_signal(w, sp)) {

@@ -6,39 +6,6 @@
 
 #define CHANGES_MAX 8 /* of stacks, in one walk */
 
-/* The callers on the stack that was changed, by memory that was read later. How many frames there are then. */
-static uint32_t walk_later(struct walk *w, const struct otherstack *o, const struct unwind_input *in, uint32_t in_chain,
-                           struct unwind_frame *frames, uint32_t n, uint32_t cap)
-{
-    const struct unwind_source *src = o->src;
-    struct unwind_memory later;
-    uint64_t arguments;
-    uint32_t more;
-    enum unwind_call call = src->other ? src->other(src->ctx, o->fp, &later) : UNWIND_CALL_REFUTED;
-
-    w->end = call == UNWIND_CALL_PENDING ? UNWIND_PENDING : UNWIND_ELSEWHERE;
-    if (call != UNWIND_CALL_PROVEN)
-        return n;
-    if (in_chain && !otherstack_agrees(o, in, in_chain, &later))
-        return n;
-    w->end = otherstack_find(o, &later, &w->regs, &arguments);
-    if (w->end != UNWIND_ROOT)
-        return n;
-    if (!in_chain && !otherstack_calls(o, &later, arguments, frames, n - 1)) {
-        w->end = UNWIND_ELSEWHERE;
-        return n;
-    }
-    w->m = later;
-    w->later = w->proven = true;
-    w->exact = w->by_fp = w->beyond = w->elsewhere = w->fp_given = false;
-    more = unwind_walk_on(w, src, frames, n, cap);
-    if (w->end == UNWIND_ROOT && (in_chain || src->believe(src->ctx, o->fp, frames + n - 1, more - n + 1)))
-        return more;
-    if (w->end != UNWIND_PENDING)
-        w->end = UNWIND_ELSEWHERE;
-    return n;
-}
-
 /* What a signal interrupted in Go: has it made its frame? Then fp is of that one, else of its caller's. */
 static enum unwind_switch made_frame(const struct walk *w)
 {
@@ -58,9 +25,70 @@ static enum unwind_switch frame_of_fp(const struct walk *w)
 {
     if (w->end != UNWIND_ELSEWHERE || !w->last)
         return UNWIND_SWITCH_LOST;
+    if (w->last->more & UNWIND_MORE_BOTH_STACKS)
+        return UNWIND_SWITCH_OWN;
     if (w->last->kind == UNWIND_ROW_SWITCH)
         return (enum unwind_switch)w->last->cfa_offset;
     return w->elsewhere ? made_frame(w) : UNWIND_SWITCH_LOST;
+}
+
+/* Memory that holds the frame at fp: of the sample, or read later. */
+static enum unwind_call memory_at(const struct otherstack *o, const struct unwind_input *in, struct unwind_memory *out)
+{
+    const struct unwind_memory dump = {
+        .bytes = in->stack, .size = in->stack_bytes, .base = in->regs.sp, .swap = in->swap
+    };
+    uint64_t word;
+
+    *out = dump;
+    if (unwind_memory_word(&dump, o->fp + 8, &word))
+        return UNWIND_CALL_PROVEN;
+    return o->src->other ? o->src->other(o->src->ctx, o->fp, out) : UNWIND_CALL_REFUTED;
+}
+
+/* What was read later must be of the same time: the chain tells, or the function that is called. */
+static bool is_of_then(const struct otherstack *o, const struct unwind_input *in, uint32_t in_chain,
+                       const struct unwind_memory *m, uint64_t arguments, const struct unwind_frame *frames, uint32_t n)
+{
+    return in_chain ? otherstack_agrees(o, in, in_chain, m) : otherstack_calls(o, m, arguments, frames, n);
+}
+
+/* Memory that was read later does not do. */
+static uint32_t refuse(struct walk *w, const struct otherstack *o, uint32_t n)
+{
+    if (w->end != UNWIND_PENDING)
+        w->end = o->src->again(o->src->ctx, o->fp) ? UNWIND_PENDING : UNWIND_ELSEWHERE;
+    return n;
+}
+
+/* The callers on the stack that was changed, by its memory. How many frames there are then. */
+static uint32_t walk_memory(struct walk *w, const struct otherstack *o, const struct unwind_input *in, uint32_t in_chain,
+                            struct unwind_frame *frames, uint32_t n, uint32_t cap)
+{
+    struct unwind_memory m;
+    uint64_t arguments;
+    uint32_t more;
+    enum unwind_call call = memory_at(o, in, &m);
+    bool later = m.bytes != in->stack;
+
+    w->end = call == UNWIND_CALL_PENDING ? UNWIND_PENDING : UNWIND_ELSEWHERE;
+    if (call != UNWIND_CALL_PROVEN)
+        return n;
+    w->end = otherstack_find(o, &m, &w->regs, &arguments);
+    if (w->end == UNWIND_ROOT && later && !is_of_then(o, in, in_chain, &m, arguments, frames, n - 1))
+        w->end = UNWIND_ELSEWHERE;
+    if (w->end != UNWIND_ROOT)
+        return later ? refuse(w, o, n) : n;
+    w->m = m;
+    w->later = later;
+    w->proven = true;
+    w->exact = w->by_fp = w->beyond = w->elsewhere = w->fp_given = false;
+    more = unwind_walk_on(w, o->src, frames, n, cap);
+    if (more > n && frame_of_fp(w) != UNWIND_SWITCH_LOST)
+        return more;
+    if (!later || (w->end == UNWIND_ROOT && (in_chain || o->src->believe(o->src->ctx, o->fp, frames + n - 1, more - n + 1))))
+        return more;
+    return refuse(w, o, n);
 }
 
 static uint32_t go_elsewhere(struct walk *w, const struct otherstack *o, const struct unwind_input *in,
@@ -79,7 +107,7 @@ static uint32_t go_elsewhere(struct walk *w, const struct otherstack *o, const s
             return unwind_walk_on(w, o->src, frames, n + more - 1, cap);
         }
     }
-    return interrupted ? n : walk_later(w, o, in, first, frames, n, cap);
+    return interrupted ? n : walk_memory(w, o, in, first, frames, n, cap);
 }
 
 uint32_t unwind_walk_elsewhere(struct walk *w, const struct unwind_source *src, const struct unwind_input *in,
@@ -93,7 +121,14 @@ uint32_t unwind_walk_elsewhere(struct walk *w, const struct unwind_source *src, 
         };
         if (src->reads)
             src->reads->bad = true; /* the dump does not tell all of it */
-        n = go_elsewhere(w, &o, in, frames, n, cap);
+        const struct walk from = *w;
+        uint32_t more = go_elsewhere(w, &o, in, frames, n, cap);
+        if (more == n && w->end == UNWIND_ELSEWHERE && from.last->more & UNWIND_MORE_BOTH_STACKS) {
+            *w = from;
+            w->stays = true;
+            more = unwind_walk_on(w, src, frames, n - 1, cap);
+        }
+        n = more;
     }
     return n;
 }

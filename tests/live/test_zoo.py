@@ -250,12 +250,28 @@ def rust_v0():
     rust(("-C", "symbol-mangling-version=v0"))
 
 
+GO = dict(os.environ, HOME=m.WORK, GOCACHE=m.path("gocache"), GO111MODULE="off", GOFLAGS="")
+
+
 def go():
     """Go: the main goroutine and another"""
     need("go")
-    tool("go", "build", "-o", m.path("gopher"), source("gopher.go"),
-         env=dict(os.environ, HOME=m.WORK, GOCACHE=m.path("gocache"), GO111MODULE="off", GOFLAGS=""))
+    tool("go", "build", "-o", m.path("gopher"), source("gopher.go"), env=GO)
     check(zoo.Truth(source("gopher.go")), [m.path("gopher")])
+
+
+def go_stripped():
+    """Go without symbols: names and frames by what its own tracebacks go by"""
+    need("go")
+    tool("go", "build", "-ldflags=-s -w", "-o", m.path("gopher-stripped"), source("gopher.go"), env=GO)
+    check(zoo.Truth(source("gopher.go")), [m.path("gopher-stripped")])
+
+
+def go_with_c():
+    """Go that calls C, and is called back: from stack to stack. Of a file there is no memory to be read."""
+    need("go", "gcc")
+    tool("go", "build", "-o", m.path("cgo"), source("cgo.go"), env=dict(GO, CGO_ENABLED="1"))
+    check(zoo.Truth(source("cgo.go")), [m.path("cgo")], from_file=False)
 
 
 NODE = ("node", "--perf-basic-prof", "--no-turbo-inlining")
@@ -485,7 +501,7 @@ def namespaces_node():
 
 
 ZOO = (with_frame_pointers, without_frame_pointers, frame_pointers_do_not_do, static, static_pie, by_clang, stripped, assembly,
-       split_debug, mini_debug, library, plugins, cplusplus, inlines, rust_legacy, rust_v0, go, node, java,
+       split_debug, mini_debug, library, plugins, cplusplus, inlines, rust_legacy, rust_v0, go, go_stripped, go_with_c, node, java,
        java_without_frame_pointers, python, python_functions, signal_handler, alternate_stack, alternate_stack_elsewhere, many_threads,
        stacks_not_in_memory, births, signal_storm, coroutines, recursion, deep_stacks, kernel_side, replaced_file, from_memory, code_on_huge_pages, code_that_moves, libraries_in_memory, namespaces, namespaces_node)
 wanted = os.environ.get("ZOO")

@@ -53,7 +53,7 @@ struct fixture {
     enum unwind_end end;
     uint32_t n;
     enum unwind_call other; /* what is known of memory */
-    bool believe;
+    bool believe, again;
     uint64_t no_call;       /* an address that no call returns to */
 };
 
@@ -119,6 +119,14 @@ static enum unwind_call other(void *ctx, uint64_t at, struct unwind_memory *out)
     return f->other;
 }
 
+static bool again(void *ctx, uint64_t at)
+{
+    const struct fixture *f = ctx;
+
+    assert_int_equal(at, GO + 0x80);
+    return f->again;
+}
+
 static bool believe(void *ctx, uint64_t fp, const struct unwind_frame *frames, uint32_t n)
 {
     const struct fixture *f = ctx;
@@ -131,7 +139,7 @@ static bool believe(void *ctx, uint64_t fp, const struct unwind_frame *frames, u
 static void walk(struct fixture *f, uint64_t rbp)
 {
     const struct unwind_source source = {
-        .ctx = f, .find = find, .called = called, .between = between, .other = other, .believe = believe
+        .ctx = f, .find = find, .called = called, .between = between, .other = other, .again = again, .believe = believe
     };
     struct unwind_input in = { .arch = UNWIND_ARCH_X86_64,
                                .regs = { .pc = GO_TEXT + RUN, .sp = THREAD, .fp = rbp, .known = 1u << 7 | 1u << 6 },
@@ -278,6 +286,10 @@ static void memory_of_another_time_is_not_believed(void **state)
     f->memory[14] = GO_TEXT + OUTER; /* another function was called by then */
     walk(f, 0);
     EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
+    f->again = true;
+    walk(f, 0);
+    EXPECT(f, UNWIND_PENDING, CALLED, SYSTEM);
+    f->again = false;
     f->memory[14] = GO_TEXT + CALLED;
     f->no_call = GO_TEXT + OUTER + IN;
     walk(f, 0);

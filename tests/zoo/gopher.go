@@ -2,7 +2,7 @@
 /* The main goroutine, another one that takes turns with it, and a method, an interface and a closure on the path.
  * truth: ~runtime\.goexit(\.abi0)?;runtime.main;main.main;main.begin;main.(*solid).act;main.first;main.call;main.first.func1;main.second;main.third;main.fourth;main.hot
  * truth: ~runtime\.goexit(\.abi0)?;main.main.func1;main.begin;main.(*solid).act;main.first;main.call;main.first.func1;main.second;main.third;main.fourth;main.hot
- * truth: ~runtime\.(clone|rt0_go|mstart|mcall)(\.abi0)?;*
+ * truth: ~runtime\.(clone|rt0_go|mstart|mcall|morestack)(\.abi0)?;*
  */
 package main
 
