@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Symbols that the recording tool put into a perf.data file: those of simpleperf (Android) and hiperf (OpenHarmony), which
- * are read elsewhere than they were recorded. Each keeps the functions that were sampled.
- * Formats: record_file.h and record_file.proto of simpleperf, SymbolFileStruct in perf_file_format.h of hiperf. */
+/* Symbols that the recording tool put into a perf.data file: those of simpleperf (Android) and hiperf
+ * (OpenHarmony), which are read elsewhere than they were recorded. Each keeps the functions that were
+ * sampled. Formats: record_file.h and record_file.proto of simpleperf, SymbolFileStruct in perf_file_format.h
+ * of hiperf. */
 #ifndef FLAMETOP_PERFDATA_EMBEDDED_H
 #define FLAMETOP_PERFDATA_EMBEDDED_H
 
@@ -17,8 +18,10 @@ struct embedded_symbol { /* borrowed from the section; texts are not ended by a 
 };
 typedef void embedded_symbol_fn(void *ctx, const struct embedded_symbol *symbol);
 
-/* The symbols of a section (enum format_feature); fn may be NULL. False: it is damaged, and what was read until then is told.
- * Files whose addresses cannot be turned into offsets (kernel modules) are left out. */
-bool embedded_read(unsigned feature, const void *bytes, size_t n, bool swap, embedded_symbol_fn *fn, void *ctx);
+bool embedded_is(unsigned feature); /* a section with symbols (enum format_feature) */
+/* The symbols of a section (enum format_feature); fn may be NULL. False: it is damaged, and what was read
+ * until then is told. Files whose addresses cannot be turned into offsets (kernel modules) are left out. */
+bool embedded_read(unsigned feature, const void *bytes, size_t n, bool swap, embedded_symbol_fn *fn,
+                   void *ctx);
 
 #endif

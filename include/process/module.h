@@ -90,8 +90,8 @@ void module_put(struct module *m);
  * process's user may not read it. Never blocks on a FIFO, never follows links out of the process's root. For files of
  * perf.data: PATH only (below symfs if given), with the rights of the user who started flametop. */
 int module_open(const struct module *m, const char *symfs);
-/* Whether the memory of the module's process is a copy of the file's bytes from `offset` on: pages all over it are
- * compared. False also when that cannot be found out. */
+/* Whether the memory of the module's process is a copy of the file's bytes from `offset` on: pages all over
+ * it are compared. False also when that cannot be found out. */
 bool module_is_copied(const struct module *m, uint64_t address, uint64_t size, uint64_t offset);
 
 #endif

@@ -85,8 +85,8 @@ bool world_wants_memfd(const struct world *w, struct world_memfd *out);
 bool world_read_memfd(const struct world_memfd *m, bool *elf);
 void world_tell_memfd(struct world *w, const struct world_memfd *m, bool known, bool elf);
 
-/* Live: is this anonymous memory in the place of a file's code a copy of it? Ask without the lock, tell with it: that gives
- * the file back. */
+/* Live: is this anonymous memory in the place of a file's code a copy of it? Ask without the lock, tell with
+ * it: that gives the file back. */
 struct world_remap {
     uint32_t pid;
     uint64_t start, end, pgoff;

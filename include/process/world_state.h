@@ -146,8 +146,10 @@ void memfd_learn(struct world *w, uint64_t ino, bool elf);
 void memfd_mapped(struct world *w, const struct proc *p, const struct module *like, const struct space_map *map);
 void memfds_done(struct memfds *m);
 
-/* world_remap.c: a file's code that was copied to anonymous memory. map: that memory, with the offset in the file. */
-void remap_wait(struct world *w, const struct proc *p, const struct module *file, const struct space_map *map);
+/* world_remap.c: a file's code that was copied to anonymous memory. map: that memory, with the offset in the
+ * file. */
+void remap_wait(struct world *w, const struct proc *p, const struct module *file,
+                const struct space_map *map);
 void remaps_done(struct remaps *all);
 
 #endif

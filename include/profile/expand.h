@@ -20,8 +20,8 @@ struct expanded {         /* zero-initialised at first; its memory is reused */
     uint64_t entries_version;        /* of the original whose entries it has; 0: none */
     uint32_t *first;                 /* of the original frame: its number here */
     uint32_t n_real, n_real_nodes;   /* of the original that are here */
-    size_t real_cap, inlined_cap, first_cap, last_cap, parent_cap, frame_cap, module_cap, offset_cap, interrupted_cap, entries_cap,
-        added_cap;
+    size_t real_cap, inlined_cap, first_cap, last_cap, parent_cap, frame_cap, module_cap, offset_cap,
+        interrupted_cap, entries_cap, added_cap;
 };
 
 /* Makes the trie: of all of r, or of what r has gained since the call before if that was with the run before. inlined:

@@ -70,7 +70,7 @@ struct result {
     /* frames used: index 0 unused */
     uint32_t *frame_module;
     uint64_t *frame_offset;
-    uint8_t *frame_interrupted; /* 1: the offset is where a signal interrupted, exact in spite of the callee */
+    uint8_t *frame_interrupted; /* 1: the offset is where a signal interrupted: exact in spite of the callee */
     uint32_t n_frames;
     struct result_entry *entries;
     uint32_t n_entries;

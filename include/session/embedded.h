@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Symbols that the recording tool put into the file (perfdata/embedded.h), as names that came with the profile. */
+/* Symbols that the recording tool put into the file (perfdata/embedded.h), as names that came with the
+ * profile. */
 #ifndef FLAMETOP_SESSION_EMBEDDED_H
 #define FLAMETOP_SESSION_EMBEDDED_H
 

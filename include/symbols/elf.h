@@ -23,7 +23,8 @@ bool elf_belongs(int fd, int debug_fd);
 bool elf_read_kernel(int fd, struct table_builder *b, struct error *e);
 /* Adds the stubs of the procedure linkage table (x86-64 and arm64) as "name@plt". */
 void elf_add_plt(const struct elffile *f, struct table_builder *b);
-/* Adds _start and main of a program without a symbol table, by the code at its entry point (x86-64 and arm64, glibc). */
+/* Adds _start and main of a program without a symbol table, by the code at its entry point (x86-64 and arm64,
+ * glibc). */
 void elf_add_start(const struct elffile *f, struct table_builder *b);
 
 /* The function table of a Go program, borrowed from the file; false: it has none. */

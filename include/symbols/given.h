@@ -26,13 +26,15 @@ const struct given_module *given_module(const struct given *g, const struct modu
 bool given_symbol(const struct given_module *m, uint64_t offset, struct symbol *out);
 bool given_lines(const struct given_module *m, uint64_t offset, struct symbol_lines *out);
 
-/* Names as raw symbols of modules that are known by their path alone, the kernel's by being that: what the recording tool
- * put into the file. given_sort comes last; a size of 0 is up to the next symbol. */
+/* Names as raw symbols of modules that are known by their path alone, the kernel's by being that: what the
+ * recording tool put into the file. given_sort comes last; a size of 0 is up to the next symbol. */
 struct given *given_new(void);
 struct given_module *given_add_module(struct given *g, bool kernel, const char *path, size_t path_n);
-void given_add_symbol(struct given *g, struct given_module *m, uint64_t start, uint64_t size, const char *name, size_t name_n);
+void given_add_symbol(struct given *g, struct given_module *m, uint64_t start, uint64_t size,
+                      const char *name, size_t name_n);
 void given_sort(struct given *g);
-const struct given_module *given_module_by_path(const struct given *g, const struct module *m); /* NULL: none */
+const struct given_module *given_module_by_path(const struct given *g,
+                                                const struct module *m); /* NULL: none */
 
 void given_put_head(struct buf *out);
 void given_put_module(struct buf *out, const struct module *m, const uint8_t *build_id, unsigned build_id_size);

@@ -39,7 +39,7 @@ struct linecache {   /* of a module */
     uint32_t file_user; /* owner of the module's file, from when it was opened on; what it names is opened with his rights */
     unsigned given_up; /* addresses whose unit took too long to read */
     uint8_t awaits[20], awaits_size; /* build-id of a file that is being fetched for it; size 0: none */
-    bool lacking;      /* a file that its debug information refers to (dwz, .dwo): what is known is not kept on disk */
+    bool lacking;      /* a file that its debug information refers to (dwz, .dwo): nothing is kept on disk */
     bool none;         /* the module has no debug information */
     bool disk_asked, ask_disk; /* for what is inlined; ask_disk: with this batch (the resolver's alone) */
     size_t n_on_disk;          /* of the ranges */

@@ -10,7 +10,8 @@
 
 #include "base/error.h"
 
-#define LINES_DEPTH_MAX 512 /* inlined functions at one address; of more, the outermost is LINES_MORE and stands for the rest */
+/* Inlined functions at one address; of more, the outermost is LINES_MORE and stands for the rest. */
+#define LINES_DEPTH_MAX 512
 #define LINES_MORE      "[more inlined functions]"
 
 struct lines_files {  /* borrowed for the call; -1: none */

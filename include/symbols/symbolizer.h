@@ -56,7 +56,7 @@ struct symbolizer_config {
      * earlier. What its processes tell of their code today is used for it. */
     uint64_t recorded_ns;
     const struct jit_epoch *epochs; /* what the file brought: a module's epoch - 1 is an index; borrowed */
-    const struct given *embedded; /* symbols that the recording tool put into the file, before any others; borrowed */
+    const struct given *embedded; /* symbols that the recording tool put into the file, before others; borrowed */
     uint32_t n_epochs;
     const struct given *given; /* names that came with the profile (symbols/given.h), before any others; borrowed */
     bool keep_tables;        /* on disk, for the next start (symbols/cache.h) */

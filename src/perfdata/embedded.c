@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What turns an address into an offset stands behind the symbols in simpleperf's sections: each file is read twice. */
+/* What turns an address into an offset stands behind the symbols in simpleperf's sections: each file is read
+ * twice. */
 #include "perfdata/embedded.h"
 
 #include <string.h>
@@ -285,7 +286,14 @@ static bool read_hiperf(struct cursor *c, struct file *f)
     return !c->bad;
 }
 
-bool embedded_read(unsigned feature, const void *bytes, size_t n, bool swap, embedded_symbol_fn *fn, void *ctx)
+bool embedded_is(unsigned feature)
+{
+    return feature == FORMAT_SIMPLEPERF_FILE || feature == FORMAT_SIMPLEPERF_FILE2 ||
+           feature == FORMAT_HIPERF_SYMBOLS;
+}
+
+bool embedded_read(unsigned feature, const void *bytes, size_t n, bool swap, embedded_symbol_fn *fn,
+                   void *ctx)
 {
     struct cursor c = cursor_of(bytes, n, swap);
     struct file f = { .fn = fn, .ctx = ctx };

@@ -188,13 +188,10 @@ void feature_apply(struct perfdata *p, unsigned feature, const uint8_t *bytes, s
         info->compressed_level = cursor_u32(&c);
         info->compressed_ratio = cursor_u32(&c);
         break;
-    case FORMAT_SIMPLEPERF_FILE:
-    case FORMAT_SIMPLEPERF_FILE2:
-    case FORMAT_HIPERF_SYMBOLS:
-        c.bad = !embedded_read(feature, bytes, n, p->swap, NULL, NULL);
-        break;
     default:
-        if (feature >= FEATURE_KNOWN_END)
+        if (embedded_is(feature))
+            c.bad = !embedded_read(feature, bytes, n, p->swap, NULL, NULL);
+        else if (feature >= FEATURE_KNOWN_END)
             damage_note(p, DAMAGE_UNKNOWN_FEATURE, 1);
     }
     if (c.bad)

@@ -120,7 +120,8 @@ static void set_beside(struct maps *m, struct maps_entry *e, const struct maps_e
     e->beside = (struct maps_file){ keep_path(m, file->path), pgoff, file->ino, file->maj, file->min };
 }
 
-/* Code that was copied to anonymous memory lies between what is left of its file's mappings, whatever their rights are. */
+/* Code that was copied to anonymous memory lies between what is left of its file's mappings, whatever their
+ * rights are. */
 static void look_beside(struct maps *m, struct maps_entry *e)
 {
     struct maps_entry *last = m->n ? &m->items[m->n - 1] : NULL, *before = &m->before;

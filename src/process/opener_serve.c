@@ -130,7 +130,8 @@ static int copy_file(int from, uint64_t most)
 static int compare_page(const struct opener_request *q, int fd, uint64_t into)
 {
     char ours[PAGE], theirs[PAGE];
-    struct iovec to = { theirs, sizeof theirs }, from = { (void *)(uintptr_t)(q->address + into), sizeof theirs };
+    struct iovec to = { theirs, sizeof theirs },
+                 from = { (void *)(uintptr_t)(q->address + into), sizeof theirs };
 
     if (process_vm_readv((pid_t)q->user.pid, &to, 1, &from, 1, 0) != (ssize_t)sizeof theirs)
         return errno ? errno : EFAULT;

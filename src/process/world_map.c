@@ -107,7 +107,8 @@ static void map_user(struct world *w, const struct record *r, struct proc *p, ui
         map.pgoff = map.start;
     else if (map.mod->module->kind == MODULE_FILE)
         map.pgoff = r->mmap.pgoff;
-    const struct space_map *under = map.mod->module->kind == MODULE_JIT && !memfd ? space_find(s, map.start) : NULL;
+    const struct space_map *under =
+        map.mod->module->kind == MODULE_JIT && !memfd ? space_find(s, map.start) : NULL;
     if (under && under->mod->module->kind == MODULE_FILE) {
         struct space_map copy = map;
         copy.pgoff = under->pgoff + (map.start - under->start);

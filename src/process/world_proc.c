@@ -65,7 +65,8 @@ void world_set_namespaces(struct world *w, uint32_t pid, const struct namespaces
 }
 
 /* Of what adjoins a file only the file's bytes tell whether it is a copy of them. */
-static void note_copy(struct world *w, const struct proc *p, const struct maps_entry *e, const struct space_map *map)
+static void note_copy(struct world *w, const struct proc *p, const struct maps_entry *e,
+                      const struct space_map *map)
 {
     struct module file = { .kind = MODULE_FILE,
                            .path = e->beside.path,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Programs that put their code on huge pages copy it to anonymous memory, which they map over their own file's code.
- * Such memory would count as a JIT's. It is the file's code only if the bytes are the same: the process's memory is compared with
- * the file, by the opener and not under the lock of whoever calls. A copy is made after the mapping is told: memory that
- * differs is looked at a few times more. */
+/* Programs that put their code on huge pages copy it to anonymous memory, which they map over their own
+ * file's code. Such memory would count as a JIT's. It is the file's code only if the bytes are the same: the
+ * process's memory is compared with the file, by the opener and not under the lock of whoever calls. A copy
+ * is made after the mapping is told: memory that differs is looked at a few times more. */
 #include <string.h>
 
 #include "base/clock.h"

@@ -22,7 +22,8 @@ static void take_symbol(void *ctx, const struct embedded_symbol *s)
 
 struct given *embedded_symbols(const struct perfdata *p)
 {
-    static const unsigned features[] = { FORMAT_SIMPLEPERF_FILE, FORMAT_SIMPLEPERF_FILE2, FORMAT_HIPERF_SYMBOLS };
+    static const unsigned features[] = { FORMAT_SIMPLEPERF_FILE, FORMAT_SIMPLEPERF_FILE2,
+                                         FORMAT_HIPERF_SYMBOLS };
     struct taking t = { 0 };
 
     for (size_t i = 0; i < sizeof features / sizeof *features; i++) {

@@ -175,8 +175,8 @@ static void snapshot_done(struct snapshot *sn)
     map_done(&sn->address_of);
     session_samples_done(&sn->samples);
     snapshot_jit_done(sn);
-    void *owned[] = { sn->parent, sn->frame, sn->frame_module, sn->frame_offset, sn->frame_interrupted, sn->images, sn->thread_told, sn->namespaces,
-                      sn->addresses, sn->events };
+    void *owned[] = { sn->parent, sn->frame,       sn->frame_module, sn->frame_offset, sn->frame_interrupted,
+                      sn->images, sn->thread_told, sn->namespaces,   sn->addresses,    sn->events };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
 }

@@ -226,8 +226,8 @@ static void write_maps_until(struct snapshot *sn, uint64_t time_ns, uint32_t thr
         write_map(sn, time_ns, t->pid, im, im->next++);
 }
 
-/* A marker of the context before each exact address, as readers take the first one behind it for exact: also before one
- * that a signal interrupted. */
+/* A marker of the context before each exact address, as readers take the first one behind it for exact: also
+ * before one that a signal interrupted. */
 static uint32_t rebuild_chain(struct snapshot *sn, const struct sample *sample, uint64_t *chain, uint32_t max)
 {
     uint32_t n = 0;
@@ -235,7 +235,8 @@ static uint32_t rebuild_chain(struct snapshot *sn, const struct sample *sample, 
     for (uint32_t node = sample->stack; node && n + 2 < max; node = sn->parent[node]) {
         uint32_t frame = sn->frame[node];
         int kernel = is_kernel(sn, frame);
-        bool exact = kernel != kernel_before || sn->frame_interrupted[frame], broken = sn->frame_module[frame] == MODULE_ID_BROKEN;
+        bool exact = kernel != kernel_before || sn->frame_interrupted[frame],
+             broken = sn->frame_module[frame] == MODULE_ID_BROKEN;
         if (exact)
             chain[n++] = kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
         kernel_before = kernel;

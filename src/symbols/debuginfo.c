@@ -24,7 +24,8 @@ void debuginfo_close(struct debuginfo *d)
     *d = (struct debuginfo){ 0 };
 }
 
-/* libdw also returns nothing when it is short of memory or does not know the format: that is not "no debug information". */
+/* libdw also returns nothing when it is short of memory or does not know the format: that is not "no debug
+ * information". */
 static Dwarf *open_dwarf(const struct elffile *f, struct error *e)
 {
     Dwarf *dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);

@@ -91,7 +91,8 @@ static void tell_identity(const struct elffile *f, struct table_builder *b)
     b->header.build_id_size = (uint8_t)f->build_id_size;
 }
 
-/* The link of the file that was mapped, also in a table of its debug file, which has none: who looks for lines needs it. */
+/* The link of the file that was mapped, also in a table of its debug file, which has none: who looks for
+ * lines needs it. */
 static void tell_link(const struct elffile *f, struct table_builder *b)
 {
     if (!f->link[0])

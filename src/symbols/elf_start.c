@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names _start and main of a program without a symbol table. The entry point of a program for glibc is a fixed sequence
- * of instructions that ends with the call of __libc_start_main, whose first argument is main (sysdeps/x86_64/start.S and
- * sysdeps/aarch64/start.S of glibc). Only where all of the sequence is there are names given: nothing is guessed. */
+/* Names _start and main of a program without a symbol table. The entry point of a program for glibc is a
+ * fixed sequence of instructions that ends with the call of __libc_start_main, whose first argument is main
+ * (sysdeps/x86_64/start.S and sysdeps/aarch64/start.S of glibc). Only where all of the sequence is there are
+ * names given: nothing is guessed. */
 #include <elf.h>
 #include <string.h>
 
@@ -110,7 +111,8 @@ static bool take_x86_main(struct start *s)
         s->main = here(s) + (uint64_t)value;
         return true;
     }
-    if (is_next_with(s, "\x48\xc7\xc7", 3, &value) || is_next_with(s, "\xbf", 1, &value)) { /* mov $main, %rdi */
+    if (is_next_with(s, "\x48\xc7\xc7", 3, &value) ||
+        is_next_with(s, "\xbf", 1, &value)) { /* mov $main, %rdi */
         s->main = (uint64_t)value;
         return true;
     }
@@ -118,8 +120,8 @@ static bool take_x86_main(struct start *s)
            read_slot(s->f, here(s) + (uint64_t)value, &s->main);
 }
 
-/* xor %ebp, %ebp; mov %rdx, %r9; pop %rsi; mov %rsp, %rdx; and $-16, %rsp; push %rax; push %rsp; …; main to %rdi; call
- * __libc_start_main; hlt */
+/* xor %ebp, %ebp; mov %rdx, %r9; pop %rsi; mov %rsp, %rdx; and $-16, %rsp; push %rax; push %rsp; …; main to
+ * %rdi; call __libc_start_main; hlt */
 static bool read_x86_64(struct start *s)
 {
     static const char begin[] = "\x31\xed\x49\x89\xd1\x5e\x48\x89\xe2\x48\x83\xe4\xf0\x50\x54";
@@ -173,7 +175,8 @@ static void follow_wrapper(struct start *s)
     if (u32_at(code.p) == 0xd503245f)
         at = 4;
     if ((u32_at(code.p + at) & 0xfc000000) == 0x14000000)
-        s->main += at + (uint64_t)((int64_t)((uint64_t)u32_at(code.p + at) << 38) >> 36); /* 26 bits with a sign, times 4 */
+        s->main += at + (uint64_t)((int64_t)((uint64_t)u32_at(code.p + at) << 38) >>
+                                   36); /* 26 bits with a sign, times 4 */
 }
 
 static bool take_arm64_main(struct start *s)
@@ -181,7 +184,8 @@ static bool take_arm64_main(struct start *s)
     uint64_t at = here(s);
     uint32_t adrp = next_word(s), low = next_word(s);
 
-    if (adrp == 0xd503201f && (low & 0x9f00001f) == 0x10000000) { /* nop; adr x0, main: what lld makes of it */
+    if (adrp == 0xd503201f &&
+        (low & 0x9f00001f) == 0x10000000) { /* nop; adr x0, main: what lld makes of it */
         s->main = at + 4 + (uint64_t)distance_of(low);
         return true;
     }
@@ -200,7 +204,9 @@ static bool take_arm64_main(struct start *s)
  * __libc_start_main; bl abort */
 static bool read_arm64(struct start *s)
 {
-    static const uint32_t begin[] = { 0xd280001d, 0xd280001e, 0xaa0003e5, 0xf94003e1, 0x910023e2, 0x910003e6 };
+    static const uint32_t begin[] = {
+        0xd280001d, 0xd280001e, 0xaa0003e5, 0xf94003e1, 0x910023e2, 0x910003e6
+    };
     static const uint32_t zeros[] = { 0xd2800003, 0xd2800004 }; /* mov x3, #0; mov x4, #0 */
     bool called;
 
@@ -215,8 +221,9 @@ static bool read_arm64(struct start *s)
 
 /* ---- how long main is ---- */
 
-/* By the unwind table: the length of the function that begins at an address; 0: it has none. Each entry is its length, the
- * way back to its head (0: it is a head itself), then where the function is, relative to that word, and its length. */
+/* By the unwind table: the length of the function that begins at an address; 0: it has none. Each entry is
+ * its length, the way back to its head (0: it is a head itself), then where the function is, relative to that
+ * word, and its length. */
 static uint64_t size_of(const struct elffile *f, uint64_t address)
 {
     struct elf_bytes frames;
@@ -235,7 +242,8 @@ static uint64_t size_of(const struct elffile *f, uint64_t address)
     return 0;
 }
 
-static void add(const struct elffile *f, uint64_t address, uint64_t size, const char *name, struct table_builder *b)
+static void add(const struct elffile *f, uint64_t address, uint64_t size, const char *name,
+                struct table_builder *b)
 {
     uint64_t offset, limit;
 

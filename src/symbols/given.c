@@ -320,19 +320,21 @@ struct given_module *given_add_module(struct given *g, bool kernel, const char *
 {
     char text[TEXT_MAX];
     snprintf(text, sizeof text, "%.*s", (int)(path_n < TEXT_MAX ? path_n : TEXT_MAX - 1), path);
-    return module_at(g, kernel ? module_hash(MODULE_KERNEL, 0, 0, 0, 0, KERNEL_PATH) : module_hash(MODULE_FILE, 0, 0, 0, 0, text));
+    return module_at(g, kernel ? module_hash(MODULE_KERNEL, 0, 0, 0, 0, KERNEL_PATH)
+                               : module_hash(MODULE_FILE, 0, 0, 0, 0, text));
 }
 
-void given_add_symbol(struct given *g, struct given_module *m, uint64_t start, uint64_t size, const char *name, size_t name_n)
+void given_add_symbol(struct given *g, struct given_module *m, uint64_t start, uint64_t size,
+                      const char *name, size_t name_n)
 {
     char clean[TEXT_MAX];
     size_t n = text_clean(clean, sizeof clean, name, name_n);
     if (size && start + (size - 1) < start)
         return;
     MEM_GROW(m->functions, m->functions_cap, m->n_functions + 1);
-    m->functions[m->n_functions++] = (struct given_function){ .start = start,
-                                                              .size = size,
-                                                              .name = n ? arena_strndup(&g->strings, clean, n) : "" };
+    m->functions[m->n_functions++] = (struct given_function){
+        .start = start, .size = size, .name = n ? arena_strndup(&g->strings, clean, n) : ""
+    };
 }
 
 /* The kernel's list has its modules' symbols, too: both are at addresses. */
@@ -342,7 +344,10 @@ const struct given_module *given_module_by_path(const struct given *g, const str
     uint64_t value;
     if (!kernel && m->kind != MODULE_FILE)
         return NULL;
-    return map_get(&g->modules, module_hash(kernel ? MODULE_KERNEL : MODULE_FILE, 0, 0, 0, 0, kernel ? KERNEL_PATH : m->path), &value)
+    return map_get(
+               &g->modules,
+               module_hash(kernel ? MODULE_KERNEL : MODULE_FILE, 0, 0, 0, 0, kernel ? KERNEL_PATH : m->path),
+               &value)
                ? (const struct given_module *)(uintptr_t)value
                : NULL;
 }

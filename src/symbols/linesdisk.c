@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is inlined, kept from start to start: reading debug information takes longer than all else that a profile needs.
- * It is an answer as the worker makes them (symbols/linesformat.h), of all ranges that are known of a module, and written
- * once, at the end. The key has the stamps of the module's file and of the debug files that would be opened for it; what
- * those refer to is found by ids of their own.
- * That a module has no debug information is never kept: a debug file may be installed, or become readable, at any time,
- * and to find out again takes the worker a millisecond. Nothing is kept either of a module of whose debug information a
- * part was lacking. */
+/* What is inlined, kept from start to start: reading debug information takes longer than all else that a
+ * profile needs. It is an answer as the worker makes them (symbols/linesformat.h), of all ranges that are
+ * known of a module, and written once, at the end. The key has the stamps of the module's file and of the
+ * debug files that would be opened for it; what those refer to is found by ids of their own. That a module
+ * has no debug information is never kept: a debug file may be installed, or become readable, at any time, and
+ * to find out again takes the worker a millisecond. Nothing is kept either of a module of whose debug
+ * information a part was lacking. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -82,7 +82,8 @@ struct lines_answer *linesdisk_load(struct symbolizer *sy, struct mod *mod, int 
         mem_free(a);
         return NULL;
     }
-    if (lines_view(&a->view, a->blob, a->size, NULL) && a->view.header.status == LINES_DONE && !a->view.header.n_rows)
+    if (lines_view(&a->view, a->blob, a->size, NULL) && a->view.header.status == LINES_DONE &&
+        !a->view.header.n_rows)
         return a;
     lines_answer_free(a);
     return NULL;

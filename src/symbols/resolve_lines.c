@@ -198,8 +198,9 @@ static bool is_of_no_use(const struct lines_answer *a)
     return !a || has_status(a, LINES_NO_DWARF) || has_status(a, LINES_OTHER_BUILD);
 }
 
-/* Replaces `a` with what a debug file gives; closes that. One that could not be read, for the time that it takes or the
- * rights that it needs, may still have lines: the failure is the result then, not that there are none. */
+/* Replaces `a` with what a debug file gives; closes that. One that could not be read, for the time that it
+ * takes or the rights that it needs, may still have lines: the failure is the result then, not that there are
+ * none. */
 static struct lines_answer *try_debug_file(struct question *q, int fd, int debug_fd, struct lines_answer *a)
 {
     struct lines_answer *with = open_with(q, fd, debug_fd);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Symbols that other tools put into perf.data: any bytes give symbols that lie in them, and names that can be looked up. The
- * first byte chooses the section and the byte order. */
+/* Symbols that other tools put into perf.data: any bytes give symbols that lie in them, and names that can be
+ * looked up. The first byte chooses the section and the byte order. */
 #include <stdlib.h>
 
 #include "perfdata/embedded.h"
@@ -29,13 +29,16 @@ static void take_symbol(void *ctx, const struct embedded_symbol *s)
 
     check_inside(seen, s->path, s->path_n);
     check_inside(seen, s->name, s->name_n);
-    given_add_symbol(seen->given, given_add_module(seen->given, s->kernel, s->path, s->path_n), s->offset, s->size, s->name, s->name_n);
+    given_add_symbol(seen->given, given_add_module(seen->given, s->kernel, s->path, s->path_n), s->offset,
+                     s->size, s->name, s->name_n);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const unsigned features[] = { FORMAT_SIMPLEPERF_FILE, FORMAT_SIMPLEPERF_FILE2, FORMAT_HIPERF_SYMBOLS };
-    const struct module modules[] = { { .kind = MODULE_FILE, .path = "/a" }, { .kind = MODULE_KERNEL, .path = "[kernel]" } };
+    static const unsigned features[] = { FORMAT_SIMPLEPERF_FILE, FORMAT_SIMPLEPERF_FILE2,
+                                         FORMAT_HIPERF_SYMBOLS };
+    const struct module modules[] = { { .kind = MODULE_FILE, .path = "/a" },
+                                      { .kind = MODULE_KERNEL, .path = "[kernel]" } };
     struct seen seen = { data, size, given_new() };
     struct symbol symbol;
 
@@ -45,7 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
         const struct given_module *m = given_module_by_path(seen.given, &modules[i]);
         for (unsigned offset = 0; m && offset < 0x40; offset++)
-            if (given_symbol(m, offset, &symbol) && (offset < symbol.start || offset - symbol.start >= symbol.size))
+            if (given_symbol(m, offset, &symbol) &&
+                (offset < symbol.start || offset - symbol.start >= symbol.size))
                 abort();
     }
     given_free(seen.given);

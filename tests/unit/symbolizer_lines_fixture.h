@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A compiled program as a module of a symbolizer, which runs in a thread. The test program is its worker, too. */
+/* A compiled program as a module of a symbolizer, which runs in a thread. The test program is its worker,
+ * too. */
 #ifndef FLAMETOP_TESTS_SYMBOLIZER_LINES_FIXTURE_H
 #define FLAMETOP_TESTS_SYMBOLIZER_LINES_FIXTURE_H
 

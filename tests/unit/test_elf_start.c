@@ -51,7 +51,8 @@ static void write_file(const char *dir, const char *name, const char *text)
 /* The stripped program has the places that its symbol table told. */
 static void check_same(const char *dir)
 {
-    struct place start = place_of(dir, "program", "_start"), main = place_of(dir, "program", "main"), other = { 0 }, found;
+    struct place start = place_of(dir, "program", "_start"), main = place_of(dir, "program", "main"),
+                 other = { 0 }, found;
 
     assert_true(start.start && main.size);
     assert_true(lines_run(dir, "strip -s -o stripped program || llvm-strip -o stripped program || "
@@ -66,18 +67,20 @@ static void check_same(const char *dir)
 
 static void a_stripped_program_has_its_main(void **state)
 {
-    static const char *const options[] = { "-O2 -pie -fPIE",           "-O2 -no-pie -fno-pie",      "-O1 -static",
-                                           "-O1 -static-pie -fPIE",    "-O2 -fcf-protection=full",  "-O2 -fuse-ld=lld",
-                                           "-O2 -fuse-ld=gold",        "-O0 -Wl,-z,norelro -Wl,-z,now",
-                                           "-O2 -Wl,--no-relax" };
+    static const char *const options[] = {
+        "-O2 -pie -fPIE",        "-O2 -no-pie -fno-pie",          "-O1 -static",
+        "-O1 -static-pie -fPIE", "-O2 -fcf-protection=full",      "-O2 -fuse-ld=lld",
+        "-O2 -fuse-ld=gold",     "-O0 -Wl,-z,norelro -Wl,-z,now", "-O2 -Wl,--no-relax"
+    };
     const char *dir = *state;
     unsigned made = 0;
 
 #if !defined(__x86_64__) && !defined(__aarch64__)
     skip();
 #endif
-    write_file(dir, "p.c", "volatile unsigned sink;\n__attribute__((noinline)) void work(void) { sink++; }\n"
-                           "int main(int argc, char **argv) { (void)argv; work(); return argc + sink; }\n");
+    write_file(dir, "p.c",
+               "volatile unsigned sink;\n__attribute__((noinline)) void work(void) { sink++; }\n"
+               "int main(int argc, char **argv) { (void)argv; work(); return argc + sink; }\n");
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (lines_run(dir, "cc %s -o program p.c && ./program; test $? -eq 2", options[i])) {
             check_same(dir);
@@ -87,22 +90,28 @@ static void a_stripped_program_has_its_main(void **state)
         skip();
 }
 
-/* glibc's sequences, with other functions in place of its own: what follows the first mark may be put in another's place. */
-#define X86_BEGIN "xor %ebp, %ebp\nmov %rdx, %r9\npop %rsi\nmov %rsp, %rdx\nand $-16, %rsp\npush %rax\npush %rsp\n"
+/* glibc's sequences, with other functions in place of its own: what follows the first mark may be put in
+ * another's place. */
+#define X86_BEGIN                                                                                            \
+    "xor %ebp, %ebp\nmov %rdx, %r9\npop %rsi\nmov %rsp, %rdx\nand $-16, %rsp\npush %rax\npush %rsp\n"
 #define ARM_BEGIN "mov x29, #0\nmov x30, #0\nmov x5, x0\nldr x1, [sp]\nadd x2, sp, #8\nmov x6, sp\n"
-#define REST \
-    ".globl main, __libc_start_main, abort\n.type main, @function\nmain: .cfi_startproc\nnop\nret\n.cfi_endproc\n.size main, .-main\n" \
+#define REST                                                                                                 \
+    ".globl main, __libc_start_main, abort\n.type main, @function\nmain: "                                   \
+    ".cfi_startproc\nnop\nret\n.cfi_endproc\n.size main, .-main\n"                                           \
     "__libc_start_main: .cfi_startproc\nnop\nret\n.cfi_endproc\nabort: .cfi_startproc\nret\n.cfi_endproc\n"
 
 static bool assemble(const char *dir, const char *target, const char *options, const char *code)
 {
     char text[4096];
 
-    snprintf(text, sizeof text, ".text\n.globl _start\n.type _start, @function\n_start: .cfi_startproc\n%s.cfi_endproc\n"
-                                ".size _start, .-_start\n%s", code, REST);
+    snprintf(text, sizeof text,
+             ".text\n.globl _start\n.type _start, @function\n_start: .cfi_startproc\n%s.cfi_endproc\n"
+             ".size _start, .-_start\n%s",
+             code, REST);
     write_file(dir, "start.s", text);
-    return lines_run(dir, "sed -i s/@function/%%function/ start.s; "
-                          "clang --target=%s -nostdlib -fuse-ld=lld -Wl,--eh-frame-hdr %s -o program start.s",
+    return lines_run(dir,
+                     "sed -i s/@function/%%function/ start.s; "
+                     "clang --target=%s -nostdlib -fuse-ld=lld -Wl,--eh-frame-hdr %s -o program start.s",
                      target, options);
 }
 
@@ -111,18 +120,25 @@ static void the_sequences_of_other_versions_are_known(void **state)
     static const struct {
         const char *target, *options, *code;
     } all[] = {
-        { "x86_64-linux-gnu", "-static", X86_BEGIN "mov $1, %r8\nmov $2, %rcx\nmov $main, %rdi\ncall __libc_start_main\nhlt\n" },
-        { "x86_64-linux-gnu", "-pie", "endbr64\n" X86_BEGIN "lea main(%rip), %r8\nlea main(%rip), %rcx\n"
-                                      "mov main@GOTPCREL(%rip), %rdi\ncall *__libc_start_main@GOTPCREL(%rip)\nhlt\n" },
-        { "x86_64-linux-gnu", "-static", X86_BEGIN "xor %r8d, %r8d\nxor %ecx, %ecx\nmov $main, %edi\ncall __libc_start_main\nhlt\n" },
-        { "aarch64-linux-gnu", "-pie", "bti c\n" ARM_BEGIN "adrp x0, :got:main\nldr x0, [x0, #:got_lo12:main]\nmov x3, #0\n"
-                                       "mov x4, #0\nbl __libc_start_main\nbl abort\n" },
-        { "aarch64-linux-gnu", "-pie -Wl,--no-relax", "bti c\n" ARM_BEGIN "adrp x0, :got:main\nldr x0, [x0, #:got_lo12:main]\n"
-                                                      "mov x3, #0\nmov x4, #0\nbl __libc_start_main\nbl abort\n" },
-        { "aarch64-linux-gnu", "-static", "nop\n" ARM_BEGIN "adrp x0, wrap\nadd x0, x0, :lo12:wrap\nmov x3, #0\nmov x4, #0\n"
-                                          "bl __libc_start_main\nbl abort\nwrap: bti c\nb main\n" },
-        { "aarch64-linux-gnu", "-static", ARM_BEGIN "adrp x0, main\nadd x0, x0, :lo12:main\nadrp x3, main\nadd x3, x3, :lo12:main\n"
-                                          "adrp x4, main\nadd x4, x4, :lo12:main\nbl __libc_start_main\nbl abort\n" },
+        { "x86_64-linux-gnu", "-static",
+          X86_BEGIN "mov $1, %r8\nmov $2, %rcx\nmov $main, %rdi\ncall __libc_start_main\nhlt\n" },
+        { "x86_64-linux-gnu", "-pie",
+          "endbr64\n" X86_BEGIN "lea main(%rip), %r8\nlea main(%rip), %rcx\n"
+          "mov main@GOTPCREL(%rip), %rdi\ncall *__libc_start_main@GOTPCREL(%rip)\nhlt\n" },
+        { "x86_64-linux-gnu", "-static",
+          X86_BEGIN "xor %r8d, %r8d\nxor %ecx, %ecx\nmov $main, %edi\ncall __libc_start_main\nhlt\n" },
+        { "aarch64-linux-gnu", "-pie",
+          "bti c\n" ARM_BEGIN "adrp x0, :got:main\nldr x0, [x0, #:got_lo12:main]\nmov x3, #0\n"
+          "mov x4, #0\nbl __libc_start_main\nbl abort\n" },
+        { "aarch64-linux-gnu", "-pie -Wl,--no-relax",
+          "bti c\n" ARM_BEGIN "adrp x0, :got:main\nldr x0, [x0, #:got_lo12:main]\n"
+          "mov x3, #0\nmov x4, #0\nbl __libc_start_main\nbl abort\n" },
+        { "aarch64-linux-gnu", "-static",
+          "nop\n" ARM_BEGIN "adrp x0, wrap\nadd x0, x0, :lo12:wrap\nmov x3, #0\nmov x4, #0\n"
+          "bl __libc_start_main\nbl abort\nwrap: bti c\nb main\n" },
+        { "aarch64-linux-gnu", "-static",
+          ARM_BEGIN "adrp x0, main\nadd x0, x0, :lo12:main\nadrp x3, main\nadd x3, x3, :lo12:main\n"
+                    "adrp x4, main\nadd x4, x4, :lo12:main\nbl __libc_start_main\nbl abort\n" },
     };
     unsigned made = 0;
 
@@ -157,8 +173,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_stripped_program_has_its_main, lines_set_up, lines_tear_down),
-        cmocka_unit_test_setup_teardown(the_sequences_of_other_versions_are_known, lines_set_up, lines_tear_down),
-        cmocka_unit_test_setup_teardown(other_code_at_the_entry_point_is_left_without_names, lines_set_up, lines_tear_down),
+        cmocka_unit_test_setup_teardown(the_sequences_of_other_versions_are_known, lines_set_up,
+                                        lines_tear_down),
+        cmocka_unit_test_setup_teardown(other_code_at_the_entry_point_is_left_without_names, lines_set_up,
+                                        lines_tear_down),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -104,7 +104,8 @@ static void the_chain_is_that_of_the_source(void **state)
     check_variant(*state, "cc", "");
 }
 
-/* f0 … f(n - 1), each inlined into the next one, and the last one into `work`. False: the compiler does not do that. */
+/* f0 … f(n - 1), each inlined into the next one, and the last one into `work`. False: the compiler does not
+ * do that. */
 static bool compile_deep(const char *dir, unsigned n)
 {
     char path[PATH_MAX];

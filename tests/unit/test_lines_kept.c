@@ -137,9 +137,10 @@ static void a_debug_file_that_comes_later_is_read(void **state)
     struct setup *s = *state;
     char *without, *with;
 
-    if (!make(s, "", HAS_BUILD_ID " && objcopy --only-keep-debug program program.later && strip -g program && "
-                                  "objcopy --add-gnu-debuglink=program.later program && "
-                                  "mv program.later elsewhere"))
+    if (!make(s, "",
+              HAS_BUILD_ID " && objcopy --only-keep-debug program program.later && strip -g program && "
+                           "objcopy --add-gnu-debuglink=program.later program && "
+                           "mv program.later elsewhere"))
         skip();
     start_again(s);
     without = all_inlined(s);
@@ -155,7 +156,8 @@ static void a_debug_file_that_comes_later_is_read(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_is_inlined_is_kept_for_the_next_start, set_up_kept, tear_down_kept),
+        cmocka_unit_test_setup_teardown(what_is_inlined_is_kept_for_the_next_start, set_up_kept,
+                                        tear_down_kept),
         cmocka_unit_test_setup_teardown(that_nothing_is_known_is_never_kept, set_up_kept, tear_down_kept),
         cmocka_unit_test_setup_teardown(a_split_file_that_comes_later_is_read, set_up_kept, tear_down_kept),
         cmocka_unit_test_setup_teardown(a_debug_file_that_comes_later_is_read, set_up_kept, tear_down_kept),

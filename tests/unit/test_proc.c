@@ -117,7 +117,8 @@ static void lines_cut_anywhere_give_the_same_maps(void **state)
     }
 }
 
-/* By the mapping before it, or by the one behind; of memory with a file, and of memory that is no code, nothing is said. */
+/* By the mapping before it, or by the one behind; of memory with a file, and of memory that is no code,
+ * nothing is said. */
 static void anonymous_code_knows_the_file_beside_it(void **state)
 {
     char text[] = "1000-2000 r--p 0 08:01 12 /a\n"

@@ -11,18 +11,17 @@
 
 #include "zoo.h"
 
-static HOT(hot)
-static LEVEL(inner, hot)
-static LEVEL(outer, inner)
+static HOT(hot) static LEVEL(inner, hot) static LEVEL(outer, inner)
 
-/* The executable mapping that holds an address. */
-static int find_code(unsigned long at, unsigned long *start, unsigned long *end)
+    /* The executable mapping that holds an address. */
+    static int find_code(unsigned long at, unsigned long *start, unsigned long *end)
 {
     FILE *maps = fopen("/proc/self/maps", "r");
     char line[4096], x;
     int found = 0;
     while (maps && !found && fgets(line, sizeof line, maps))
-        found = sscanf(line, "%lx-%lx %*c%*c%c", start, end, &x) == 3 && x == 'x' && at >= *start && at < *end;
+        found =
+            sscanf(line, "%lx-%lx %*c%*c%c", start, end, &x) == 3 && x == 'x' && at >= *start && at < *end;
     if (maps)
         fclose(maps);
     return found;
