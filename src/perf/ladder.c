@@ -65,11 +65,17 @@ static bool may_go_wide(const struct plan *p)
     return hz <= WIDE_HZ_ALWAYS || hz * n <= WIDE_SAMPLES_MAX;
 }
 
+/* Of what has ended only its own events tell: all CPUs would open, and sample nothing. */
+static bool any_runs(const struct live_config *cfg)
+{
+    return targets_any_runs(cfg->scope.ids, cfg->scope.n_ids) || targets_any_runs(cfg->known, cfg->n_known);
+}
+
 /* Where the kernel does not let children inherit what reads groups, they are followed on all CPUs as well. */
 static void look_at_all_cpus(struct plan *p)
 {
     bool unread = plan_reads(p) && !open_inherits_readers() && !p->cfg.enable_on_exec;
-    if (p->where != PLAN_TASKS || !p->cfg.inherit || !(unread || may_go_wide(p)))
+    if (p->where != PLAN_TASKS || !p->cfg.inherit || !(unread || may_go_wide(p)) || !any_runs(&p->cfg))
         return;
     p->where = PLAN_CPUS;
     p->filter = true;

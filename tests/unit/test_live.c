@@ -804,9 +804,13 @@ static void ended_process_is_named(void **state)
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     n_children = 0;
-    assert_null(live_open(&cfg, &error));
     snprintf(text, sizeof text, "process %d has ended", pid);
-    assert_string_equal(error.text, text);
+    for (int wide = 0; wide < 2; wide++) {
+        cfg.wide = wide;
+        error_clear(&error);
+        assert_null(live_open(&cfg, &error));
+        assert_string_equal(error.text, text);
+    }
 }
 
 static int teardown_hotplug(void **state)
