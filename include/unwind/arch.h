@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum unwind_arch { UNWIND_ARCH_NONE, UNWIND_ARCH_X86_64, UNWIND_ARCH_ARM64 };
+enum unwind_arch { UNWIND_ARCH_NONE, UNWIND_ARCH_X86_64, UNWIND_ARCH_ARM64, UNWIND_ARCH_I386 };
 
-#define UNWIND_REGS_MAX 34 /* by DWARF number; arm64: x0-x30, sp 31, pc 32; x86-64: 0-15, ra 16 */
+#define UNWIND_REGS_MAX 34 /* by DWARF number; arm64: x0-x30, sp 31, pc 32; x86-64: 0-15, ra 16; i386: 0-7, ra 8 */
 
 struct unwind_regs {
     uint64_t r[UNWIND_REGS_MAX]; /* by DWARF number */

@@ -93,5 +93,8 @@ struct unwind_input {
  * the pc itself. */
 uint32_t unwind_walk(const struct unwind_input *in, const struct unwind_source *src, struct unwind_frame *frames,
                      uint32_t cap, enum unwind_end *end);
+/* walk32.c: the same of a 32-bit program of x86, whose registers come as those of x86-64; in->arch is not looked at. */
+uint32_t unwind_walk_32(const struct unwind_input *in, const struct unwind_source *src, struct unwind_frame *frames,
+                        uint32_t cap, enum unwind_end *end);
 
 #endif

@@ -325,41 +325,6 @@ static enum broken_reason reason_of(enum unwind_end end, const struct record *r)
     return is_unread(end, r) ? BROKEN_UNREAD : reasons[end];
 }
 
-static bool load_32(const struct unwind_input *in, uint64_t addr, uint32_t *value)
-{
-    uint64_t at = addr - in->regs.sp;
-    if (addr < in->regs.sp || at > in->stack_bytes || in->stack_bytes - at < sizeof *value)
-        return false;
-    memcpy(value, in->stack + at, sizeof *value);
-    if (in->swap)
-        *value = __builtin_bswap32(*value);
-    return true;
-}
-
-/* A 32-bit program on a 64-bit kernel: its tables are not compiled, but frame pointers lead on where it keeps them. */
-static uint32_t walk_32(const struct unwind_input *in, const struct unwind_source *src, struct unwind_frame *frames,
-                        uint32_t cap, enum unwind_end *end)
-{
-    struct unwind_place place;
-    uint64_t addr = in->regs.pc, sp = in->regs.sp;
-    uint32_t fp = (uint32_t)in->regs.fp, up, ra, n = 0;
-    *end = UNWIND_NO_TABLE;
-    while (n < cap && src->find(src->ctx, addr, &place)) {
-        frames[n] = (struct unwind_frame){ .addr = addr, .frame = place.frame, .exact = n == 0 };
-        n++;
-        if (fp < sp || fp % 4 || !load_32(in, fp, &up) || !load_32(in, fp + 4, &ra))
-            break;
-        if (!ra || (!up && n > 1)) {
-            *end = UNWIND_ROOT;
-            break;
-        }
-        sp = fp + 8u;
-        fp = up;
-        addr = ra - 1;
-    }
-    return n;
-}
-
 /* The user's part of the chain, without the mark of where it begins. */
 static void take_chain(const struct record *r, struct unwind_input *in)
 {
@@ -399,7 +364,7 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
     s->user.other = 0;
     take_chain(r, &in);
     uint32_t room = cap - 1 < USER_FRAMES_MAX ? cap - 1 : USER_FRAMES_MAX;
-    uint32_t n = (r->sample.user_abi == PERF_SAMPLE_REGS_ABI_32 ? walk_32 : unwind_walk)(&in, &source, walked, room, &end);
+    uint32_t n = (r->sample.user_abi == PERF_SAMPLE_REGS_ABI_32 ? unwind_walk_32 : unwind_walk)(&in, &source, walked, room, &end);
     for (uint32_t i = 0; i < n; i++)
         frames[i] = i && walked[i].exact ? stacks_frame_interrupted(s->stacks, walked[i].frame) : walked[i].frame;
     if (s->user.other && n)

@@ -27,8 +27,10 @@ enum {
 
 static enum unwind_arch arch_of(const struct elffile *f)
 {
-    if (!f->wide || f->swapped)
+    if (f->swapped)
         return UNWIND_ARCH_NONE;
+    if (!f->wide)
+        return f->machine == EM_386 ? UNWIND_ARCH_I386 : UNWIND_ARCH_NONE;
     return f->machine == EM_X86_64    ? UNWIND_ARCH_X86_64
            : f->machine == EM_AARCH64 ? UNWIND_ARCH_ARM64
                                       : UNWIND_ARCH_NONE;
@@ -58,7 +60,7 @@ static bool find_by_header(const struct elffile *f, struct elf_bytes *out)
     case ENC_ABS:
     case ENC_UDATA8:
     case ENC_SDATA8:
-        v = cursor_u64(&c);
+        v = f->wide ? cursor_u64(&c) : cursor_u32(&c);
         break;
     default:
         return false;

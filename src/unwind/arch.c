@@ -22,6 +22,8 @@ static const struct unwind_abi abi_arm64 = {
     .n_saved = 10,
     .saved = { 19, 20, 21, 22, 23, 24, 25, 26, 27, 28 },
 };
+/* Of i386 no registers are followed but these. */
+static const struct unwind_abi abi_i386 = { .sp = 4, .fp = 5, .pc = 8, .ra = 8 };
 
 /* From perf's number (asm/perf_regs.h) to DWARF's; -1: a register that no call-frame information speaks of. */
 static const int8_t x86_64_dwarf[] = {
@@ -42,6 +44,8 @@ const struct unwind_abi *unwind_arch_abi(enum unwind_arch a)
 {
     if (a == UNWIND_ARCH_X86_64)
         return &abi_x86_64;
+    if (a == UNWIND_ARCH_I386)
+        return &abi_i386;
     return a == UNWIND_ARCH_ARM64 ? &abi_arm64 : NULL;
 }
 

@@ -61,11 +61,12 @@ static bool is_cie(const struct cfi_reader *r, const struct head *h)
     return h->id == (h->wide ? UINT64_MAX : UINT32_MAX);
 }
 
-static uint64_t read_value(struct cursor *c, uint8_t encoding)
+static uint64_t read_value(const struct cfi_reader *r, struct cursor *c, uint8_t encoding)
 {
     switch (encoding & 0xf) {
     case DW_EH_PE_ABSPTR:
     case DW_EH_PE_SIGNED:
+        return r->in->arch == UNWIND_ARCH_I386 ? cursor_u32(c) : cursor_u64(c);
     case DW_EH_PE_UDATA8:
     case DW_EH_PE_SDATA8:
         return cursor_u64(c);
@@ -94,8 +95,8 @@ static bool read_pointer(const struct cfi_reader *r, struct cursor *c, uint8_t e
     uint64_t here = r->section->addr + position(r, c), base = 0;
 
     if (encoding == DW_EH_PE_ALIGNED) {
-        cursor_skip(c, (size_t)(-here & 7));
-        *value = cursor_u64(c);
+        cursor_skip(c, (size_t)(-here & (r->in->arch == UNWIND_ARCH_I386 ? 3 : 7)));
+        *value = read_value(r, c, DW_EH_PE_ABSPTR);
         return !c->bad;
     }
     switch (encoding & 0x70) {
@@ -116,7 +117,7 @@ static bool read_pointer(const struct cfi_reader *r, struct cursor *c, uint8_t e
     default:
         c->bad = true;
     }
-    *value = base + read_value(c, encoding);
+    *value = base + read_value(r, c, encoding);
     return !c->bad && !(encoding & DW_EH_PE_INDIRECT);
 }
 
@@ -226,7 +227,7 @@ static bool read_fde(struct cfi_reader *r, const struct head *h, struct cfi_fde 
     if (!cie || !read_pointer(r, &c, cie->pointer_encoding, 0, &out->begin))
         return false;
     out->cie = cie;
-    out->size = read_value(&c, cie->pointer_encoding & 0xf);
+    out->size = read_value(r, &c, cie->pointer_encoding & 0xf);
     if (cie->sized) {
         size = dwarf_uleb(&c);
         cursor_skip(&c, size < SIZE_MAX ? (size_t)size : SIZE_MAX);

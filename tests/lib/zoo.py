@@ -17,7 +17,7 @@ import subprocess
 
 # A frame that tells where it is: neither a bare address nor a mark such as "[broken]".
 NAMED = r"(?!\[|0x)[^;]+"
-MARK = re.compile(r"\[(?:broken|cut)[^;]*\]")
+MARK = re.compile(r"\[(?:broken|cut|caller unknown)[^;]*\]")
 INLINED = " (inlined)"
 
 

@@ -128,6 +128,35 @@ def static_pie():
     check(zoo.Truth(source("path.c")), [compiled("path.c", "-static-pie")])
 
 
+def of_32_bits(*flags):
+    need("gcc")
+    if subprocess.run(["gcc", "-m32", "-o", m.path("none"), "-xc", "-"], input=b"int main(void) { return 0; }",
+                      stderr=subprocess.DEVNULL, check=False).returncode:
+        raise m.Skip("gcc cannot make 32-bit programs")
+    return compiled("path.c", "-m32", "-static", *flags)
+
+
+def of_32_bits_with_frame_pointers():
+    """C of 32 bits, with frame pointers"""
+    check(zoo.Truth(source("path.c")), [of_32_bits("-fno-omit-frame-pointer")])
+
+
+def of_32_bits_without_frame_pointers():
+    """C of 32 bits, without frame pointers"""
+    check(zoo.Truth(source("path.c")), [of_32_bits("-fomit-frame-pointer")])
+
+
+def of_32_bits_without_tables():
+    """C of 32 bits, without tables and frame pointers: what no call proves is cut, and says so"""
+    target = beside.Target(of_32_bits("-fomit-frame-pointer", "-fno-asynchronous-unwind-tables", "-g0"))
+    found = beside.stacks(target, ("-K",), m.path("live.folded"))
+    target.stop()
+    verdict = zoo.Verdict(zoo.Truth(source("path.c")), found)
+    say("flametop, live", verdict)
+    assert verdict.samples > 100 and verdict.true_frames >= SHARE * verdict.frames, verdict
+    assert verdict.share(verdict.marked) + verdict.share(verdict.rooted) >= SHARE, verdict
+
+
 def by_clang():
     """C by clang"""
     check(zoo.Truth(source("path.c")), [compiled("path.c", compiler="clang")])
@@ -500,9 +529,11 @@ def namespaces_node():
     check(zoo.Truth(source("reactor.js")), [], target=target)
 
 
-ZOO = (with_frame_pointers, without_frame_pointers, frame_pointers_do_not_do, static, static_pie, by_clang, stripped, assembly,
-       split_debug, mini_debug, library, plugins, cplusplus, inlines, rust_legacy, rust_v0, go, go_stripped, go_with_c, node, java,
-       java_without_frame_pointers, python, python_functions, signal_handler, alternate_stack, alternate_stack_elsewhere, many_threads,
-       stacks_not_in_memory, births, signal_storm, coroutines, recursion, deep_stacks, kernel_side, replaced_file, from_memory, code_on_huge_pages, code_that_moves, libraries_in_memory, namespaces, namespaces_node)
+ZOO = (with_frame_pointers, without_frame_pointers, frame_pointers_do_not_do, static, static_pie, of_32_bits_with_frame_pointers,
+       of_32_bits_without_frame_pointers, of_32_bits_without_tables, by_clang, stripped, assembly, split_debug, mini_debug, library,
+       plugins, cplusplus, inlines, rust_legacy, rust_v0, go, go_stripped, go_with_c, node, java, java_without_frame_pointers, python,
+       python_functions, signal_handler, alternate_stack, alternate_stack_elsewhere, many_threads, stacks_not_in_memory, births,
+       signal_storm, coroutines, recursion, deep_stacks, kernel_side, replaced_file, from_memory, code_on_huge_pages, code_that_moves,
+       libraries_in_memory, namespaces, namespaces_node)
 wanted = os.environ.get("ZOO")
 run(*[animal for animal in ZOO if not wanted or animal.__name__ in wanted.split(",")])

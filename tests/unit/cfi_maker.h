@@ -61,7 +61,8 @@ static inline void cfi_close(struct cfi_maker *m)
 /* Open entries are closed by cfi_close; the instructions come between. */
 static inline void cfi_cie(struct cfi_maker *m, unsigned version, const char *augmentation)
 {
-    unsigned ra = m->arch == UNWIND_ARCH_ARM64 ? 30 : 16;
+    unsigned ra = m->arch == UNWIND_ARCH_ARM64 ? 30 : m->arch == UNWIND_ARCH_I386 ? 8 : 16;
+    uint8_t alignment = m->arch == UNWIND_ARCH_I386 ? 0x7c : 0x78; /* of data: -4, -8 */
 
     m->cie = m->entry = m->n;
     cfi_int(m, 0, 4);
@@ -70,7 +71,7 @@ static inline void cfi_cie(struct cfi_maker *m, unsigned version, const char *au
     cfi_bytes(m, augmentation, strlen(augmentation) + 1);
     if (version == 4)
         CFI(m, 8, 0);
-    CFI(m, 1, 0x78, (uint8_t)ra); /* code alignment 1, data alignment -8 */
+    CFI(m, 1, alignment, (uint8_t)ra); /* code alignment 1 */
     m->sized = *augmentation == 'z';
     m->encoding = DW_EH_PE_ABSPTR;
     if (!strcmp(augmentation, "zR") || !strcmp(augmentation, "zRS")) {
@@ -94,7 +95,7 @@ static inline void cfi_pointer(struct cfi_maker *m, uint64_t addr)
         cfi_int(m, addr - base, 4);
         break;
     default:
-        cfi_int(m, addr - base, 8);
+        cfi_int(m, addr - base, m->arch == UNWIND_ARCH_I386 ? 4 : 8);
     }
 }
 
@@ -137,6 +138,16 @@ static inline void cfi_x86_64(struct cfi_maker *m, const char *augmentation)
     m->arch = UNWIND_ARCH_X86_64;
     cfi_cie(m, 1, augmentation);
     CFI(m, DW_CFA_DEF_CFA, 7, 8, DW_CFA_OFFSET | 16, 1);
+    cfi_close(m);
+}
+
+/* … and every one of i386: CFA = esp + 4. */
+static inline void cfi_i386(struct cfi_maker *m, const char *augmentation)
+{
+    memset(m, 0, sizeof *m);
+    m->arch = UNWIND_ARCH_I386;
+    cfi_cie(m, 1, augmentation);
+    CFI(m, DW_CFA_DEF_CFA, 4, 4, DW_CFA_OFFSET | 8, 1);
     cfi_close(m);
 }
 

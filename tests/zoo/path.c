@@ -4,6 +4,7 @@
  * truth: @start;main;with_alloca;realigned;many_arguments;through_pointer;saved_registers;large_frame;last;hot
  * truth: @start;main;with_alloca;realigned;many_arguments;through_pointer;saved_registers;large_frame;into_noreturn;never_returns;last;hot
  * truth: @start;main;~_*(sig)?setjmp
+ * truth: @start;main;..;~__u?(mod|div)di3
  * truth: @start;main;with_alloca;realigned;many_arguments;through_pointer;saved_registers;large_frame;into_noreturn;never_returns;~.*longjmp.*;*
  */
 #include <alloca.h>
