@@ -20,6 +20,7 @@ struct complaint {
     uint32_t group;         /* candidate for the process most concerned, by majority vote */
     uint64_t group_votes;
     uint32_t entry;         /* the last one that was counted, + 1: a stack counts once */
+    uint32_t last;          /* of a stack that is cut: its last good frame */
 };
 
 struct examination {
@@ -69,11 +70,13 @@ static void examine_entry(struct examination *x, uint32_t entry)
     const struct result *r = &x->v->result;
     const struct result_entry *e = &r->entries[entry];
     bool unnamed = false, cut = false, waits = false;
-    uint32_t above = 0; /* module of the frame that was looked at before: the last good one of a cut stack */
+    uint32_t above = 0, last = 0; /* module of the frame that was looked at before, and that: the last good one of a cut stack */
     for (uint32_t node = e->node; node; node = r->parent[node]) {
         uint32_t frame = r->frame[node], module = r->frame_module[frame];
         if (module == MODULE_ID_BROKEN) {
-            complain(x, complaint_about(x, DOCTOR_STACKS, above, (uint32_t)r->frame_offset[frame]), entry);
+            struct complaint *c = complaint_about(x, DOCTOR_STACKS, above, (uint32_t)r->frame_offset[frame]);
+            c->last = c->last ? c->last : last;
+            complain(x, c, entry);
             waits = x->waiting && r->frame_offset[frame] == BROKEN_PENDING;
             cut = !waits;
         } else if (is_unnamed(x->v, frame)) {
@@ -83,6 +86,7 @@ static void examine_entry(struct examination *x, uint32_t entry)
         if (x->unread.n && map_get(&x->unread, module, NULL))
             complain(x, complaint_about(x, DOCTOR_LINES, module, 0), entry);
         above = module;
+        last = frame;
     }
     x->d->samples += e->count;
     x->d->unnamed += unnamed ? e->count : 0;
@@ -275,12 +279,49 @@ static bool say_table_given_up(struct session *s, struct doctor_row *row, const 
     return true;
 }
 
-static void say_no_table(struct session *s, struct doctor_row *row, uint32_t reason, const struct module *m)
+/* GHC's code keeps its calls on a stack of its own, and goes to and fro by jumps: no call instruction leads anywhere. Its
+ * functions have names of this form. */
+static bool is_haskell(const char *function)
+{
+    size_t n = function ? strlen(function) : 0;
+    return n > 5 && !strcmp(function + n - 5, "_info");
+}
+
+/* A file that is mapped with code in it, but is none of ELF: the heap of SBCL, which keeps frame pointers. */
+static bool is_image(struct session *s, const struct module *m)
+{
+    char why[128] = "";
+    if (m && m->kind == MODULE_FILE)
+        symbolizer_unwind_trouble(s->symbolizer, m, why, sizeof why);
+    return strstr(why, "ELF");
+}
+
+static void say_image(struct session *s, struct doctor_row *row)
+{
+    snprintf(row->cause, sizeof row->cause, "a program's memory in a file, without unwind table");
+    snprintf(row->mend, sizeof row->mend, "%s", s->file ? "frame pointers lead on in code that keeps them, as SBCL's: record with "
+                                                          "--call-graph fp"
+                                                        : "frame pointers lead on in code that keeps them, as SBCL's: m fp, or "
+                                                          "--call-graph fp");
+}
+
+static void say_no_table(struct session *s, struct doctor_row *row, uint32_t reason, const struct module *m,
+                         const char *function)
 {
     bool jit = m && m->kind == MODULE_JIT;
 
     if (say_table_given_up(s, row, m))
         return;
+    if (is_haskell(function)) {
+        snprintf(row->cause, sizeof row->cause, "GHC's code jumps where others call, and keeps a stack of its own");
+        snprintf(row->mend, sizeof row->mend,
+                 "its functions are true, their callers cannot be told: ghc -prof -fprof-auto counts them (+RTS -p)");
+        return;
+    }
+    if (is_image(s, m)) {
+        say_image(s, row);
+        return;
+    }
     snprintf(row->cause, sizeof row->cause, "code without unwind table, and no %s",
              reason == BROKEN_UNPROVEN ? "call instruction proves who called it" : "frame pointer that leads on");
     if (jit && comm_is(row->process, "java"))
@@ -293,7 +334,19 @@ static void say_no_table(struct session *s, struct doctor_row *row, uint32_t rea
                  "build it with -fasynchronous-unwind-tables (Rust: -C force-unwind-tables); assembly needs .cfi lines");
 }
 
-static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reason, const struct module *m, bool waiting)
+static void say_elsewhere(struct session *s, struct doctor_row *row)
+{
+    snprintf(row->cause, sizeof row->cause,
+             "the function runs on a stack of its own (a signal handler, or C and the runtime in a Go program), and what it left "
+             "cannot be told for certain");
+    snprintf(row->mend, sizeof row->mend, "%s",
+             s->file ? "of Go: record with flametop, which reads the stack that was left; else frame pointers (--call-graph fp) go "
+                       "on there, in code that keeps them"
+                     : "frame pointers (m fp) go on there, in code that keeps them");
+}
+
+static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reason, const struct module *m,
+                       const char *function, bool waiting)
 {
     switch (reason) {
     case BROKEN_DUMP:
@@ -301,7 +354,7 @@ static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reaso
         return;
     case BROKEN_NO_TABLE:
     case BROKEN_UNPROVEN:
-        say_no_table(s, row, reason, m);
+        say_no_table(s, row, reason, m, function);
         return;
     case BROKEN_PENDING:
         say_pending(row, waiting);
@@ -315,11 +368,7 @@ static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reaso
         snprintf(row->mend, sizeof row->mend, "the frames next to the leaf are there: 2 and then i reads stacks from that end");
         return;
     case BROKEN_ELSEWHERE:
-        snprintf(row->cause, sizeof row->cause,
-                 "the function runs on a stack of its own (a signal handler, or C and the runtime in a Go program): of the "
-                 "stack that it interrupted or that called it the kernel takes nothing");
-        snprintf(row->mend, sizeof row->mend, "%s go on there, in code that keeps them",
-                 s->file ? "frame pointers (--call-graph fp)" : "frame pointers (m)");
+        say_elsewhere(s, row);
         return;
     case BROKEN_UNREAD:
         snprintf(row->cause, sizeof row->cause,
@@ -349,7 +398,7 @@ static void add_row(struct session *s, struct examination *x, const struct compl
     if (c->group < x->v->n_groups)
         snprintf(row->process, sizeof row->process, "%s", x->v->groups[c->group].label);
     if (c->subject == DOCTOR_STACKS)
-        say_stacks(s, row, c->reason, m, x->waiting);
+        say_stacks(s, row, c->reason, m, x->v->funcs[x->v->frame_func[c->last]].name, x->waiting);
     else if (m && c->subject == DOCTOR_LINES)
         say_lines(s, row, m);
     else if (m)

@@ -62,6 +62,21 @@ struct wanted {
     struct other_stack other;
 };
 
+/* Many samples are of the same place. */
+static bool copy_other(const struct wanted *list, size_t n, struct other_stack *o)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct other_stack *from = &list[i].other;
+        if (from->pid != o->pid || from->base != o->base || !from->size)
+            continue;
+        o->bytes = memcpy(mem_alloc(from->size), from->bytes, from->size);
+        o->size = from->size;
+        o->state = OTHER_STACK_READ;
+        return true;
+    }
+    return false;
+}
+
 /* The newest first, whose stacks are the least likely to have changed; of the others none is read. */
 static size_t take_wanted(struct user_stacks *u, struct wanted *list)
 {
@@ -108,7 +123,8 @@ void otherstack_read(struct session *s)
     if (!n)
         return;
     for (size_t i = 0; i < n; i++)
-        read_other(&list[i].other);
+        if (!copy_other(list, i, &list[i].other))
+            read_other(&list[i].other);
     pthread_mutex_lock(&s->lock);
     give_back(s, list, n);
     pthread_mutex_unlock(&s->lock);
