@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The reader of unwind tables and the walk by them: no blob, no registers and no dump lead outside. The input: u16 size of
- * the blob, the blob, then the registers that the walk begins with, then the dump. */
+/* The reader of unwind tables and the walk by them, from stack to stack, too: no blob, no registers, no dump, no chain and no
+ * memory of another stack lead outside. The input: u16 size of the blob, the blob, then the registers that the walk begins
+ * with, then the dump, whose words are the chain and the other stack as well. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "unwind/expression.h"
 #include "unwind/rowformat.h"
 #include "unwind/walk.h"
 
@@ -13,15 +15,63 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+struct source {
+    struct unwind_rows *rows;
+    const uint8_t *stack;
+    size_t stack_bytes;
+};
+
 static bool find(void *ctx, uint64_t addr, struct unwind_place *out)
 {
-    *out = (struct unwind_place){ .offset = addr & 0xffff, .rows = addr & 0x10000 ? NULL : ctx, .jit = addr & 0x20000 };
+    struct source *s = ctx;
+
+    *out = (struct unwind_place){ .offset = addr & 0xffff, .rows = addr & 0x10000 ? NULL : s->rows, .jit = addr & 0x20000 };
     return addr < 0x80000;
+}
+
+static enum unwind_call called(void *ctx, uint64_t back, uint64_t callee)
+{
+    (void)ctx;
+    return (back ^ callee) % 8 ? UNWIND_CALL_PROVEN : (enum unwind_call)(back % 4);
+}
+
+static enum unwind_call between(void *ctx, uint64_t back, uint64_t callee, uint64_t *out)
+{
+    *out = back ^ (callee & 0xff);
+    return called(ctx, back, callee);
+}
+
+static enum unwind_call other(void *ctx, uint64_t at, struct unwind_memory *out)
+{
+    const struct source *s = ctx;
+
+    *out = (struct unwind_memory){ .bytes = s->stack, .size = s->stack_bytes, .base = at - (at & 0x78) };
+    return at % 3 ? UNWIND_CALL_PROVEN : UNWIND_CALL_REFUTED;
+}
+
+static bool again(void *ctx, uint64_t at)
+{
+    (void)ctx;
+    return at & 8;
+}
+
+static bool believe(void *ctx, uint64_t fp, const struct unwind_frame *frames, uint32_t n)
+{
+    (void)ctx;
+    (void)frames;
+    return fp & 16 && n > 1;
 }
 
 static void walk(struct unwind_rows *t, enum unwind_arch arch, const uint8_t *data, size_t size)
 {
-    struct unwind_source source = { .ctx = t, .find = find };
+    struct source s = { .rows = t };
+    struct unwind_source source = { .ctx = &s,
+                                    .find = find,
+                                    .called = called,
+                                    .between = between,
+                                    .other = other,
+                                    .again = again,
+                                    .believe = believe };
     struct unwind_input in = { .arch = arch };
     struct unwind_frame frames[64];
     enum unwind_end end;
@@ -32,14 +82,23 @@ static void walk(struct unwind_rows *t, enum unwind_arch arch, const uint8_t *da
     memcpy(regs, data, n);
     memcpy(stack, data + n, size - n);
     unwind_arch_take_regs(arch, regs, unwind_arch_regs_mask(arch), false, &in.regs);
-    in.stack = stack;
-    in.stack_bytes = size - n;
+    in.stack = s.stack = stack;
+    in.stack_bytes = s.stack_bytes = size - n;
+    in.chain = stack;
+    in.n_chain = (uint32_t)(in.stack_bytes / 8);
     in.swap = size & 1;
     if (unwind_walk(&in, &source, frames, 64, &end) > 64 || end > UNWIND_UNPROVEN)
         abort();
     in.regs.sp = STACK; /* as it would be, mostly */
     in.regs.pc &= 0xffff;
     if (unwind_walk(&in, &source, frames, 64, &end) > 64 || end > UNWIND_UNPROVEN)
+        abort();
+    source.called = NULL;
+    source.other = NULL;
+    if (unwind_walk(&in, &source, frames, 64, &end) > 64 || end > UNWIND_UNPROVEN)
+        abort();
+    source.called = called;
+    if (unwind_walk_32(&in, &source, frames, 64, &end) > 64 || end > UNWIND_UNPROVEN)
         abort();
     mem_free(stack);
 }
