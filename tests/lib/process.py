@@ -12,6 +12,9 @@ ANONYMOUS_MAX = 256 << 20  # bytes of code made at run time that are kept of one
 PAGE = os.sysconf("SC_PAGE_SIZE")
 MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S{4}) ([0-9a-f]+) (\S+) (\d+) *(.*)")
 
+# What the VM makes of it jumps to the method that the handle stands for.
+METHOD_HANDLE = re.compile(r"java\.lang\.invoke\.MethodHandle\.(?:linkTo|invokeBasic)")
+
 
 class Mapping:
     def __init__(self, match):
@@ -174,7 +177,7 @@ class Process:
             return None
         function = self._made_function(address)
         name = self.names.get(function[0]) if function else None
-        return name if name and "(" in name else None
+        return name if name and "(" in name and not METHOD_HANDLE.search(name) else None
 
     def name(self, address):
         """The name of the function that begins right there."""
