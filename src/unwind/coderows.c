@@ -226,6 +226,28 @@ static void find_named(struct flow *f)
     follow_all(f);
 }
 
+/* A call where the function has given up its own return address: it cannot return, and nobody called it. So musl's clone()
+ * calls what a thread begins with. */
+static bool is_outermost(const struct flow *f, uint64_t at, const struct x86_insn *insn)
+{
+    struct code_value sp = f->states[(f->at[at] & NUMBER) - 1].regs[X86_SP];
+
+    return (insn->kind == X86_CALL || insn->kind == X86_CALL_INDIRECT) && sp.kind == CODE_CFA && sp.offset >= 0;
+}
+
+static bool add_root(const struct flow *f, struct rowbuild *b, uint64_t at)
+{
+    struct unwind_entry root;
+    uint32_t number;
+
+    rowbuild_none(&root);
+    root.kind = UNWIND_ROW_END;
+    if (!rowbuild_number(b, &root, &number))
+        return false;
+    rowbuild_add_number(b, f->in->offset + at, number, false);
+    return true;
+}
+
 static void add_rows(struct flow *f, struct rowbuild *b, uint32_t none)
 {
     uint32_t *numbers = mem_try_array(f->n, sizeof *numbers); /* of entries, plus 1 */
@@ -249,8 +271,10 @@ static void add_rows(struct flow *f, struct rowbuild *b, uint32_t none)
         }
         if (reached)
             number = numbers[state] - 1;
-        rowbuild_add_number(b, f->in->offset + at, number, reached && f->at[at] & FUNCTION);
-        at += reached && x86_decode(f->in->code + at, f->in->size - at, true, &insn) ? insn.size : 1;
+        reached = reached && x86_decode(f->in->code + at, f->in->size - at, true, &insn);
+        if (!reached || !is_outermost(f, at, &insn) || !add_root(f, b, at))
+            rowbuild_add_number(b, f->in->offset + at, number, f->at[at] & FUNCTION);
+        at += reached ? insn.size : 1;
     }
     mem_free(numbers);
 }

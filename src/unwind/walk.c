@@ -230,6 +230,7 @@ static bool step_by_size(struct walk *w, const struct unwind_place *place)
     w->all = false;
     bool stepped = step_by_entry(w, &entry);
     w->all = all;
+    w->proven = false; /* such code has always a caller: 0 is no root there */
     return stepped;
 }
 
@@ -452,7 +453,8 @@ static bool go_up(struct walk *w, const struct unwind_source *src, const struct 
         begin_there(src, frame);
         return true;
     }
-    return w->regs.pc || stop(w, w->proven ? UNWIND_ROOT : UNWIND_UNPROVEN);
+    /* Tables of assembly may be one for many functions (LuaJIT), and lie about a leaf. */
+    return w->regs.pc || stop(w, w->proven && called ? UNWIND_ROOT : UNWIND_UNPROVEN);
 }
 
 /* Does nothing but pc, sp, fp and memory decide on where the walk goes from here? */

@@ -205,12 +205,15 @@ static void a_return_address_is_looked_up_one_byte_before(void **state)
     EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + SAVES, CODE + OUTER + 1);
 }
 
-static void a_return_address_of_0_is_the_end(void **state)
+static void a_return_address_of_0_is_the_end_of_what_has_called(void **state)
 {
     struct fixture *f = *state;
 
     walk(f, CODE + PLAIN);
-    EXPECT(f, UNWIND_ROOT, CODE + PLAIN);
+    EXPECT(f, UNWIND_UNPROVEN, CODE + PLAIN);
+    f->stack[0] = CODE + SAVES + 5;
+    walk(f, CODE + PLAIN);
+    EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + SAVES + 5);
 }
 
 /* makecontext puts it there for the outermost function to return to: no call did. */
@@ -799,7 +802,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         WALK_TEST(frames_are_followed_to_the_outermost),
         WALK_TEST(a_return_address_is_looked_up_one_byte_before),
-        WALK_TEST(a_return_address_of_0_is_the_end),
+        WALK_TEST(a_return_address_of_0_is_the_end_of_what_has_called),
         WALK_TEST(a_return_address_where_a_function_begins_behind_a_gap_is_the_end),
         WALK_TEST(a_dump_that_is_too_small_is_told),
         WALK_TEST(a_frame_pointer_that_leads_far_away_is_a_bad_step),

@@ -342,6 +342,32 @@ static void rows_of_several_pieces_of_code_are_one_table(void **state)
     expect(0x1ff, UNWIND_ROW_NONE, 0, 0); /* outside of its bytes */
 }
 
+/* clone() as musl has it: the child pops its argument, which lies where the parent has its return address. */
+static void a_call_without_a_way_back_is_of_the_outermost_function(void **state)
+{
+    static const uint8_t clone[] = {
+        0x0f, 0x05,       /* 0: syscall */
+        0x85, 0xc0,       /* 2: test %eax,%eax */
+        0x75, 0x08,       /* 4: jne 14 */
+        0x31, 0xed,       /* 6: xor %ebp,%ebp */
+        0x5f,             /* 8: pop %rdi */
+        0x41, 0xff, 0xd1, /* 9: call *%r9 */
+        0xf4, 0xf4,       /* 12: hlt */
+        0xc3, 0x90,       /* 14: ret */
+    };
+    const struct coderows_input in = { clone, sizeof clone, OFFSET, NULL, 0 };
+    size_t size;
+
+    (void)state;
+    assert_true(coderows_build(&in, 1, &blob, &size, NULL));
+    assert_true(unwind_rows_view(&rows, blob, size, NULL));
+    expect(0, UNWIND_ROW_SP, 8, 0);
+    assert_int_equal(unwind_rows_entry(&rows, OFFSET + 9)->kind, UNWIND_ROW_END);
+    assert_int_equal(unwind_rows_entry(&rows, OFFSET + 11)->kind, UNWIND_ROW_END);
+    expect(12, UNWIND_ROW_NONE, 0, 0);
+    expect(14, UNWIND_ROW_SP, 8, 0);
+}
+
 static void calls_are_known_by_the_bytes_before_a_return_address(void **state)
 {
     static const struct {
@@ -385,6 +411,7 @@ int main(void)
         cmocka_unit_test(what_comes_next_tells_where_the_return_address_is),
         cmocka_unit_test(without_a_way_to_a_return_nothing_is_told),
         cmocka_unit_test_teardown(rows_of_several_pieces_of_code_are_one_table, tear_down),
+        cmocka_unit_test_teardown(a_call_without_a_way_back_is_of_the_outermost_function, tear_down),
         cmocka_unit_test(calls_are_known_by_the_bytes_before_a_return_address),
         cmocka_unit_test(what_a_call_leads_to_tells_the_function_between_two_others),
         cmocka_unit_test(a_call_leads_to_its_target_and_to_where_that_jumps),
