@@ -132,6 +132,8 @@ C = {
     "alternate_stack": ("altstack.c", "gcc", (), ("near",)),
     "alternate_stack_elsewhere": ("altstack.c", "gcc", (), ("far",)),
     "threads": ("threads.c", "gcc", ("-pthread",), ()),
+    "musl": ("path.c", "musl-gcc", ("-static",), ()),
+    "musl_threads": ("threads.c", "musl-gcc", ("-static", "-pthread"), ()),
     "untouched": ("untouched.c", "gcc", ("-pthread",), ()),
     "births": ("births.c", "gcc", ("-pthread",), ()),
     "signal_storm": ("storm.c", "gcc", (), ()),
@@ -140,6 +142,7 @@ C = {
     "kernel_side": ("kernelside.c", "gcc", (), ()),
 }
 
+ROOTED = ("assembly", "assembly_stripped", "assembly_in_frames", "musl", "musl_threads")  # no table tells of all their code
 OF_THE_KERNEL = {"births": ("--no-inherit",), "signal_storm": (), "kernel_side": ()}  # sampled there: options
 
 
@@ -159,6 +162,7 @@ def judged(*argv, options=("-K",)):
         print("#   " + line, flush=True)
     assert verdict.samples > 100, "only %d samples" % verdict.samples
     assert verdict.share(verdict.lies) <= LIES_MOST and not verdict.false_roots, str(verdict)
+    return verdict
 
 
 def zoo_of_c(name):
@@ -169,7 +173,8 @@ def zoo_of_c(name):
     subprocess.run([compiler, *FLAGS, "-o", program, zoo(source), *flags], check=True)
     if name in OF_THE_KERNEL:
         m.need_root()
-    judged(program, *arguments, options=OF_THE_KERNEL.get(name, ("-K",)))
+    verdict = judged(program, *arguments, options=OF_THE_KERNEL.get(name, ("-K",)))
+    assert name not in ROOTED or verdict.share(verdict.rooted) >= 99, str(verdict)
 
 
 def zoo(name):
