@@ -33,7 +33,8 @@ struct unwind_rows_header {
 #define UNWIND_ENTRY_FP_SAVED       1
 #define UNWIND_ENTRY_RA_IN_REGISTER 2
 #define UNWIND_ENTRY_CLONE          4 /* where the system call returned 0, a new thread begins: nobody called it */
-#define UNWIND_ENTRY_DEDUCED        8 /* no table says so: deduced from the instructions (unwind/coderows.h) */
+#define UNWIND_ENTRY_DEDUCED        8 /* needs a proof: deduced from the instructions (unwind/coderows.h), or of code that
+                                         * puts another frame over its own */
 #define UNWIND_ENTRY_FP_LOST        16 /* … and what fp held at the call is not known */
 #define UNWIND_ENTRY_CLOBBERS       32 /* keeps no register for its caller but fp (Go) */
 #define UNWIND_ENTRY_INJECTED       64 /* the "return address" is where a signal interrupted: it is exact */

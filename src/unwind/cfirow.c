@@ -233,6 +233,14 @@ static bool put_general(struct rowbuild *b, const struct unwind_abi *abi, bool s
     return true;
 }
 
+/* A function that saves the registers in which a handler of exceptions gets its arguments (rax and rdx, x0 and x1) returns
+ * to one, as _Unwind_Resume does: at its end it has put the handler's frame over its own, and the table still tells of its
+ * own. */
+static bool returns_to_handler(const struct cfi_state *s)
+{
+    return s->regs[0].kind == CFI_OFFSET && s->regs[1].kind == CFI_OFFSET;
+}
+
 void cfi_row(struct rowbuild *b, const struct unwind_abi *abi, bool signal, const struct cfi_state *s,
              struct unwind_entry *out)
 {
@@ -245,9 +253,11 @@ void cfi_row(struct rowbuild *b, const struct unwind_abi *abi, bool signal, cons
         out->kind = UNWIND_ROW_SIGNAL;
         return;
     }
-    if (put_simple(abi, signal, s, out))
-        return;
-    rowbuild_none(out);
-    if ((s->regs[abi->ra].kind == CFI_UNSPECIFIED && abi->ra != LR) || !put_general(b, abi, signal, s, out))
+    if (!put_simple(abi, signal, s, out)) {
         rowbuild_none(out);
+        if ((s->regs[abi->ra].kind == CFI_UNSPECIFIED && abi->ra != LR) || !put_general(b, abi, signal, s, out))
+            rowbuild_none(out);
+    }
+    if (out->kind != UNWIND_ROW_NONE && !signal && returns_to_handler(s))
+        out->flags |= UNWIND_ENTRY_DEDUCED;
 }

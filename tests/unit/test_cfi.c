@@ -359,6 +359,24 @@ static void registers_that_functions_save_are_kept_beside_the_row(void **state)
     cfi_done(&m);
 }
 
+/* As _Unwind_Resume: rax and rdx are saved for whom it returns to, which its own frame tells no more at its end. */
+static void a_function_that_returns_to_a_handler_needs_a_proof(void **state)
+{
+    struct cfi_maker m;
+
+    (void)state;
+    cfi_x86_64(&m, "zR");
+    cfi_fde(&m, CODE, 0x40);
+    CFI(&m, DW_CFA_ADVANCE_LOC | 2, DW_CFA_DEF_CFA_OFFSET, 32, DW_CFA_OFFSET | 0, 3);
+    CFI(&m, DW_CFA_ADVANCE_LOC | 2, DW_CFA_OFFSET | 1, 4);
+    cfi_close(&m);
+    make(&m);
+    assert_false(unwind_rows_entry(&m.rows, OFFSET + 2)->flags & UNWIND_ENTRY_DEDUCED);
+    assert_true(unwind_rows_entry(&m.rows, OFFSET + 4)->flags & UNWIND_ENTRY_DEDUCED);
+    expect(&m, 4, UNWIND_ROW_SP, 32);
+    cfi_done(&m);
+}
+
 static void an_arm64_leaf_keeps_its_return_address_in_x30(void **state)
 {
     struct cfi_maker m = { .arch = UNWIND_ARCH_ARM64 };
@@ -587,6 +605,7 @@ int main(void)
         cmocka_unit_test(a_realigned_stack_is_found_through_the_frame_pointer),
         cmocka_unit_test(the_kernels_signal_frame_is_known),
         cmocka_unit_test(registers_that_functions_save_are_kept_beside_the_row),
+        cmocka_unit_test(a_function_that_returns_to_a_handler_needs_a_proof),
         cmocka_unit_test(an_arm64_leaf_keeps_its_return_address_in_x30),
         cmocka_unit_test(a_damaged_function_costs_itself_alone),
         cmocka_unit_test(an_entry_that_ends_in_its_id_is_no_cie),
