@@ -3,6 +3,7 @@
 #ifndef FLAMETOP_BASE_INTERN_H
 #define FLAMETOP_BASE_INTERN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,6 +11,7 @@ struct intern;
 struct intern *intern_new(void);
 void intern_free(struct intern *in);
 uint32_t intern_add(struct intern *in, const char *s, size_t n); /* at most n bytes, up to a NUL */
+bool intern_find(const struct intern *in, const char *s, size_t n, uint32_t *id); /* false: it was not added */
 const char *intern_str(const struct intern *in,
                        uint32_t id);            /* borrowed, valid until intern_free; "" if unknown */
 uint32_t intern_count(const struct intern *in); /* ids are 0 … count - 1 */

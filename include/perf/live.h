@@ -43,6 +43,7 @@ struct live_config {
     uint64_t regs_link_mask;       /* fp: unwind_arch_link_mask() */
     uint64_t seen_hz;     /* without freq_hz: samples per second and CPU as live_over_budget said, 0: not known */
     uint32_t ring_bytes;  /* per CPU, 0: 512 KiB, with dumps half a second of them; smaller if RLIMIT_MEMLOCK wants it */
+    int program;          /* BPF, to run with each sample; 0: none */
     bool enable_on_exec;  /* the scope is a command that has not started yet */
     bool inherit;         /* follow children of tasks */
     bool wide;            /* tasks: on all CPUs without the samples of others, where permitted and affordable */
@@ -66,6 +67,8 @@ struct live;
  * nothing to dump: dwarf, auto and lbr then run as fp, whose chains end at the kernel's entry. */
 struct live *live_open(const struct live_config *cfg, struct error *e);
 void live_close(struct live *l);
+/* From now on this BPF program runs with each sample, before it is taken. False: with none. The descriptor stays open as long. */
+bool live_run(struct live *l, int program);
 const struct live_config *live_config_of(const struct live *l); /* what really runs, after the fallback */
 /* The attr that was opened: of the first event that is not left out, and of each, from 0 on; NULL: it is left out. */
 const struct perf_event_attr *live_attr(const struct live *l);

@@ -92,6 +92,8 @@ struct live_cpu {
     bool leaving;        /* the CPU is gone: closed when the ring is empty */
 };
 void live_cpu_close(struct live_cpu *c);
+/* Has this BPF program run with each sample of it. False: with none. */
+bool live_cpu_run(const struct live_cpu *c, int program);
 
 /* What went wrong, for the ladder to choose the next step. */
 struct open_failure {

@@ -17,6 +17,7 @@ enum module_kind {
     MODULE_UNKNOWN, /* no mapping known; offset = absolute address */
     MODULE_BROKEN,  /* where a callchain is cut: the offset says why (enum broken_reason) */
     MODULE_GUEST,   /* guest code, offset = absolute address */
+    MODULE_SCRIPT,  /* functions of interpreted programs, of all processes; offset = MODULE_SCRIPT_BASE + number of the name */
 };
 
 /* The path of the MODULE_VDSO of 32-bit processes on a 64-bit kernel, as perf calls it; the other is "[vdso]". */
@@ -38,12 +39,16 @@ enum broken_reason {
     BROKEN_REASONS    /* files have these numbers: new ones come last */
 };
 
+/* Where no code lies on any machine, so that such an offset is told from an address in a chain that is saved. */
+#define MODULE_SCRIPT_BASE (UINT64_C(1) << 62)
+
 /* Ids of the modules that always exist. */
 enum {
     MODULE_ID_UNKNOWN = 1,
     MODULE_ID_BROKEN = 2,
     MODULE_ID_KERNEL = 3,
     MODULE_ID_GUEST = 4,
+    MODULE_ID_SCRIPT = 5,
     MODULE_ID_FIRST = 16
 };
 

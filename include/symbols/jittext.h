@@ -20,6 +20,13 @@ struct jit_epoch {
 /* Takes the next one off the text; false: there is no more. */
 bool jittext_next(const char **text, size_t *n, struct jit_epoch *out);
 
+/* In place of a pid: names of frames of interpreted programs (MODULE_SCRIPT), of all processes. Their addresses in chains are no
+ * addresses of code. */
+#define JITTEXT_SCRIPTS UINT32_MAX
+/* Takes the next line off the text of an epoch; false: there is no more. name: n bytes, borrowed. Lines that are none are left
+ * out. */
+bool jittext_line(struct jit_epoch *epoch, uint64_t *start, const char **name, size_t *n);
+
 void jittext_begin(struct buf *b, uint32_t pid, uint64_t from_ns);
 void jittext_add(struct buf *b, uint64_t start, uint64_t size, const char *name);
 

@@ -153,6 +153,7 @@ struct symbolizer {
     struct map tables;     /* hash of build-id → struct symbol_table * */
     struct map unwinds;    /* hash of build-id → struct unwind_table * */
     struct names names;
+    struct intern *scripts; /* texts of MODULE_SCRIPT; NULL: none yet */
     uint64_t recorded_ns;
     struct left_dump { /* that a process has mapped */
         char *path;
@@ -194,6 +195,9 @@ size_t names_take_mangled(struct names *names, unsigned owner, struct name **bat
                           size_t *payload_n);
 void names_put_back(struct names *names, unsigned owner, struct name **batch, size_t n, unsigned blame);
 void names_set_texts(struct names *names, struct name **batch, size_t n, const char *texts, size_t texts_n);
+
+/* scripts.c: with the lock held. False: the module is no MODULE_SCRIPT. */
+bool scripts_tell(struct symbolizer *sy, const struct mod *mod, uint64_t offset, struct symbol *out);
 
 /* tables.c */
 struct symbol_table *tables_new(const void *blob, size_t size, struct error *e); /* takes blob (mapped) */

@@ -99,6 +99,10 @@ unsigned symbolizer_build_id(struct symbolizer *sy, struct module *m, uint8_t id
 /* Asks for the module's table even though no name is wanted (for its build-id). */
 void symbolizer_request(struct symbolizer *sy, struct module *m);
 
+/* The offset in MODULE_SCRIPT of a frame of an interpreted program with this name, "f (file.py:12)"; equal names have the same.
+ * The text is cleaned and kept until the symbolizer ends. There is one for all names beyond a limit. */
+uint64_t symbolizer_script(struct symbolizer *sy, const char *name);
+
 /* A process has mapped this jitdump, by which its code is named when it runs no more. ino: 0, not known. */
 void symbolizer_jit_dump(struct symbolizer *sy, uint32_t pid, const char *path, uint64_t ino);
 /* A MODULE_JIT of a live profile goes on naming its code. Asks for its names, or looks whether there are more of them: now,

@@ -108,6 +108,13 @@ uint32_t intern_add(struct intern *in, const char *s, size_t n)
     return in->table[i] = add_new(in, s, n, hash);
 }
 
+bool intern_find(const struct intern *in, const char *s, size_t n, uint32_t *id)
+{
+    n = n ? strnlen(s, n) : 0;
+    *id = n && n < UINT32_MAX ? in->table[find(in, s, n, (uint32_t)map_hash_bytes(s, n, in->seed))] : 0;
+    return *id || !n;
+}
+
 const char *intern_str(const struct intern *in, uint32_t id)
 {
     return id < in->n ? in->entries[id].s : "";

@@ -194,6 +194,15 @@ void live_close(struct live *l)
     mem_free(l);
 }
 
+bool live_run(struct live *l, int program)
+{
+    bool any = false;
+    l->plan.cfg.program = program; /* for CPUs that come later */
+    for (uint32_t i = 0; i < l->n_cpus; i++)
+        any |= live_cpu_run(l->cpus[i], program);
+    return any;
+}
+
 const struct live_config *live_config_of(const struct live *l)
 {
     return &l->plan.cfg;

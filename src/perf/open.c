@@ -84,6 +84,14 @@ static bool is_online(uint32_t cpu)
     return online;
 }
 
+bool live_cpu_run(const struct live_cpu *c, int program)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < c->n_fds; i++)
+        any |= ioctl(c->fds[i], PERF_EVENT_IOC_SET_BPF, program) == 0 || errno == EEXIST;
+    return any;
+}
+
 void live_cpu_close(struct live_cpu *c)
 {
     ring_unmap(&c->ring);
@@ -137,6 +145,8 @@ static bool open_member(const struct plan *p, struct live_cpu *c, const struct o
             MEM_GROW(c->members, c->members_cap, c->n_fds + 1);
             c->members[c->n_fds] = (uint8_t)member;
             c->fds[c->n_fds++] = fd;
+            if (p->cfg.program)
+                ioctl(fd, PERF_EVENT_IOC_SET_BPF, p->cfg.program);
             return true;
         }
     }

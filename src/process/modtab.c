@@ -47,6 +47,7 @@ void modtab_init(struct modtab *t, bool live)
         { MODULE_ID_BROKEN, MODULE_BROKEN, "[broken]" },
         { MODULE_ID_KERNEL, MODULE_KERNEL, KERNEL_BUILD_ID },
         { MODULE_ID_GUEST, MODULE_GUEST, "[guest]" },
+        { MODULE_ID_SCRIPT, MODULE_SCRIPT, "[interpreted]" },
     };
 
     *t = (struct modtab){ .next_id = MODULE_ID_FIRST };

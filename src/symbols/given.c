@@ -163,7 +163,7 @@ static struct given_module *module_at(struct given *g, uint64_t hash)
 static struct given_module *add_module(struct given *g, struct line *l)
 {
     char path[TEXT_MAX];
-    enum module_kind kind = (enum module_kind)take_number(l, MODULE_GUEST);
+    enum module_kind kind = (enum module_kind)take_number(l, MODULE_SCRIPT);
     uint32_t maj = (uint32_t)take_number(l, UINT32_MAX);
     uint32_t min = (uint32_t)take_number(l, UINT32_MAX);
     uint64_t ino = take_number(l, UINT64_MAX);

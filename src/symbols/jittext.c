@@ -47,6 +47,31 @@ bool jittext_next(const char **text, size_t *n, struct jit_epoch *out)
     return false;
 }
 
+bool jittext_line(struct jit_epoch *epoch, uint64_t *start, const char **name, size_t *n)
+{
+    char head[HEAD_MAX];
+
+    while (epoch->n) {
+        const char *line = epoch->text;
+        size_t bytes = line_bytes(line, epoch->n), most = bytes < sizeof head ? bytes : sizeof head - 1;
+        uint64_t size;
+        int used = 0;
+
+        epoch->text += bytes;
+        epoch->n -= bytes;
+        memcpy(head, line, most);
+        head[most] = '\0';
+        if (sscanf(head, "%" SCNx64 " %" SCNx64 " %n", start, &size, &used) != 2 || used <= 0)
+            continue;
+        *name = line + used;
+        *n = bytes - (size_t)used;
+        if (*n && (*name)[*n - 1] == '\n')
+            --*n;
+        return true;
+    }
+    return false;
+}
+
 void jittext_begin(struct buf *b, uint32_t pid, uint64_t from_ns)
 {
     buf_printf(b, "= %" PRIx32 " %" PRIx64 "\n", pid, from_ns);

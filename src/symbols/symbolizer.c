@@ -200,6 +200,7 @@ void symbolizer_free(struct symbolizer *sy)
     map_done(&sy->tables);
     map_done(&sy->unwinds);
     names_done(&sy->names);
+    intern_free(sy->scripts);
     if (sy->kallsyms_fd >= 0)
         close(sy->kallsyms_fd);
     if (sy->vmlinux_fd >= 0)
@@ -402,7 +403,7 @@ void symbolizer_lookup(struct symbolizer *sy, struct module *m, uint64_t offset,
 
     pthread_mutex_lock(&sy->lock);
     mod = mods_get(sy, m);
-    if (tell_given(sy, mod, offset, out) || tell_embedded(sy, mod, offset, out)) {
+    if (scripts_tell(sy, mod, offset, out) || tell_given(sy, mod, offset, out) || tell_embedded(sy, mod, offset, out)) {
         pthread_mutex_unlock(&sy->lock);
         return;
     }

@@ -9,6 +9,17 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Names lie in the text of their epoch. */
+static void take_lines(struct jit_epoch epoch)
+{
+    const char *begin = epoch.text, *end = epoch.text + epoch.n, *name;
+    uint64_t start;
+    size_t n;
+    while (jittext_line(&epoch, &start, &name, &n))
+        if (name < begin || name > end || n > (size_t)(end - name))
+            abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *text = (const char *)data, *end = text + size, *last = text;
@@ -19,6 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (epoch.text < last || epoch.n > (size_t)(end - epoch.text) || text + n != end)
             abort();
         last = epoch.text + epoch.n;
+        take_lines(epoch);
         perfmap_parse(epoch.text, epoch.n, &b);
         table_check(&b);
         table_builder_done(&b);

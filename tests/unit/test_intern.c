@@ -94,6 +94,23 @@ static void freeing_nothing_is_fine(void **state)
     intern_free(NULL);
 }
 
+static void what_was_added_is_found(void **state)
+{
+    struct intern *in = intern_new();
+    uint32_t id, found;
+
+    (void)state;
+    assert_false(intern_find(in, "one", 3, &found));
+    id = intern_add(in, "one", 3);
+    assert_true(intern_find(in, "one", 3, &found));
+    assert_int_equal(found, id);
+    assert_false(intern_find(in, "on", 2, &found));
+    assert_true(intern_find(in, "", 0, &found));
+    assert_int_equal(found, 0);
+    assert_int_equal(intern_count(in), 2);
+    intern_free(in);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -103,6 +120,7 @@ int main(void)
         cmocka_unit_test(an_unknown_id_is_an_empty_string),
         cmocka_unit_test(strings_stay_where_they_are_while_many_are_added),
         cmocka_unit_test(freeing_nothing_is_fine),
+        cmocka_unit_test(what_was_added_is_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,6 +112,7 @@ static void names_are_for_people(void **state)
         { MODULE_UNKNOWN, "", "[unknown]" },
         { MODULE_BROKEN, "", "[broken]" },
         { MODULE_GUEST, "", "[guest]" },
+        { MODULE_SCRIPT, "", "[interpreted]" },
     };
 
     (void)state;

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "perf/stackprobe.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+#define PROCESSES_MAX 1024
+#define THREADS_MAX   16384
+#define RING_BYTES    (2u << 20) /* a power of two, of pages */
+#define INSNS_MAX     160
+
+enum { MAP_LAYOUTS, MAP_THREADS, MAP_SCRATCH, MAP_RING, MAPS };
+
+struct stackprobe {
+    int maps[MAPS], prog;
+    size_t page;
+    atomic_ulong *consumer, *producer; /* the kernel's: bytes read, bytes written */
+    const uint8_t *data;               /* twice, one behind the other */
+};
+
+static long bpf(int command, union bpf_attr *attr)
+{
+    return syscall(SYS_bpf, command, attr, sizeof *attr);
+}
+
+static int make_map(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t n)
+{
+    union bpf_attr a;
+
+    memset(&a, 0, sizeof a);
+    a.map_type = type;
+    a.key_size = key;
+    a.value_size = value;
+    a.max_entries = n;
+    return (int)bpf(BPF_MAP_CREATE, &a);
+}
+
+/* ---- the program ---- */
+
+/* An assembler of as many instructions as the program needs. Source: Documentation/bpf/standardization/instruction-set.rst. */
+struct code {
+    struct bpf_insn insns[INSNS_MAX];
+    unsigned n;
+};
+
+/* Registers that a call keeps: */
+#define R_I      6 /* number of the frame; before the loop, pid and tid */
+#define R_FRAME  7
+#define R_LAYOUT 8
+#define R_OUT    9
+/* On the program's stack, below register 10: */
+#define S_KEY   (-8)
+#define S_WORD  (-16)
+#define S_ENTRY (-24)
+
+#define AT(field)   ((int16_t)offsetof(struct stackprobe_sample, field))
+#define OF(field)   ((int16_t)offsetof(struct stackprobe_layout, field))
+#define IN(field)   ((int16_t)offsetof(struct stackprobe_frame, field))
+#define HEAD_BYTES  ((int32_t)offsetof(struct stackprobe_sample, frames))
+#define FRAME_BYTES ((int32_t)sizeof(struct stackprobe_frame))
+
+static unsigned put(struct code *c, unsigned op, unsigned dst, unsigned src, int16_t off, int32_t imm)
+{
+    c->insns[c->n] = (struct bpf_insn){ .code = (uint8_t)op,
+                                        .dst_reg = (uint8_t)(dst & 15),
+                                        .src_reg = (uint8_t)(src & 15),
+                                        .off = off,
+                                        .imm = imm };
+    return c->n++;
+}
+
+static void move(struct code *c, unsigned dst, unsigned src)
+{
+    put(c, BPF_ALU64 | BPF_MOV | BPF_X, dst, src, 0, 0);
+}
+
+static void set(struct code *c, unsigned dst, int32_t value)
+{
+    put(c, BPF_ALU64 | BPF_MOV | BPF_K, dst, 0, 0, value);
+}
+
+static void add(struct code *c, unsigned dst, int32_t value)
+{
+    put(c, BPF_ALU64 | BPF_ADD | BPF_K, dst, 0, 0, value);
+}
+
+static void load(struct code *c, unsigned size, unsigned dst, unsigned src, int16_t off)
+{
+    put(c, BPF_LDX | BPF_MEM | size, dst, src, off, 0);
+}
+
+static void store(struct code *c, unsigned size, unsigned dst, int16_t off, unsigned src)
+{
+    put(c, BPF_STX | BPF_MEM | size, dst, src, off, 0);
+}
+
+static void call(struct code *c, int32_t helper)
+{
+    put(c, BPF_JMP | BPF_CALL, 0, 0, 0, helper);
+}
+
+static void load_map(struct code *c, unsigned dst, int fd)
+{
+    put(c, BPF_LD | BPF_DW | BPF_IMM, dst, BPF_PSEUDO_MAP_FD, 0, fd);
+    put(c, 0, 0, 0, 0, 0);
+}
+
+/* A jump whose target comes later: land. */
+static unsigned jump(struct code *c, unsigned how, unsigned reg, int32_t value)
+{
+    return put(c, BPF_JMP | how | BPF_K, reg, 0, 0, value);
+}
+
+static void land(struct code *c, unsigned jump)
+{
+    c->insns[jump].off = (int16_t)(c->n - jump - 1);
+}
+
+/* Register 0: the map's value of the key at S_KEY, or 0. */
+static void look_up(struct code *c, int map)
+{
+    load_map(c, 1, map);
+    move(c, 2, 10);
+    add(c, 2, S_KEY);
+    call(c, BPF_FUNC_map_lookup_elem);
+}
+
+/* Reads the user's word at register 3 into where register 1 points; a failure leaves 0 there. */
+static void read_word(struct code *c)
+{
+    set(c, 2, 8);
+    call(c, BPF_FUNC_probe_read_user);
+}
+
+/* Register 3 = base + the layout's offset at `field`. */
+static void point(struct code *c, unsigned base, int16_t field)
+{
+    load(c, BPF_W, 3, R_LAYOUT, field);
+    put(c, BPF_ALU64 | BPF_ADD | BPF_X, 3, base, 0, 0);
+}
+
+/* `to` = the user's word at base + the layout's offset. */
+static void follow(struct code *c, unsigned to, unsigned base, int16_t field)
+{
+    point(c, base, field);
+    move(c, 1, 10);
+    add(c, 1, S_WORD);
+    read_word(c);
+    load(c, BPF_DW, to, 10, S_WORD);
+}
+
+/* The layout of the process in R_LAYOUT, room for the result in R_OUT. Jumps to the end where there is none. */
+static void begin(struct code *c, const int *maps, unsigned exits[2])
+{
+    call(c, BPF_FUNC_get_current_pid_tgid);
+    move(c, R_I, 0);
+    put(c, BPF_ALU64 | BPF_RSH | BPF_K, 0, 0, 0, 32);
+    store(c, BPF_W, 10, S_KEY, 0);
+    look_up(c, maps[MAP_LAYOUTS]);
+    exits[0] = jump(c, BPF_JEQ, 0, 0);
+    move(c, R_LAYOUT, 0);
+    set(c, 0, 0);
+    store(c, BPF_W, 10, S_KEY, 0);
+    look_up(c, maps[MAP_SCRATCH]);
+    exits[1] = jump(c, BPF_JEQ, 0, 0);
+    move(c, R_OUT, 0);
+    store(c, BPF_DW, R_OUT, AT(tid), R_I);
+    call(c, BPF_FUNC_ktime_get_ns);
+    store(c, BPF_DW, R_OUT, AT(time_ns), 0);
+    load(c, BPF_W, 0, R_LAYOUT, OF(tag));
+    store(c, BPF_W, R_OUT, AT(tag), 0);
+}
+
+/* The state of the thread in R_FRAME: the one that was told of it, or that of whoever runs. */
+static void find_state(struct code *c, const int *maps)
+{
+    unsigned unknown, known;
+
+    store(c, BPF_W, 10, S_KEY, R_I);
+    look_up(c, maps[MAP_THREADS]);
+    unknown = jump(c, BPF_JEQ, 0, 0);
+    load(c, BPF_DW, R_FRAME, 0, 0);
+    known = jump(c, BPF_JNE, R_FRAME, 0);
+    land(c, unknown);
+    load(c, BPF_DW, 3, R_LAYOUT, OF(current));
+    move(c, 1, 10);
+    add(c, 1, S_WORD);
+    read_word(c);
+    load(c, BPF_DW, R_FRAME, 10, S_WORD);
+    land(c, known);
+    store(c, BPF_DW, R_OUT, AT(state), R_FRAME);
+    follow(c, 0, R_FRAME, OF(thread));
+    store(c, BPF_DW, R_OUT, AT(thread), 0);
+}
+
+static void find_top(struct code *c)
+{
+    unsigned direct;
+
+    follow(c, R_FRAME, R_FRAME, OF(top));
+    store(c, BPF_DW, R_OUT, AT(outer), R_FRAME);
+    load(c, BPF_W, 0, R_LAYOUT, OF(indirect));
+    put(c, BPF_ALU64 | BPF_MOV | BPF_X, 1, 0, 0, 0);
+    direct = put(c, BPF_JMP32 | BPF_JEQ | BPF_K, 1, 0, 0, -1);
+    follow(c, R_FRAME, R_FRAME, OF(indirect));
+    land(c, direct);
+}
+
+static void copy_word(struct code *c, unsigned base, int16_t field, int16_t to)
+{
+    point(c, base, field);
+    load(c, BPF_DW, 1, 10, S_ENTRY);
+    add(c, 1, to);
+    read_word(c);
+}
+
+static void copy_frames(struct code *c)
+{
+    unsigned loop, full, end;
+
+    set(c, R_I, 0);
+    loop = c->n;
+    full = jump(c, BPF_JGE, R_I, STACKPROBE_FRAMES_MAX);
+    end = jump(c, BPF_JEQ, R_FRAME, 0);
+    move(c, 1, R_I);
+    put(c, BPF_ALU64 | BPF_MUL | BPF_K, 1, 0, 0, FRAME_BYTES);
+    add(c, 1, HEAD_BYTES);
+    put(c, BPF_ALU64 | BPF_ADD | BPF_X, 1, R_OUT, 0, 0);
+    store(c, BPF_DW, 10, S_ENTRY, 1);
+    store(c, BPF_DW, 1, IN(address), R_FRAME);
+    copy_word(c, R_FRAME, OF(code), IN(code));
+    copy_word(c, R_FRAME, OF(instr), IN(instr));
+    copy_word(c, R_FRAME, OF(flags), IN(flags));
+    load(c, BPF_DW, 1, 10, S_ENTRY);
+    load(c, BPF_DW, 0, 1, IN(code));
+    copy_word(c, 0, OF(ident), IN(ident));
+    follow(c, R_FRAME, R_FRAME, OF(back));
+    add(c, R_I, 1);
+    put(c, BPF_JMP | BPF_JA, 0, 0, (int16_t)((int)loop - (int)c->n - 1), 0);
+    land(c, full);
+    land(c, end);
+}
+
+static void hand_out(struct code *c, const int *maps)
+{
+    store(c, BPF_W, R_OUT, AT(n), R_I);
+    store(c, BPF_DW, R_OUT, AT(rest), R_FRAME);
+    load_map(c, 1, maps[MAP_RING]);
+    move(c, 2, R_OUT);
+    move(c, 3, R_I);
+    put(c, BPF_ALU64 | BPF_MUL | BPF_K, 3, 0, 0, FRAME_BYTES);
+    add(c, 3, HEAD_BYTES);
+    set(c, 4, BPF_RB_NO_WAKEUP);
+    call(c, BPF_FUNC_ringbuf_output);
+}
+
+/* Returns 1 in any case: with 0 the kernel would drop the sample. */
+static void assemble(struct code *c, const int *maps)
+{
+    unsigned exits[2];
+
+    begin(c, maps, exits);
+    find_state(c, maps);
+    find_top(c);
+    copy_frames(c);
+    hand_out(c, maps);
+    land(c, exits[0]);
+    land(c, exits[1]);
+    set(c, 0, 1);
+    put(c, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+}
+
+static bool load_program(struct stackprobe *p, struct error *e)
+{
+    struct code *c = mem_zalloc(sizeof *c);
+    union bpf_attr a;
+
+    assemble(c, p->maps);
+    memset(&a, 0, sizeof a);
+    a.prog_type = BPF_PROG_TYPE_PERF_EVENT;
+    a.insns = (uintptr_t)c->insns;
+    a.insn_cnt = c->n;
+    a.license = (uintptr_t) "GPL";
+    p->prog = (int)bpf(BPF_PROG_LOAD, &a);
+    if (p->prog < 0)
+        error_sys(e, errno, "cannot load the BPF program that reads interpreters' frames");
+    mem_free(c);
+    return p->prog >= 0;
+}
+
+/* ---- its maps ---- */
+
+static bool map_ring(struct stackprobe *p, struct error *e)
+{
+    size_t shown = p->page + 2 * (size_t)RING_BYTES;
+    void *own = mmap(NULL, p->page, PROT_READ | PROT_WRITE, MAP_SHARED, p->maps[MAP_RING], 0);
+    void *theirs = mmap(NULL, shown, PROT_READ, MAP_SHARED, p->maps[MAP_RING], (off_t)p->page);
+
+    if (own != MAP_FAILED)
+        p->consumer = own;
+    if (theirs != MAP_FAILED) {
+        p->producer = theirs;
+        p->data = (const uint8_t *)theirs + p->page;
+    }
+    return (p->consumer && p->producer) || error_sys(e, errno, "cannot map the ring of interpreters' frames");
+}
+
+static bool make_maps(struct stackprobe *p, struct error *e)
+{
+    const struct {
+        enum bpf_map_type type;
+        uint32_t key, value, n;
+    } wanted[MAPS] = {
+        [MAP_LAYOUTS] = { BPF_MAP_TYPE_LRU_HASH, 4, sizeof(struct stackprobe_layout), PROCESSES_MAX },
+        [MAP_THREADS] = { BPF_MAP_TYPE_LRU_HASH, 4, 8, THREADS_MAX },
+        [MAP_SCRATCH] = { BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct stackprobe_sample), 1 },
+        [MAP_RING] = { BPF_MAP_TYPE_RINGBUF, 0, 0, RING_BYTES },
+    };
+
+    for (int i = 0; i < MAPS; i++) {
+        p->maps[i] = make_map(wanted[i].type, wanted[i].key, wanted[i].value, wanted[i].n);
+        if (p->maps[i] < 0)
+            return error_sys(e, errno, "cannot make the BPF maps for interpreters' frames");
+    }
+    return true;
+}
+
+struct stackprobe *stackprobe_open(struct error *e)
+{
+    struct stackprobe *p = mem_zalloc(sizeof *p);
+
+    for (int i = 0; i < MAPS; i++)
+        p->maps[i] = -1;
+    p->prog = -1;
+    p->page = (size_t)sysconf(_SC_PAGESIZE);
+    if (make_maps(p, e) && map_ring(p, e) && load_program(p, e))
+        return p;
+    if (e && (e->sys == EPERM || e->sys == EACCES))
+        error_hint(e, "run flametop as root, or give it CAP_BPF and CAP_PERFMON");
+    stackprobe_close(p);
+    return NULL;
+}
+
+void stackprobe_close(struct stackprobe *p)
+{
+    if (!p)
+        return;
+    if (p->consumer)
+        munmap((void *)p->consumer, p->page);
+    if (p->producer)
+        munmap((void *)p->producer, p->page + 2 * (size_t)RING_BYTES);
+    for (int i = 0; i < MAPS; i++)
+        if (p->maps[i] >= 0)
+            close(p->maps[i]);
+    if (p->prog >= 0)
+        close(p->prog);
+    mem_free(p);
+}
+
+int stackprobe_fd(const struct stackprobe *p)
+{
+    return p->prog;
+}
+
+static bool map_change(int fd, int command, uint32_t key, const void *value)
+{
+    union bpf_attr a;
+
+    memset(&a, 0, sizeof a);
+    a.map_fd = (uint32_t)fd;
+    a.key = (uintptr_t)&key;
+    a.value = (uintptr_t)value;
+    return bpf(command, &a) == 0;
+}
+
+bool stackprobe_follow(struct stackprobe *p, uint32_t pid, const struct stackprobe_layout *layout)
+{
+    return map_change(p->maps[MAP_LAYOUTS], BPF_MAP_UPDATE_ELEM, pid, layout);
+}
+
+void stackprobe_leave(struct stackprobe *p, uint32_t pid)
+{
+    map_change(p->maps[MAP_LAYOUTS], BPF_MAP_DELETE_ELEM, pid, NULL);
+}
+
+void stackprobe_set_thread(struct stackprobe *p, uint32_t tid, uint64_t state)
+{
+    map_change(p->maps[MAP_THREADS], state ? BPF_MAP_UPDATE_ELEM : BPF_MAP_DELETE_ELEM, tid,
+               state ? &state : NULL);
+}
+
+/* ---- its ring ---- */
+
+/* Format of the ring: Documentation/bpf/ringbuf.rst. A record's length stands before it, with two marks. */
+void stackprobe_read(struct stackprobe *p, stackprobe_fn *fn, void *ctx)
+{
+    unsigned long at = atomic_load_explicit(p->consumer, memory_order_relaxed);
+    unsigned long end = atomic_load_explicit(p->producer, memory_order_acquire);
+
+    while (at < end) {
+        const uint8_t *record = p->data + (at & (RING_BYTES - 1));
+        uint32_t head =
+            atomic_load_explicit((const _Atomic uint32_t *)(const void *)record, memory_order_acquire);
+        uint32_t bytes = head & ~(uint32_t)(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+        const struct stackprobe_sample *s = (const void *)(record + BPF_RINGBUF_HDR_SZ);
+        if (head & BPF_RINGBUF_BUSY_BIT)
+            break;
+        if (!(head & BPF_RINGBUF_DISCARD_BIT) && bytes >= (uint32_t)HEAD_BYTES &&
+            s->n <= STACKPROBE_FRAMES_MAX && bytes >= (uint32_t)(HEAD_BYTES + (int32_t)s->n * FRAME_BYTES))
+            fn(ctx, s);
+        at += (bytes + BPF_RINGBUF_HDR_SZ + 7) & ~7ul;
+        atomic_store_explicit(p->consumer, at, memory_order_release);
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Names of frames of interpreted programs. They are no addresses of code: each text has a number, which is its offset. */
+#include <string.h>
+
+#include "base/text.h"
+#include "symbols/state.h"
+
+#define NAMES_MAX (1u << 18)
+#define BYTES_MAX ((size_t)32 << 20)
+#define SHOWN_MAX 640
+#define KEY_SEED  0x736372697074
+#define TOO_MANY  "[too many interpreted functions]"
+
+static uint32_t number_of(struct symbolizer *sy, const char *text)
+{
+    uint32_t number;
+
+    if (!sy->scripts) {
+        sy->scripts = intern_new();
+        intern_add(sy->scripts, TOO_MANY, strlen(TOO_MANY));
+    }
+    if (intern_find(sy->scripts, text, strlen(text), &number))
+        return number;
+    if (intern_count(sy->scripts) >= NAMES_MAX || intern_bytes(sy->scripts) >= BYTES_MAX)
+        text = TOO_MANY;
+    return intern_add(sy->scripts, text, strlen(text));
+}
+
+uint64_t symbolizer_script(struct symbolizer *sy, const char *name)
+{
+    char text[SHOWN_MAX];
+    uint32_t number;
+
+    text_clean(text, sizeof text, name, strlen(name));
+    pthread_mutex_lock(&sy->lock);
+    number = number_of(sy, text);
+    pthread_mutex_unlock(&sy->lock);
+    return MODULE_SCRIPT_BASE + number;
+}
+
+bool scripts_tell(struct symbolizer *sy, const struct mod *mod, uint64_t offset, struct symbol *out)
+{
+    uint64_t number = offset - MODULE_SCRIPT_BASE;
+    bool known = sy->scripts && number < intern_count(sy->scripts);
+
+    if (mod->module->kind != MODULE_SCRIPT)
+        return false;
+    const char *text = known ? intern_str(sy->scripts, (uint32_t)number) : "[unknown]";
+    *out = (struct symbol){ .state = known ? SYMBOL_FOUND : SYMBOL_NONE,
+                            .class = known && *text != '[' ? SYMBOL_CLASS_JIT : SYMBOL_CLASS_UNKNOWN,
+                            .name = text,
+                            .start = offset,
+                            .size = 1,
+                            .key = map_mix(mod->name_hash + map_hash_bytes(text, strlen(text), KEY_SEED)) };
+    return true;
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The memory of a process that runs CPython: the input is written over a sound one, from its first byte a version and then pieces
+ * of (where, how many, bytes); it is also each version's table of lines. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "../unit/python_image.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct image image;
+static const struct interpreter_memory MEMORY = { &image, image_read };
+
+static void overwrite(const uint8_t *data, size_t size)
+{
+    while (size > 3) {
+        size_t at = data[0] | (size_t)data[1] << 8, n = data[2];
+        data += 3;
+        size -= 3;
+        n = n < size ? n : size;
+        n = n < IMAGE_BYTES - at ? n : IMAGE_BYTES - at;
+        memcpy(image.bytes + at, data, n);
+        data += n;
+        size -= n;
+    }
+}
+
+static void read_all(const struct interpreter *python, const struct interpreter_process *p)
+{
+    struct interpreter_thread threads[64];
+    struct interpreter_code c;
+
+    if (python->threads(&MEMORY, p, threads, 64) > 64)
+        abort();
+    if (python_code(&MEMORY, p, IMAGE_BASE + IMAGE_CODE, &c)) {
+        if (memchr(c.name, 0, sizeof c.name) == NULL || memchr(c.file, 0, sizeof c.file) == NULL)
+            abort();
+        for (uint64_t i = 0; i < 64; i++)
+            (void)python->line(p, &c, c.start + i - 4);
+    }
+    interpreter_code_done(&c);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const uint8_t lines[] = { 0x80 | 11 << 3 | 1, 1, 2 };
+    const struct interpreter *python = &python_interpreter;
+    struct interpreter_process p;
+    unsigned minor;
+
+    if (!size)
+        return 0;
+    minor = PYTHON_MINOR_FIRST + *data % (PYTHON_MINOR_LAST - PYTHON_MINOR_FIRST + 1);
+    for (uint32_t at = 0; at < 64; at += 2)
+        (void)python_line(minor, data, size, 1, at);
+    image_make(&image, minor);
+    image_code(&image, python_offsets_of(minor), minor, 16, lines, sizeof lines);
+    overwrite(data + 1, size - 1);
+    if (python->find(&MEMORY, minor < 11 ? "python3.9" : "python3", IMAGE_BASE, &p, NULL))
+        read_all(python, &p);
+    return 0;
+}

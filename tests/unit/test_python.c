@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* CPython 3.8 to 3.13 in a made-up memory: the runtime is found, code objects are read, tables of lines give the lines that
+ * each version's own compiler meant, and memory that contradicts itself gives nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+
+#include "python_image.h"
+
+static struct image image;
+static const struct interpreter_memory MEMORY = { &image, image_read };
+
+/* Of a function in line 10 with instructions in lines 11, 13 and 12. From 3.11 on: 2 instructions with columns in the same line as
+ * the function and then one line on, a long entry two lines on, one without columns a line back. */
+static const uint8_t LNOTAB[] = { 0, 1, 4, 2, 4, 255 };
+static const uint8_t RANGES[] = { 0, 1, 4, 0, 4, 2, 4, 255, 2, 128 };
+static const uint8_t LOCATIONS[] = {
+    0x80 | 11 << 3 | 1, 1, 2, 0x80 | 14 << 3 | 1, 4, 0, 1, 2, 0x80 | 13 << 3 | 1, 3, 0x80 | 15 << 3
+};
+
+static const uint8_t *table_of(unsigned minor, size_t *n)
+{
+    *n = minor < 10 ? sizeof LNOTAB : minor == 10 ? sizeof RANGES : sizeof LOCATIONS;
+    return minor < 10 ? LNOTAB : minor == 10 ? RANGES : LOCATIONS;
+}
+
+static void make(unsigned minor, struct interpreter_process *p)
+{
+    char name[32];
+    struct error e = { 0 };
+    size_t n;
+    const uint8_t *lines = table_of(minor, &n);
+
+    image_make(&image, minor);
+    image_code(&image, python_offsets_of(minor), minor, 7, lines, n);
+    snprintf(name, sizeof name, "libpython3.%u.so.1.0", minor);
+    if (!python_interpreter.find(&MEMORY, name, IMAGE_BASE + 0x1000, p, &e))
+        fail_msg("3.%u: %s", minor, e.text);
+}
+
+#define EACH(minor) for (unsigned minor = PYTHON_MINOR_FIRST; minor <= PYTHON_MINOR_LAST; minor++)
+
+static void the_runtime_is_found(void **state)
+{
+    (void)state;
+    EACH(minor)
+    {
+        struct interpreter_process p;
+        const struct python_offsets *o = python_offsets_of(minor);
+        make(minor, &p);
+        assert_int_equal(p.minor, minor);
+        assert_int_equal(p.main_thread, IMAGE_MAIN_THREAD);
+        assert_int_equal(p.layout.current,
+                         minor < 12 ? IMAGE_BASE + IMAGE_RUNTIME + o->current : IMAGE_BASE + IMAGE_GIL + 8);
+        assert_int_equal(p.layout.code, o->code);
+        assert_int_equal(p.layout.indirect == STACKPROBE_NONE, minor != 11 && minor != 12);
+    }
+}
+
+static void threads_are_listed(void **state)
+{
+    struct interpreter_thread t[4];
+
+    (void)state;
+    EACH(minor)
+    {
+        struct interpreter_process p;
+        make(minor, &p);
+        assert_int_equal(python_interpreter.threads(&MEMORY, &p, t, 4), 1);
+        assert_int_equal(t[0].state, IMAGE_BASE + IMAGE_THREAD);
+        assert_int_equal(t[0].thread, IMAGE_MAIN_THREAD);
+        image_put(&image, IMAGE_THREAD + p.at.next, IMAGE_BASE + IMAGE_THREAD, 8); /* a circle */
+        assert_int_equal(python_interpreter.threads(&MEMORY, &p, t, 4), 4);
+    }
+}
+
+static uint64_t instr_of(const struct interpreter_process *p, const struct interpreter_code *c,
+                         int instruction)
+{
+    if (p->minor >= 11)
+        return c->start + (uint64_t)(2 * instruction);
+    return (uint32_t)(p->minor == 10 ? instruction : instruction < 0 ? instruction : 2 * instruction);
+}
+
+static void code_has_its_name_and_lines(void **state)
+{
+    static const uint32_t lines[] = { 11, 11, 13, 13, 12, 12 };
+
+    (void)state;
+    EACH(minor)
+    {
+        struct interpreter_process p;
+        struct interpreter_code c;
+        make(minor, &p);
+        assert_true(python_interpreter.read_code(&MEMORY, &p, IMAGE_BASE + IMAGE_CODE, &c));
+        assert_string_equal(c.name, "work");
+        assert_string_equal(c.file, "prog.py");
+        assert_int_equal(python_interpreter.line(&p, &c, instr_of(&p, &c, -1)), 10);
+        for (int i = 0; i < 6; i++)
+            assert_int_equal(python_interpreter.line(&p, &c, instr_of(&p, &c, i)), lines[i]);
+        if (minor >= 10) /* has no line: that of the function */
+            assert_int_equal(python_interpreter.line(&p, &c, instr_of(&p, &c, 6)), 10);
+        assert_int_equal(python_interpreter.line(&p, &c, instr_of(&p, &c, 7)), 0);
+        assert_int_equal(python_interpreter.line(&p, &c, instr_of(&p, &c, -3)), 0);
+        interpreter_code_done(&c);
+    }
+}
+
+static void packages_keep_their_folder(void **state)
+{
+    struct interpreter_process p;
+    struct interpreter_code c;
+
+    (void)state;
+    make(11, &p);
+    image_text(&image, python_offsets_of(11), IMAGE_FILE, "/usr/lib/re/__init__.py");
+    assert_true(python_interpreter.read_code(&MEMORY, &p, IMAGE_BASE + IMAGE_CODE, &c));
+    assert_string_equal(c.file, "re/__init__.py");
+    interpreter_code_done(&c);
+}
+
+static void code_of_the_interpreters_own_is_no_function(void **state)
+{
+    struct interpreter_process p;
+    struct interpreter_code c;
+
+    (void)state;
+    EACH(minor)
+    {
+        make(minor, &p);
+        image_put(&image, IMAGE_CODE + p.at.code_first, 0, 4);
+        assert_true(python_interpreter.read_code(&MEMORY, &p, IMAGE_BASE + IMAGE_CODE, &c) && !c.shim);
+        interpreter_code_done(&c);
+        image_put(&image, IMAGE_CODE + p.at.code_file, IMAGE_BASE + IMAGE_NAME, 8);
+        assert_true(python_interpreter.read_code(&MEMORY, &p, IMAGE_BASE + IMAGE_CODE, &c) && c.shim);
+        interpreter_code_done(&c);
+    }
+}
+
+static void wide_characters_become_utf8(void **state)
+{
+    const uint16_t name[] = { 'g', 0xf6, 0x20ac };
+
+    (void)state;
+    EACH(minor)
+    {
+        struct interpreter_process p;
+        const struct python_offsets *o = python_offsets_of(minor);
+        char text[16];
+        make(minor, &p);
+        image.bytes[IMAGE_NAME + 32] = 2 << 2 | 1 << 5;
+        image_put(&image, IMAGE_NAME + 16, 3, 8);
+        memcpy(image.bytes + IMAGE_NAME + o->text_wide_data, name, sizeof name);
+        assert_true(python_text(&MEMORY, &p, IMAGE_BASE + IMAGE_NAME, text, sizeof text));
+        assert_string_equal(text, "g\xc3\xb6\xe2\x82\xac");
+        assert_true(
+            python_text(&MEMORY, &p, IMAGE_BASE + IMAGE_NAME, text, 5)); /* the end, in whole characters */
+        assert_string_equal(text, "\xe2\x82\xac");
+    }
+}
+
+static void what_is_no_code_is_refused(void **state)
+{
+    static const struct {
+        size_t at;
+        uint64_t value;
+    } damage[] = {
+        { IMAGE_CODE + 8, IMAGE_BASE + IMAGE_TYPE_TEXT },
+        { IMAGE_NAME + 8, IMAGE_BASE + IMAGE_TYPE_CODE },
+        { IMAGE_NAME + 16, UINT64_MAX },
+        { IMAGE_NAME + 32, 0 },
+        { IMAGE_LINES + 8, 0 },
+        { IMAGE_LINES + 16, UINT64_MAX },
+        { IMAGE_FILE + 8, 0 },
+    };
+
+    (void)state;
+    EACH(minor)
+    {
+        struct interpreter_process p;
+        struct interpreter_code c;
+        for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
+            make(minor, &p);
+            image_put(&image, damage[i].at, damage[i].value, 8);
+            assert_false(python_interpreter.read_code(&MEMORY, &p, IMAGE_BASE + IMAGE_CODE, &c));
+            interpreter_code_done(&c);
+        }
+        assert_false(
+            python_interpreter.read_code(&MEMORY, &p, IMAGE_BASE + IMAGE_CODE + 4, &c)); /* not aligned */
+        assert_false(
+            python_interpreter.read_code(&MEMORY, &p, IMAGE_BASE + IMAGE_BYTES, &c)); /* not mapped */
+    }
+}
+
+static void frames_tell_where_an_evaluator_begins(void **state)
+{
+    struct interpreter_process p;
+    struct stackprobe_frame f = { 0 };
+
+    (void)state;
+    EACH(minor)
+    {
+        make(minor, &p);
+        f.flags = 0;
+        assert_int_equal(python_interpreter.frame(&p, &f),
+                         minor < 11 ? INTERPRETER_FRAME_ENTRY : INTERPRETER_FRAME_INNER);
+        f.flags = UINT64_C(1) << 32;
+        if (minor == 11)
+            assert_int_equal(python_interpreter.frame(&p, &f), INTERPRETER_FRAME_ENTRY);
+        f.flags = UINT64_C(3) << 48;
+        if (minor > 11)
+            assert_int_equal(python_interpreter.frame(&p, &f), INTERPRETER_FRAME_SHIM);
+    }
+}
+
+static bool finds(const char *name, struct error *e)
+{
+    struct interpreter_process p;
+
+    error_clear(e);
+    return python_interpreter.find(&MEMORY, name, IMAGE_BASE, &p, e);
+}
+
+static void what_is_not_known_is_said(void **state)
+{
+    struct error e = { 0 };
+
+    (void)state;
+    image_make(&image, 9);
+    assert_false(finds("python3", &e)); /* does not say which */
+    assert_true(finds("python3.9", &e));
+    assert_false(finds("libpython3.7m.so.1.0", &e));
+    image_put(&image, IMAGE_RUNTIME + python_offsets_of(9)->main_thread, 0, 8);
+    assert_false(finds("python3.9", &e));
+    assert_non_null(strstr(e.text, "not been initialized"));
+    image_make(&image, 13);
+    image_put(&image, IMAGE_RUNTIME + 16, 1, 8);
+    assert_false(finds("python3", &e));
+    assert_non_null(strstr(e.text, "GIL"));
+    image_make(&image, 13);
+    image_put(&image, IMAGE_RUNTIME + 8 * 30, UINT64_MAX, 8);
+    assert_false(finds("python3", &e));
+    image_make(&image, 12);
+    memcpy(image.bytes + IMAGE_STRINGS + 1, "_PyOther__", 10);
+    assert_false(finds("python3", &e));
+    memset(&image, 0, sizeof image);
+    assert_false(finds("python3.9", &e));
+}
+
+static void names_of_modules(void **state)
+{
+    unsigned minor;
+
+    (void)state;
+    assert_true(python_module("libpython3.11.so.1.0", &minor) && minor == 11);
+    assert_true(python_module("python3.8", &minor) && minor == 8);
+    assert_true(python_module("python3", &minor) && minor == 0);
+    assert_false(python_module("python2.7", &minor));
+    assert_false(python_module("python3-config", &minor));
+    assert_false(python_module("libpythonic.so", &minor));
+    assert_ptr_equal(interpreter_of_module("python3.12"), &python_interpreter);
+    assert_null(interpreter_of_module("bash"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_runtime_is_found),
+        cmocka_unit_test(threads_are_listed),
+        cmocka_unit_test(code_has_its_name_and_lines),
+        cmocka_unit_test(packages_keep_their_folder),
+        cmocka_unit_test(code_of_the_interpreters_own_is_no_function),
+        cmocka_unit_test(wide_characters_become_utf8),
+        cmocka_unit_test(what_is_no_code_is_refused),
+        cmocka_unit_test(frames_tell_where_an_evaluator_begins),
+        cmocka_unit_test(what_is_not_known_is_said),
+        cmocka_unit_test(names_of_modules),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
