@@ -213,6 +213,8 @@ bool options_set(struct options *o, enum option_id id, const char *value, struct
         return true;
     case OPTION_HIDE_KERNEL:
         return options_set_flag(&s->scope.no_kernel, id, value, e);
+    case OPTION_NO_INTERPRETED:
+        return options_set_flag(&o->session.no_interpreted, id, value, e);
     case OPTION_HIDE_USER:
         return options_set_flag(&s->scope.no_user, id, value, e);
     case OPTION_PID:

@@ -46,6 +46,7 @@ struct session_config {
     bool whole_chains;    /* of a file: callchains as they were recorded, also beyond where they ran into no code */
     bool as_perf;         /* of a file, and with whole_chains: by perf's rules, see --as-perf */
     bool compress;        /* records of a perf.data that is written are packed */
+    bool no_interpreted;  /* frames of interpreted programs are not read */
     bool no_cache;        /* symbol and unwind tables are not kept on disk */
     const char *debuginfod; /* servers that are asked for debug files, separated by blanks; NULL: none */
 };

@@ -56,6 +56,8 @@ struct snapshot {
     size_t jit_cap;
     struct map pid_jit;             /* pid → the last one of it, + 1 */
     uint8_t *frame_jit;             /* NULL: no such code */
+    struct map scripts_told;        /* frames of MODULE_SCRIPT whose names are in … */
+    struct buf scripts;
 };
 
 struct module *snapshot_module(const struct snapshot *sn, uint32_t id); /* held; NULL if it had gone */
@@ -65,6 +67,8 @@ uint64_t snapshot_address(struct snapshot *sn, const struct sample *sample, uint
 void snapshot_jit_begin(struct snapshot *sn);
 void snapshot_jit_sample(struct snapshot *sn, const struct sample *sample); /* in the order of their times */
 void snapshot_jit_write(struct snapshot *sn);
+/* What stands in a chain for a frame of MODULE_SCRIPT. Its name is kept with those. */
+uint64_t snapshot_script(struct snapshot *sn, uint32_t frame);
 void snapshot_jit_done(struct snapshot *sn);
 
 /* snapshot_copy.c: instead of snapshot_write, of a file that was read to its end or as far as it was wanted. Its samples

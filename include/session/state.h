@@ -54,6 +54,7 @@ struct frame_owner {
     uint32_t thread, image, version;
     struct space *maps; /* of then, for a sample that was put aside; NULL: those of now */
     const struct other_stack *other; /* read for it since; NULL: none */
+    const struct stackprobe_sample *frames; /* an interpreter's of then, with maps; NULL: none */
 };
 
 /* userstack.c */
@@ -82,6 +83,7 @@ struct user_aside { /* a sample whose stack is not whole yet */
     uint32_t n_again; /* so many behind it are the same for other events of its group */
     uint64_t until_ns;
     struct space *maps; /* held: the image's maps when it was taken */
+    struct stackprobe_sample *frames; /* owned: those of an interpreter; NULL: none */
     struct record r; /* what it points to is in bytes */
     void *bytes;
     struct other_stack other;
@@ -105,6 +107,8 @@ void walks_done(struct walks *w);
 uint32_t walks_find(const struct walks *w, uint64_t hash, const struct unwind_memory *memory, const struct unwind_regs *regs);
 void walks_keep(struct walks *w, const struct walked *from, const struct unwind_reads *reads, uint32_t callers);
 
+struct stackprobe_sample;
+struct interpreted;
 struct user_stacks {
     enum unwind_arch arch;
     struct user_table *tables; /* by module id */
@@ -260,6 +264,8 @@ struct session {
     struct jit_names jit;
     struct jit_frames jit_frames;
     struct jit_calls jit_calls;
+    struct interpreted *interpreted; /* session/interpreted.h; NULL: switched off, or over a file */
+    struct map file_scripts;     /* over a file: its addresses of interpreted frames → ours */
     struct stack_touches touches;
     struct deep_stacks deep;
     struct session_event *events; /* session_add_event */
@@ -417,6 +423,7 @@ bool userstack_link(struct session *s, const struct frame_owner *owner, const st
 struct user_walk {
     uint32_t awaits;  /* the module whose table is missing, 0: none */
     uint32_t callers; /* the stack of those that called the last of the frames; 0: nobody, or not known */
+    uint64_t sp;      /* of the sample */
 };
 /* The frames of the user part, leaf first; one of MODULE_ID_BROKEN ends those that are cut. give_up: a table that is
  * not there yet counts as none. */
@@ -436,6 +443,7 @@ void jit_follow(struct session *s, bool now);
 void jit_renew(struct session *s);
 /* Over a file: what names it brings, and whether those that its processes tell of today may be used. */
 void jit_open(struct session *s, struct symbolizer_config *cfg);
+void jit_open_scripts(struct session *s); /* … and once there is a symbolizer: names of interpreted frames */
 void jit_advance(struct session *s, uint64_t time_ns); /* to the names that code has at that time */
 uint64_t *jit_offsets_in(const struct session *s, uint32_t module, size_t *n); /* that were sampled; for mem_free */
 /* jitdates.c: a module's dump has told of code that was replaced. */

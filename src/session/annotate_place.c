@@ -129,7 +129,7 @@ bool annotate_has_code(const struct view *v, uint64_t func_key)
     for (uint32_t f = 1; f < v->result.n_frames; f++) {
         enum module_kind kind = view_module(v, f)->kind;
         if (v->funcs[v->frame_func[f]].key == func_key)
-            return kind != MODULE_UNKNOWN && kind != MODULE_BROKEN && kind != MODULE_GUEST;
+            return kind != MODULE_UNKNOWN && kind != MODULE_BROKEN && kind != MODULE_GUEST && kind != MODULE_SCRIPT;
     }
     return true;
 }

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "session/interpreted.h"
 #include "session/state.h"
 #include "symbols/jitdump.h"
 
@@ -26,6 +27,8 @@
 #define PROMPT_NS           (3 * NS_PER_SEC)
 #define BOX_NS              (2 * NS_PER_SEC)
 #define FETCH_FROM          100 /* records, for which it pays to have all that is known of places in the cache */
+#define BEGIN_INTERVAL_MS   10 /* at first: interpreters are found by the first samples, whose frames are not read yet … */
+#define BEGIN_NS            (400 * NS_PER_MS) /* … for so long */
 #define FLOOD_INTERVAL_MS   4  /* a command that prints all the time */
 #define DRAIN_SLACK_NS      (10 * NS_PER_MS) /* what is older than this when a drain begins comes out of it */
 
@@ -47,6 +50,7 @@ bool collector_unwind_again(struct session *s, const struct user_aside *aside, b
     if ((owner.maps = aside->maps))
         owner.version = world_held_version(aside->maps);
     owner.other = &aside->other;
+    owner.frames = aside->frames;
     struct stack_answer a = samplestack_of(s, &aside->r, &owner, give_up);
     if (a.awaits)
         return false;
@@ -226,6 +230,7 @@ static void drain(struct session *s, bool final)
     pthread_mutex_unlock(&s->lock);
     otherstack_read(s);
     jitframe_read(s);
+    interpreted_read(s);
     if (!final)
         stacktouch_read(s);
 }
@@ -332,6 +337,8 @@ static int look_wait_ms(const struct session *s, uint64_t now_ns)
 
 static int wait_ms(const struct session *s, const struct starts *starts, uint64_t now_ns)
 {
+    if (s->interpreted && now_ns - s->start_ns < BEGIN_NS)
+        return BEGIN_INTERVAL_MS;
     bool prompt = (s->command_pid && s->command_status < 0) || now_ns - s->start_ns < PROMPT_NS;
     if (s->command_floods)
         return FLOOD_INTERVAL_MS;

@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "session/interpreted.h"
 #include "session/state.h"
 
 #define DEEPEST_DUMP 65528
@@ -428,6 +429,16 @@ static void add_notes(struct session *s, struct doctor *d)
     }
 }
 
+/* Under lock. */
+static void add_interpreted(const struct session *s, struct doctor *d)
+{
+    struct doctor_row row = { .subject = DOCTOR_BOX, .key = UINT64_MAX };
+    if (!interpreted_trouble(s, row.cause, sizeof row.cause, row.mend, sizeof row.mend))
+        return;
+    MEM_GROW(d->rows, d->rows_cap, d->n_rows + 1);
+    d->rows[d->n_rows++] = row;
+}
+
 static bool stacks_wait(struct session *s)
 {
     pthread_mutex_lock(&s->lock);
@@ -454,6 +465,7 @@ void session_examine(struct session *s, const struct view_query *q, struct docto
     add_notes(s, d);
     session_get_coverage(s, &d->coverage);
     pthread_mutex_lock(&s->lock);
+    add_interpreted(s, d);
     for (size_t i = 0; i < x.n; i++)
         add_row(s, &x, &x.list[i]);
     pthread_mutex_unlock(&s->lock);

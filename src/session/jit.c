@@ -11,6 +11,7 @@
 #include "session/state.h"
 
 #define RENEWALS_AT_ONCE 64
+#define SCRIPT_NAME_MAX  640
 
 static void follow(struct session *s, uint32_t module)
 {
@@ -151,6 +152,28 @@ void jit_open(struct session *s, struct symbolizer_config *cfg)
     cfg->epochs = j->epochs;
     cfg->n_epochs = j->n_epochs;
     cfg->recorded_ns = s->bundle ? 0 : recorded_here(s);
+}
+
+/* Equal names have one number here. */
+static void take_scripts(struct session *s, struct jit_epoch epoch)
+{
+    char text[SCRIPT_NAME_MAX];
+    const char *name;
+    uint64_t start;
+    size_t n;
+    while (jittext_line(&epoch, &start, &name, &n)) {
+        n = n < sizeof text ? n : sizeof text - 1;
+        memcpy(text, name, n);
+        text[n] = '\0';
+        map_put(&s->file_scripts, start, symbolizer_script(s->symbolizer, text));
+    }
+}
+
+void jit_open_scripts(struct session *s)
+{
+    for (uint32_t i = 0; i < s->jit.n_epochs; i++)
+        if (s->jit.epochs[i].pid == JITTEXT_SCRIPTS)
+            take_scripts(s, s->jit.epochs[i]);
 }
 
 void jit_advance(struct session *s, uint64_t time_ns)

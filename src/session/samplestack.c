@@ -2,6 +2,7 @@
 /* The stack of a sample's record: its chain, the CPU's record of calls, or what userstack.c makes of a dump. */
 #include <string.h>
 
+#include "session/interpreted.h"
 #include "session/state.h"
 
 #define CHAIN_MAX 1024 /* kernel.perf_event_max_stack is 127 by default; files may hold more */
@@ -13,6 +14,7 @@ struct entry {
     bool kernel, exact;
     bool interrupted; /* by a signal: exact in the middle of a context */
     bool cut; /* the chain ends here: addr is an enum broken_reason */
+    bool script; /* addr is an offset in MODULE_SCRIPT */
 };
 
 static bool is_slot_of(const struct place_slot *slot, uint64_t addr, uint32_t version)
@@ -59,6 +61,10 @@ uint32_t samplestack_unmapped(struct session *s, const struct frame_owner *o, ui
 
 static uint32_t frame_of(struct session *s, const struct frame_owner *o, const struct entry *en, bool *known)
 {
+    if (en->script) {
+        *known = true;
+        return stacks_frame(s->stacks, MODULE_ID_SCRIPT, en->addr);
+    }
     const struct place_slot *slot = samplestack_place(s, o, en->addr - !en->exact, en->kernel);
     *known = slot != NULL;
     return slot ? slot->frame : 0;
@@ -111,8 +117,11 @@ static uint32_t chain_entries(const struct session *s, const struct record *r, b
             continue;
         }
         bool cut = s->file_cuts && !kernel && v < BROKEN_REASONS; /* as flametop writes it: no address of code */
-        out[n] = (struct entry){ .addr = v, .kernel = kernel, .exact = marked || s->cfg.as_perf, .cut = cut };
-        out[n].interrupted = marked && n && out[n - 1].kernel == kernel && !cut;
+        uint64_t ours;
+        bool script = s->file_scripts.n && !kernel && map_get(&s->file_scripts, v, &ours);
+        out[n] = (struct entry){ .addr = script ? ours : v, .kernel = kernel, .exact = marked || s->cfg.as_perf, .cut = cut,
+                                 .script = script };
+        out[n].interrupted = marked && n && out[n - 1].kernel == kernel && !cut && !script;
         n++;
         if (by_branches && !kernel)
             break;
@@ -315,10 +324,15 @@ static struct stack_answer stack_of_dump(struct session *s, const struct record 
     uint32_t user = n ? stack_of_frames(s, walk.callers, frames, n) : 0;
     userstack_keep(s, user);
     a.awaits = walk.awaits;
+    a.broken = n && stacks_frame_modules(s->stacks)[frames[n - 1]] == MODULE_ID_BROKEN;
+    if (n && s->interpreted) {
+        uint32_t merged[USER_FRAMES_MAX];
+        uint32_t n_merged = interpreted_merge(s, r, owner, user, walk.sp, give_up, merged, USER_FRAMES_MAX, &a.awaits);
+        user = n_merged ? stack_of_frames(s, 0, merged, n_merged) : user;
+    }
     a.stack = add_kernel(s, r, owner, user);
     if (!a.stack)
         return stack_of_chain(s, r, owner, give_up);
-    a.broken = n && stacks_frame_modules(s->stacks)[frames[n - 1]] == MODULE_ID_BROKEN;
     return a;
 }
 

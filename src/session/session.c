@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "session/interpreted.h"
 #include "session/session.h"
 
 #include <errno.h>
@@ -91,6 +92,8 @@ static bool open_names(struct session *s, struct error *e)
     s->symbolizer = symbolizer_new(&cfg, e);
     if (!s->symbolizer || !(s->resolver_runs = session_start_thread(&s->resolver, resolver_main, s, e)))
         return false;
+    if (s->file)
+        jit_open_scripts(s);
     s->fetcher_runs = cfg.debuginfod && session_start_thread(&s->fetcher, fetcher_main, s, e);
     return s->fetcher_runs || !cfg.debuginfod;
 }
@@ -171,7 +174,12 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
         goto fail;
     if (!cfg->input)
         crowd_start(s, s->start_ns);
-    if (!scope_copy(&s->cfg.scope, &cfg->scope) || !open_source(s, e) || !open_names(s, e))
+    if (!cfg->input && !cfg->no_interpreted)
+        interpreted_open(s);
+    if (!scope_copy(&s->cfg.scope, &cfg->scope))
+        goto fail;
+    interpreted_prepare(s);
+    if (!open_source(s, e) || !open_names(s, e))
         goto fail;
     s->loaded = !s->file;
     s->collector_runs = session_start_thread(&s->collector, s->file ? load_main : collector_main, s, e);
@@ -244,6 +252,8 @@ void session_close(struct session *s)
     coverage_members_done(&s->coverage.members);
     history_free(s->history);
     jit_done(s);
+    interpreted_done(s);
+    map_done(&s->file_scripts);
     box_done(&s->box);
     mem_free(s->places);
     mem_free(s->callers);
@@ -346,11 +356,13 @@ void session_settle(struct session *s, uint64_t timeout_ns)
         uint32_t generation = symbolizer_generation(s->symbolizer);
         otherstack_read(s);
         jitframe_read(s);
+        interpreted_settle(s);
         pthread_mutex_lock(&s->lock);
         userstack_retry(s, false);
         jit_renew(s);
         bool others = s->user.others_wanted;
-        whole = settled && (!s->user.n_aside || (generation == seen && !jitframe_waits(s) && !others));
+        bool waits = jitframe_waits(s) || interpreted_waits(s) || others;
+        whole = settled && (!s->user.n_aside || (generation == seen && !waits));
         pthread_mutex_unlock(&s->lock);
         seen = generation;
         if (others) /* the thread must go on before it can be where it was again */

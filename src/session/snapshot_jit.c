@@ -80,9 +80,24 @@ void snapshot_jit_sample(struct snapshot *sn, const struct sample *sample)
             tell(sn, k, sample, sn->frame[node]);
 }
 
+uint64_t snapshot_script(struct snapshot *sn, uint32_t frame)
+{
+    struct symbol symbol;
+    bool created;
+    map_at(&sn->scripts_told, frame, 0, &created);
+    if (created) {
+        symbolizer_lookup(sn->s->symbolizer, snapshot_module(sn, MODULE_ID_SCRIPT), sn->frame_offset[frame], &symbol);
+        if (!sn->scripts.len)
+            jittext_begin(&sn->scripts, JITTEXT_SCRIPTS, 0);
+        jittext_add(&sn->scripts, sn->frame_offset[frame], 1, symbol.name);
+    }
+    return sn->frame_offset[frame];
+}
+
 void snapshot_jit_write(struct snapshot *sn)
 {
     struct buf all = { 0 };
+    buf_add(&all, buf_str(&sn->scripts), sn->scripts.len);
     for (uint32_t i = 0; i < sn->n_jit; i++)
         buf_add(&all, sn->jit[i].text.data, sn->jit[i].text.len);
     perfdata_write_jit_names(sn->w, buf_str(&all), all.len);
@@ -96,6 +111,8 @@ void snapshot_jit_done(struct snapshot *sn)
         buf_done(&sn->jit[i].text);
     }
     map_done(&sn->pid_jit);
+    map_done(&sn->scripts_told);
+    buf_done(&sn->scripts);
     mem_free(sn->jit);
     mem_free(sn->frame_jit);
 }

@@ -235,14 +235,17 @@ static uint32_t rebuild_chain(struct snapshot *sn, const struct sample *sample, 
     for (uint32_t node = sample->stack; node && n + 2 < max; node = sn->parent[node]) {
         uint32_t frame = sn->frame[node];
         int kernel = is_kernel(sn, frame);
-        bool exact = kernel != kernel_before || sn->frame_interrupted[frame],
-             broken = sn->frame_module[frame] == MODULE_ID_BROKEN;
+        bool exact = kernel != kernel_before || sn->frame_interrupted[frame];
+        bool broken = sn->frame_module[frame] == MODULE_ID_BROKEN;
+        bool script = sn->frame_module[frame] == MODULE_ID_SCRIPT;
         if (exact)
             chain[n++] = kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
         kernel_before = kernel;
         uint64_t addr = snapshot_address(sn, sample, frame);
         if (broken)
             chain[n++] = sn->frame_offset[frame]; /* why, where no code is: collector.c knows it again */
+        else if (script)
+            chain[n++] = snapshot_script(sn, frame);
         else
             chain[n++] = exact ? addr : addr + 1; /* callers were kept one byte before the return address */
     }

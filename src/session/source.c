@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "session/interpreted.h"
 #include "session/state.h"
 #include "unwind/arch.h"
 
@@ -41,6 +42,7 @@ static void config_of(const struct session *s, struct wish *w, struct live_confi
         .inherit = !w->cfg->scope.no_inherit,
         .wide = true, /* threads and children may be shorter than a period */
         .named = w->named,
+        .program = interpreted_program(s),
     };
     for (uint32_t i = 1; i < w->n; i++) {
         how = period_sampling_of(w->cfg, &w->events[i], &w->hows[i], w->chosen[i]);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "session/interpreted.h"
 #include "session/state.h"
 #include "unwind/expression.h"
 #include "unwind/rowformat.h"
@@ -28,6 +29,7 @@ static void free_aside(struct session *s, struct user_aside *a)
 {
     world_let_maps(s->world, a->maps);
     mem_free(a->other.bytes);
+    mem_free(a->frames);
     mem_free(a->bytes);
 }
 
@@ -363,6 +365,7 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
     w.pc = in.regs.pc;
     s->user.other = 0;
     take_chain(r, &in);
+    out->sp = in.regs.sp;
     uint32_t room = cap - 1 < USER_FRAMES_MAX ? cap - 1 : USER_FRAMES_MAX;
     uint32_t n = (r->sample.user_abi == PERF_SAMPLE_REGS_ABI_32 ? unwind_walk_32 : unwind_walk)(&in, &source, walked, room, &end);
     for (uint32_t i = 0; i < n; i++)
@@ -416,7 +419,8 @@ void userstack_put_aside(struct session *s, const struct record *r, uint32_t thr
     struct user_aside *a = &u->aside[u->n_aside++];
     *a = (struct user_aside){ .number = number,
                               .until_ns = clock_now_ns() + PATIENCE_NS,
-                              .maps = world_hold_maps(s->world, thread) };
+                              .maps = world_hold_maps(s->world, thread),
+                              .frames = interpreted_take(s, r) };
     copy_record(a, r, (size_t)__builtin_popcountll(regs_mask_of(s, r)) * sizeof(uint64_t));
     u->aside_bytes += a->n_bytes;
     otherstack_want(s, a, u->other);

@@ -336,7 +336,7 @@ def java_without_frame_pointers():
 def python():
     """python 3"""
     need("/usr/bin/python3")
-    check(zoo.Truth(source("snake.py")), ["/usr/bin/python3", source("snake.py")])
+    check(zoo.Truth(source("snake.py")), ["/usr/bin/python3", source("snake.py")], options=("-K", "--no-interpreted"))
 
 
 def python_functions():

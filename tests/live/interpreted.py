@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A program that tells where it spends its time: Python 3.8 to 3.13.
+
+Each call of burn() adds the CPU time of the call to the stack that led to it, as sys._getframe() and the clock of the thread
+report them. When its input ends it prints {"burnt": [[[[function, file, line], ...], seconds], ...], "lines": {function: [line,
+...]}} as JSON: stacks from the root, and all lines that its functions have. Until then it calls burn() through plain calls,
+recursion, generators, callbacks of C functions, exceptions, methods, class bodies, comprehensions, and in the threads that its
+argument names."""
+import dis
+import functools
+import hashlib
+import json
+import os
+import re
+import sys
+import threading
+import time
+
+BURNT = {}
+LOCK = threading.Lock()
+OVER = threading.Event()
+
+
+def burn(n):
+    began = time.thread_time()
+    total = 0
+    for i in range(n * 2000):
+        total += i * i
+    note(time.thread_time() - began, sys._getframe(1))
+    return total
+
+
+def shown(path):
+    """A file's last part; packages are told apart by their folders."""
+    parts = path.split("/")
+    return "/".join(parts[-2:] if parts[-1] in ("__init__.py", "__main__.py") else parts[-1:])
+
+
+def note(seconds, frame):
+    stack = []
+    while frame:
+        stack.append((frame.f_code.co_name, shown(frame.f_code.co_filename), frame.f_lineno))
+        frame = frame.f_back
+    stack = tuple(reversed(stack))
+    with LOCK:
+        BURNT[stack] = BURNT.get(stack, 0) + seconds
+
+
+def plain():
+    return inner(1) + \
+        inner(3)
+
+
+def inner(n):
+    return burn(n)
+
+
+def recurse(n):
+    if n:
+        return recurse(n - 1)
+    return burn(2)
+
+
+def generate():
+    for i in range(3):
+        yield burn(1)
+
+
+def consume():
+    return sum(generate())
+
+
+def delegate():
+    yield from generate()
+
+
+def key(x):
+    burn(1)
+    return -x
+
+
+def callbacks():
+    sorted([1, 2], key=key)
+    functools.reduce(lambda a, b: burn(1), [1, 2, 3])
+    re.sub("a", lambda match: str(burn(1)), "aa")
+    return list(map(burn, [1, 1]))
+
+
+def fail(n):
+    if not n:
+        burn(1)
+        raise ValueError(n)
+    fail(n - 1)
+
+
+def catch():
+    try:
+        fail(4)
+    except ValueError:
+        burn(1)
+    finally:
+        burn(1)
+
+
+class Thing:
+    def __init__(self, n):
+        self.n = n
+        burn(1)
+
+    def __lt__(self, other):
+        burn(1)
+        return self.n < other.n
+
+    def __enter__(self):
+        burn(1)
+        return self
+
+    def __exit__(self, *why):
+        burn(1)
+
+
+def objects():
+    with min(Thing(1), Thing(2)):
+        return [burn(1) for _ in range(2)]
+
+
+def body():
+    class Local:
+        value = burn(1)
+    return Local
+
+
+def passing():
+    """Code that is gone a moment later."""
+    exec("burn(1)", {"burn": burn})
+
+
+def once():
+    plain()
+    recurse(20)
+    consume()
+    list(delegate())
+    callbacks()
+    catch()
+    objects()
+    body()
+
+
+def other_thread():
+    while not OVER.is_set():
+        recurse(3)
+        consume()
+
+
+def passing_thread():
+    while not OVER.is_set():
+        passing()
+
+
+def hash_without_lock(data):
+    return hashlib.sha256(data).digest()
+
+
+def hashing_thread():
+    data = bytes(1 << 22)
+    while not OVER.is_set():
+        hash_without_lock(data)
+
+
+def lines_of(code, found):
+    lines = found.setdefault(code.co_name, set())
+    lines.update(line for _, line in dis.findlinestarts(code) if line)
+    lines.add(code.co_firstlineno)
+    for constant in code.co_consts:
+        if hasattr(constant, "co_code"):
+            lines_of(constant, found)
+
+
+THREADS = {"none": [], "gil": [other_thread], "hash": [other_thread, hashing_thread], "passing": [passing_thread]}
+
+
+def main():
+    threads = [threading.Thread(target=t) for t in THREADS[sys.argv[1]]]
+    for thread in threads:
+        thread.start()
+    threading.Thread(target=lambda: (sys.stdin.read(), OVER.set())).start()
+    print("ready", flush=True)
+    while not OVER.is_set():
+        once()
+    for thread in threads:
+        thread.join()
+
+
+main()
+FOUND = {}
+with open(__file__, encoding="utf-8") as source:
+    lines_of(compile(source.read(), __file__, "exec"), FOUND)
+print(json.dumps({"burnt": sorted(BURNT.items()), "lines": {name: sorted(lines) for name, lines in FOUND.items()}}))

@@ -1,0 +1,176 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Frames of Python programs are those that the program itself reports: functions, lines, callers and shares.
+
+Run with /usr/bin/python3 and with the interpreters that FLAMETOP_PYTHONS names, separated by colons (3.8 to 3.13)."""
+import collections
+import json
+import os
+import re
+import subprocess
+
+import machine as m
+from ptyscreen import Skip, run
+
+PROGRAM = os.path.join(m.SOURCE, "tests", "live", "interpreted.py")
+FRAME = re.compile(r"(.+) \((.+):(\d+)\)$")
+UNREAD = "[Python frame not read]"
+ENOUGH = 500
+EVALUATOR = "_PyEval_EvalFrameDefault"
+
+
+def pythons():
+    for python in ["/usr/bin/python3"] + os.environ.get("FLAMETOP_PYTHONS", "").split(":"):
+        if python and os.path.exists(python):
+            version = subprocess.run([python, "-c", "import sys; print(sys.version_info[1])"], capture_output=True, text=True,
+                                     check=False).stdout.strip()
+            if version.isdigit() and 8 <= int(version) <= 13:
+                yield "3." + version, python
+
+
+def start(python, threads):
+    m.need_events()
+    load = m.adopt(subprocess.Popen([python, PROGRAM, threads], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                  start_new_session=True))
+    assert load.stdout.readline() == "ready\n", "it does not run"
+    return load
+
+
+def sampled(load, *options):
+    """Stacks as tuples from the root, without the comm, and how often each was sampled."""
+    stacks = collections.Counter()
+    for _ in range(8):
+        _, text, _ = m.flametop("-p", str(load.pid), "-F", "499", "--duration", "5", "-K", "--fold", "raw", "--export", "folded",
+                                "-o", "-", *options)
+        for line in text.splitlines():
+            stack, n = line.rsplit(" ", 1)
+            stacks[tuple(stack.split(";")[1:])] += int(n)
+        if sum(stacks.values()) >= ENOUGH:
+            break
+    return stacks
+
+
+def truth_of(load):
+    text, _ = load.communicate(timeout=m.LIMIT)
+    told = json.loads(text.splitlines()[-1])
+    return {tuple(map(tuple, stack)): seconds for stack, seconds in told["burnt"]}, told["lines"]
+
+
+def need_probe(stacks):
+    """What the kernel refuses to whoever runs the tests cannot be tested."""
+    if not any(UNREAD in stack or FRAME.match(frame) for stack in stacks for frame in stack) and os.geteuid():
+        raise Skip("BPF programs need root here")
+
+
+def frames_of(stack):
+    found = [FRAME.match(frame) for frame in stack]
+    return tuple((f.group(1), f.group(2), int(f.group(3))) for f in found if f)
+
+
+def share(stacks, wanted):
+    return sum(n for stack, n in stacks.items() if wanted(stack)) / sum(stacks.values())
+
+
+def is_python(stack):
+    return any(frame.startswith((EVALUATOR, UNREAD)) or FRAME.match(frame) for frame in stack)
+
+
+def check(version, python, threads):
+    load = start(python, threads)
+    stacks = sampled(load)
+    burnt, lines = truth_of(load)
+    need_probe(stacks)
+    stacks = collections.Counter({stack: n for stack, n in stacks.items() if is_python(stack)})
+    unread = share(stacks, lambda stack: UNREAD in stack)
+
+    def is_true(stack):
+        frames = frames_of(stack)
+        own = [f for f in frames if f[1] == os.path.basename(PROGRAM)]
+        names = [f[0] for f in frames]
+        if not all(f[2] in lines.get(f[0], ()) for f in own):
+            return False
+        return "burn" not in names or frames[:names.index("burn")] in burnt
+
+    wrong = collections.Counter({stack: n for stack, n in stacks.items() if UNREAD not in stack and not is_true(stack)})
+    print("# %s, threads: %s: %d samples, %.2f %% not read, %.2f %% wrong" % (
+        version, threads, sum(stacks.values()), 100 * unread, 100 * sum(wrong.values()) / sum(stacks.values())))
+    assert unread <= 0.01, [s for s in stacks.most_common(2000) if UNREAD in s[0]][:5]
+    assert sum(wrong.values()) <= 0.001 * sum(stacks.values()), wrong.most_common(5)
+    by_stack = collections.Counter()
+    for stack, n in stacks.items():
+        frames = frames_of(stack)
+        names = [f[0] for f in frames]
+        if "burn" in names and "note" not in names:
+            by_stack[frames[:names.index("burn")]] += n
+    seconds, samples = sum(burnt.values()), sum(by_stack.values())
+    for stack, its in burnt.items():
+        m.near(";".join(f[0] for f in stack), by_stack[stack] / samples, its / seconds, samples)
+
+
+def stacks_are_what_the_program_reports():
+    """functions, lines, callers and shares are those that the program reports"""
+    for version, python in pythons():
+        check(version, python, "none")
+
+
+def threads_are_what_the_program_reports():
+    """so they are in threads that take the GIL from each other"""
+    for version, python in pythons():
+        check(version, python, "gil")
+
+
+def work_without_the_gil_has_its_callers():
+    """C code that has let go of the GIL has the Python functions that called it"""
+    load = start("/usr/bin/python3", "hash")
+    stacks = sampled(load)
+    m.stop(load)
+    need_probe(stacks)
+    hashing = collections.Counter({s: n for s, n in stacks.items() if any("SHA256" in f or "libcrypto" in f for f in s)})
+    assert sum(hashing.values()) > 50, stacks
+    right = share(hashing, lambda stack: [f[0] for f in frames_of(stack)][-2:] == ["hashing_thread", "hash_without_lock"])
+    assert right >= 0.97, (right, hashing)
+
+
+def code_that_is_gone_is_marked():
+    """a frame whose code was freed before it could be read is marked, never called by what lies there now"""
+    load = start("/usr/bin/python3", "passing")
+    stacks = sampled(load)
+    m.stop(load)
+    need_probe(stacks)
+    passing = collections.Counter({s: n for s, n in stacks.items() if any(f.startswith("passing (") for f in s)})
+    assert sum(passing.values()) > 50, stacks
+    names = [[re.sub(r" \(.*", "", f) for f in s] for s in passing]
+    for stack in names:
+        after = [f for f in stack[stack.index("passing") + 1:] if f in (UNREAD, "<module>", "burn", "once", "main")]
+        assert after in ([], [UNREAD], ["<module>"], [UNREAD, "burn"], ["<module>", "burn"]), stack
+
+
+def saved_frames_are_the_same():
+    """a recording shows the stacks that were sampled, in each format"""
+    load = start("/usr/bin/python3", "none")
+    data = m.path("python.data")
+    m.flametop("-p", str(load.pid), "-F", "499", "--duration", "2", "-o", data)
+    m.stop(load)
+    _, folded, _ = m.flametop("-i", data, "--export", "folded", "-o", "-", "--fold", "raw")
+    need_probe([tuple(line.rsplit(" ", 1)[0].split(";")) for line in folded.splitlines()])
+    found = set(re.findall(r"[^;\s]+ \(interpreted\.py:\d+\)", folded))
+    assert any(f.startswith("burn ") for f in found), folded[:2000]
+    for form in "script", "json", "report":
+        _, text, _ = m.flametop("-i", data, "--export", form, "-o", "-")
+        assert "burn (interpreted.py:" in text, (form, text[:2000])
+    again = m.path("again.data")
+    m.flametop("-i", data, "-o", again)
+    assert m.flametop("-i", again, "--export", "folded", "-o", "-", "--fold", "raw")[1] == folded
+
+
+def frames_can_be_switched_off():
+    """--no-interpreted shows the interpreter's own functions"""
+    load = start("/usr/bin/python3", "none")
+    stacks = sampled(load, "--no-interpreted")
+    m.stop(load)
+    assert not any(frames_of(stack) or UNREAD in stack for stack in stacks), stacks
+    assert share(stacks, lambda stack: EVALUATOR in stack) > 0.9, stacks
+
+
+run(stacks_are_what_the_program_reports, threads_are_what_the_program_reports, work_without_the_gil_has_its_callers,
+    code_that_is_gone_is_marked, saved_frames_are_the_same, frames_can_be_switched_off)
