@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The BPF program that copies an interpreter's frames, on made-up frames in this process's own memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "perf/stackprobe.h"
+
+struct fake_code {
+    uint64_t ident;
+};
+struct fake_frame {
+    struct fake_frame *back;
+    struct fake_code *code;
+    uint64_t instr, flags;
+};
+struct fake_record {
+    uint64_t unused;
+    struct fake_frame *frame;
+};
+struct fake_state {
+    uint64_t thread;
+    void *top;
+};
+
+static struct fake_code codes[] = { { 11 }, { 22 } };
+static struct fake_frame frames[STACKPROBE_FRAMES_MAX + 8];
+static struct fake_record outer = { 0, frames };
+static struct fake_state state_of_thread = { 77, frames }, other_state = { 88, &outer };
+static struct fake_state *current = &state_of_thread;
+
+static struct stackprobe_layout layout_of(uint32_t indirect)
+{
+    return (struct stackprobe_layout){
+        .current = (uintptr_t)&current,
+        .thread = offsetof(struct fake_state, thread),
+        .top = offsetof(struct fake_state, top),
+        .indirect = indirect,
+        .code = offsetof(struct fake_frame, code),
+        .instr = offsetof(struct fake_frame, instr),
+        .flags = offsetof(struct fake_frame, flags),
+        .back = offsetof(struct fake_frame, back),
+        .ident = offsetof(struct fake_code, ident),
+        .tag = 5,
+    };
+}
+
+static void make_frames(unsigned n)
+{
+    memset(frames, 0, sizeof frames);
+    for (unsigned i = 0; i < n; i++)
+        frames[i] = (struct fake_frame){ i + 1 < n ? &frames[i + 1] : NULL, &codes[i % 2], 100 + i, 200 + i };
+}
+
+static struct stackprobe_sample taken;
+static unsigned n_taken;
+
+static void take(void *ctx, const struct stackprobe_sample *s)
+{
+    (void)ctx;
+    memcpy(&taken, s, offsetof(struct stackprobe_sample, frames) + s->n * sizeof *s->frames);
+    n_taken++;
+}
+
+static int open_event(const struct stackprobe *p)
+{
+    struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+                                    .size = sizeof attr,
+                                    .config = PERF_COUNT_SW_CPU_CLOCK,
+                                    .sample_period = 1000000 };
+    int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+
+    if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_BPF, stackprobe_fd(p))) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* Runs until something was taken; what this machine does not permit is skipped. */
+static void sample(const struct stackprobe_layout *layout, uint64_t state)
+{
+    struct error e = { 0 };
+    struct stackprobe *p = stackprobe_open(&e);
+    uint64_t until_ns = clock_now_ns() + 60 * NS_PER_SEC;
+    int fd = p ? open_event(p) : -1;
+
+    n_taken = 0;
+    if (fd < 0) {
+        stackprobe_close(p);
+        skip();
+    }
+    assert_true(stackprobe_follow(p, (uint32_t)getpid(), layout));
+    stackprobe_set_thread(p, (uint32_t)getpid(), state);
+    stackprobe_read(p, take, NULL); /* of before the thread was known */
+    for (n_taken = 0; !n_taken && clock_now_ns() < until_ns;)
+        stackprobe_read(p, take, NULL);
+    close(fd);
+    stackprobe_close(p);
+    assert_true(n_taken > 0);
+    assert_int_equal(taken.pid, getpid());
+    assert_int_equal(taken.tag, 5);
+    assert_true(taken.time_ns <= clock_now_ns());
+}
+
+static void frames_are_copied_with_each_sample(void **state)
+{
+    struct stackprobe_layout layout = layout_of(STACKPROBE_NONE);
+
+    (void)state;
+    make_frames(3);
+    sample(&layout, 0);
+    assert_int_equal(taken.thread, 77);
+    assert_int_equal(taken.state, (uintptr_t)&state_of_thread);
+    assert_int_equal(taken.n, 3);
+    assert_int_equal(taken.rest, 0);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(taken.frames[i].address, (uintptr_t)&frames[i]);
+        assert_int_equal(taken.frames[i].code, (uintptr_t)&codes[i % 2]);
+        assert_int_equal(taken.frames[i].instr, 100 + i);
+        assert_int_equal(taken.frames[i].flags, 200 + i);
+        assert_int_equal(taken.frames[i].ident, codes[i % 2].ident);
+    }
+}
+
+static void a_thread_has_its_own_state(void **state)
+{
+    struct stackprobe_layout layout = layout_of(offsetof(struct fake_record, frame));
+
+    (void)state;
+    make_frames(2);
+    sample(&layout, (uintptr_t)&other_state);
+    assert_int_equal(taken.thread, 88);
+    assert_int_equal(taken.outer, (uintptr_t)&outer);
+    assert_int_equal(taken.n, 2);
+}
+
+static void a_circle_ends(void **state)
+{
+    struct stackprobe_layout layout = layout_of(STACKPROBE_NONE);
+
+    (void)state;
+    make_frames(2);
+    frames[1].back = &frames[0];
+    sample(&layout, 0);
+    assert_int_equal(taken.n, STACKPROBE_FRAMES_MAX);
+    assert_int_not_equal(taken.rest, 0);
+}
+
+static void what_cannot_be_read_is_zero(void **state)
+{
+    struct stackprobe_layout layout = layout_of(STACKPROBE_NONE);
+
+    (void)state;
+    make_frames(1);
+    frames[0].code = (struct fake_code *)8;
+    frames[0].back = (struct fake_frame *)16;
+    sample(&layout, 0);
+    assert_int_equal(taken.n, 2);
+    assert_int_equal(taken.frames[0].ident, 0);
+    assert_int_equal(taken.frames[1].code, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frames_are_copied_with_each_sample),
+        cmocka_unit_test(a_thread_has_its_own_state),
+        cmocka_unit_test(a_circle_ends),
+        cmocka_unit_test(what_cannot_be_read_is_zero),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
