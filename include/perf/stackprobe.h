@@ -41,7 +41,7 @@ struct stackprobe_sample {
 };
 
 struct stackprobe;
-/* Loads the program. NULL: e says why, and what would permit it. */
+/* Loads the program. NULL: e says why. */
 struct stackprobe *stackprobe_open(struct error *e);
 void stackprobe_close(struct stackprobe *p);
 /* The descriptor for PERF_EVENT_IOC_SET_BPF. */

@@ -343,8 +343,6 @@ struct stackprobe *stackprobe_open(struct error *e)
     p->page = (size_t)sysconf(_SC_PAGESIZE);
     if (make_maps(p, e) && map_ring(p, e) && load_program(p, e))
         return p;
-    if (e && (e->sys == EPERM || e->sys == EACCES))
-        error_hint(e, "run flametop as root, or give it CAP_BPF and CAP_PERFMON");
     stackprobe_close(p);
     return NULL;
 }
