@@ -78,16 +78,20 @@ class Process:
                 lines = file.read().split("\n")
         except OSError:
             return [], {}
-        for line in lines:
+        found = {}
+        for order, line in enumerate(lines):
             match = re.match(r"(?:0x)?([0-9a-f]+) (?:0x)?([0-9a-f]+) (.*)", line)
             if match:
-                start, size = int(match.group(1), 16), int(match.group(2), 16)
-                for edge in [e for e in names if start < e < start + size] if len(names) < 2000 else ():
-                    del names[edge]
-                    edges.pop(edge, None)
-                edges[start] = True
-                edges.setdefault(start + size, False)
-                names[start] = match.group(3)
+                found[int(match.group(1), 16)] = order, int(match.group(2), 16), match.group(3)
+        last = None  # of functions that overlap, the one that was written later is there
+        for start, (order, size, name) in sorted(found.items()):
+            if last and start < last[1] and order < last[0]:
+                continue
+            edges[start], names[start] = True, name
+            edges.setdefault(start + size, False)
+            if last and start < last[1] < start + size:
+                del edges[last[1]]
+            last = order, start + size
         return sorted(edges.items()), names
 
     def _pid_inside(self):
