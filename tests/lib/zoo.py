@@ -171,9 +171,10 @@ class Verdict:
         return "".join("\n%6d  %s" % (count, text) for text, count in self.wrong.most_common(n))
 
 
-def missing(mine, theirs):
-    """{frame: (samples of mine, of theirs)} of the frames that they find in more samples of the same file."""
-    return {token: (mine.found[token], count) for token, count in theirs.found.items() if mine.found[token] < count}
+def missing(mine, theirs, marked=0):
+    """{frame: (samples of mine, of theirs)} of the frames that they find in more samples of the same file. marked: samples
+    of mine that may lack any, as they say so."""
+    return {token: (mine.found[token], count) for token, count in theirs.found.items() if mine.found[token] + marked < count}
 
 
 def perf_stacks(text, named=None):

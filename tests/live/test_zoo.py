@@ -86,7 +86,7 @@ def check(truth, argv, options=("-K",), perf_options=DWARF, named=None, whole=0.
     if mine:
         assert mine.samples == theirs.samples, "perf shows %d samples of a file, flametop %d" % (theirs.samples,
                                                                                                  mine.samples)
-        lacking = zoo.missing(mine, theirs)
+        lacking = zoo.missing(mine, theirs, mine.marked if cut else 0)
         assert not lacking, "perf finds in more samples of its file than flametop: %s" % lacking
     for frame, count in theirs.found.items() if theirs else ():
         mine_live, theirs_live = live.share(live.found[frame]), theirs.share(count)
@@ -255,7 +255,8 @@ def plugins():
 
 def cplusplus():
     """C++: deep templates, exceptions through frames"""
-    check(zoo.Truth(source("templates.cpp")), [compiled("templates.cpp", compiler="g++")], whole=0.3)
+    # while _Unwind_Resume puts another frame over its own, nothing tells who called it
+    check(zoo.Truth(source("templates.cpp")), [compiled("templates.cpp", compiler="g++")], whole=0.3, cut=True)
 
 
 def inlines():
