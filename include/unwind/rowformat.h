@@ -11,7 +11,7 @@
 #include "unwind/rows.h"
 
 #define UNWIND_ROWS_MAGIC   0x57525446u /* FTRW */
-#define UNWIND_ROWS_VERSION 6           /* of the layout and of what the entries mean */
+#define UNWIND_ROWS_VERSION 7           /* of the layout and of what the entries mean */
 #define UNWIND_ROWS_MAX     (16u << 20)
 #define UNWIND_ENTRIES_MAX  32768u
 #define UNWIND_GENERAL_MAX  (4u << 20)
