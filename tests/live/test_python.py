@@ -132,8 +132,12 @@ def work_without_the_gil_has_its_callers():
     need_probe(stacks)
     hashing = collections.Counter({s: n for s, n in stacks.items() if any("SHA256" in f or "libcrypto" in f for f in s)})
     assert sum(hashing.values()) > 50, stacks
-    right = share(hashing, lambda stack: [f[0] for f in frames_of(stack)][-2:] == ["hashing_thread", "hash_without_lock"])
-    assert right >= 0.97, (right, hashing)
+
+    def is_right(stack):
+        return [f[0] for f in frames_of(stack)][-2:] == ["hashing_thread", "hash_without_lock"]
+
+    assert all(is_right(stack) or UNREAD in stack for stack in hashing), hashing
+    assert share(hashing, is_right) >= 0.9, hashing  # its first samples come before the thread was found
 
 
 def code_that_is_gone_is_marked():
