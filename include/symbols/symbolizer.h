@@ -148,8 +148,10 @@ enum symbol_state symbolizer_calls(struct symbolizer *sy, struct module *m, cons
  * Read from the process's memory once, in the background. As symbolizer_unwind. */
 enum symbol_state symbolizer_jit_rows(struct symbolizer *sy, struct module *m, uint64_t start, uint64_t size,
                                       const struct unwind_rows **out);
-/* The same where no function is known: one row, for this address, by the instructions that come next. */
-enum symbol_state symbolizer_jit_row(struct symbolizer *sy, struct module *m, uint64_t pc, const struct unwind_rows **out);
+/* The same where no function is known: one row, for this address, by the prologue of a Java method or by the instructions
+ * that come next. exact: a thread is there; else a call returns there. */
+enum symbol_state symbolizer_jit_row(struct symbolizer *sy, struct module *m, uint64_t pc, bool exact,
+                                     const struct unwind_rows **out);
 /* Why a module has no unwind table. "" if it has one, or was not asked for it. */
 void symbolizer_unwind_trouble(struct symbolizer *sy, const struct module *m, char *dst, size_t cap);
 

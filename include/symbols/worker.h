@@ -29,6 +29,7 @@ enum worker_kind {       /* fds; payload → what comes back */
 struct worker_code { /* sorted by address, all with pc or all without */
     uint64_t start, size;
     uint64_t pc; /* 0: rows of the whole function; else one row, at this address, by what comes next (unwind/codeahead.h) */
+    uint64_t exact; /* with pc: a thread is there; else a call returns there */
 };
 #define WORKER_FDS_MAX     4
 #define WORKER_MESSAGE_MAX 61440 /* below any sane socket buffer */

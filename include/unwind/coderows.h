@@ -15,10 +15,11 @@ struct coderows_input {
     const uint64_t *functions;
     size_t n_functions;
 };
-struct codeahead_input { /* one row, by the instructions that come next (unwind/codeahead.h) */
+struct codeahead_input { /* one row, by the prologue of a Java method, or by the instructions that come next */
     const uint8_t *code;
     size_t size;
     uint64_t offset, at; /* of the first byte, of the row */
+    bool exact;          /* a thread is there; else a call returns there */
 };
 
 #define CODEROWS_LEAST 16           /* bytes: less is padding between functions */

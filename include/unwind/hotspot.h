@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "unwind/rowformat.h"
+
 #define UNWIND_HOTSPOT_EPILOGUES 8
 
 struct unwind_hotspot { /* offsets in the code of a method */
@@ -31,6 +33,14 @@ struct unwind_hotspot { /* offsets in the code of a method */
 /* What the code of a method, from where its symbol begins, tells of its frame. False: not by HotSpot, or it keeps a
  * frame pointer. The bytes are not trusted. */
 bool unwind_hotspot_read(struct unwind_hotspot *h, const uint8_t *code, size_t n);
+/* The frame of the method around code[at], as an entry that is marked as deduced. The method's prologue is searched for
+ * backward; the instructions from there must lead to code[at], so that no other code lies between. False: none was found. */
+bool unwind_hotspot_find(const uint8_t *code, size_t n, size_t at, struct unwind_entry *out);
+/* Do these bytes begin where HotSpot's interpreter goes on when a method returns to it? It pushes that address by itself:
+ * no call instruction ends there. Source: templateInterpreterGenerator_x86.cpp (generate_return_entry_for):
+ *     mov -16(%rbp),%rsp; movq $0,-16(%rbp) */
+#define UNWIND_HOTSPOT_RETURN 12 /* bytes */
+bool unwind_hotspot_returns(const uint8_t *code, size_t n);
 /* The frame's size at an offset. exact: that is where a thread is, not where it returns to. */
 uint32_t unwind_hotspot_size(const struct unwind_hotspot *h, uint64_t offset, bool exact, bool *fp_saved);
 

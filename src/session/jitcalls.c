@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "process/opener.h"
 #include "session/state.h"
+#include "unwind/hotspot.h"
 #include "unwind/x86.h"
 
 #define WANTED_MAX 4096 /* at once; who comes later asks again */
@@ -29,14 +30,15 @@ enum unwind_call jitcalls_find(struct session *s, const struct module *m, uint32
 
 static enum unwind_call read_call(const struct jit_call *call)
 {
-    uint8_t bytes[CALL_BYTES];
-    int fd = opener_memory(call->pid, call->back - sizeof bytes, sizeof bytes);
+    uint8_t bytes[CALL_BYTES + UNWIND_HOTSPOT_RETURN];
+    int fd = opener_memory(call->pid, call->back - CALL_BYTES, sizeof bytes);
     ssize_t n = fd >= 0 ? pread(fd, bytes, sizeof bytes, 0) : -1;
     if (fd >= 0)
         close(fd);
-    if (n != sizeof bytes)
+    if (n < CALL_BYTES)
         return UNWIND_CALL_UNKNOWN;
-    return x86_call_ends(bytes, sizeof bytes, true) ? UNWIND_CALL_PROVEN : UNWIND_CALL_REFUTED;
+    bool returns = unwind_hotspot_returns(bytes + CALL_BYTES, (size_t)n - CALL_BYTES);
+    return returns || x86_call_ends(bytes, CALL_BYTES, true) ? UNWIND_CALL_PROVEN : UNWIND_CALL_REFUTED;
 }
 
 void jitcalls_read(struct session *s)

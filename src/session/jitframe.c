@@ -145,15 +145,16 @@ static enum jit_place tell(struct session *s, size_t index, uint64_t addr, bool 
         return JIT_PLACE_PENDING;
     else if (code->kind == JIT_CODE_METHOD)
         out->frame_size = unwind_hotspot_size(&code->frame, addr - code->start, exact, &out->fp_saved);
-    else if (exact)
-        return tell_rows(s, code, addr, out);
-    return out->sender_sp || out->frame_size ? JIT_PLACE_KNOWN : JIT_PLACE_UNKNOWN;
+    else
+        out->unproven = out->sender_sp = true; /* a stub, or what was made in the place of one since it was named */
+    return out->unproven ? JIT_PLACE_UNKNOWN : out->sender_sp || out->frame_size ? JIT_PLACE_KNOWN : JIT_PLACE_UNKNOWN;
 }
 
-/* Of code without a name nothing says that it keeps a frame pointer. */
-static enum jit_place tell_nothing(const struct module *m, bool named, struct unwind_place *out)
+/* Of code without a name nothing says that it keeps a frame pointer. That of a Java VM which does is the interpreter's. */
+static enum jit_place tell_nothing(const struct module *m, enum runtime runtime, bool named, struct unwind_place *out)
 {
     out->unproven = m->live && !named;
+    out->sender_sp = out->unproven && runtime == RUNTIME_JAVA;
     return JIT_PLACE_UNKNOWN;
 }
 
@@ -175,7 +176,7 @@ enum jit_place jitframe_place(struct session *s, const struct frame_owner *owner
         if (!(known & NOTHING))
             return tell(s, (size_t)known, addr, exact, out);
         if ((uint32_t)known == generation)
-            return tell_nothing(m, known & NAMED, out);
+            return tell_nothing(m, runtime, known & NAMED, out);
     }
     symbolizer_lookup(s->symbolizer, world_module(s->world, m->id), addr, &symbol);
     if (symbol.state == SYMBOL_PENDING)
@@ -187,7 +188,7 @@ enum jit_place jitframe_place(struct session *s, const struct frame_owner *owner
     }
     if (!inside || !m->live || (runtime != RUNTIME_JAVA && !exact) || !code_at(s, owner, m, &symbol, runtime, &index)) {
         map_put(&s->jit_frames.by_frame, frame, NOTHING | (inside ? NAMED : 0) | generation);
-        return tell_nothing(m, inside, out);
+        return tell_nothing(m, runtime, inside, out);
     }
     map_put(&s->jit_frames.by_frame, frame, index);
     return tell(s, index, addr, exact, out);

@@ -152,7 +152,7 @@ static void deduce_row(void *ctx, uint64_t addr, uint64_t pc, struct unwind_plac
     const struct place_slot *slot = samplestack_place(s, w->owner, addr, false);
     struct module *m = slot ? world_module(s->world, stacks_frame_modules(s->stacks)[slot->frame]) : NULL;
     place->offset = pc;
-    if (m && symbolizer_jit_row(s->symbolizer, m, pc, &place->rows) == SYMBOL_PENDING)
+    if (m && symbolizer_jit_row(s->symbolizer, m, pc, addr == pc, &place->rows) == SYMBOL_PENDING)
         wait_for(w, place, m->id);
 }
 

@@ -12,6 +12,7 @@
 #define TABLES_MAX    ((size_t)8 << 20) /* bytes, of a module */
 #define PAGE          UINT64_C(4096)
 #define AHEAD_BYTES   (3 * PAGE) /* that are read from the beginning of an address's page on */
+#define BEHIND_BYTES  (8 * PAGE) /* … and before it, where there is memory: a method may begin there */
 #define SPAN_MAX      (UINT64_C(1) << 31) /* addresses in one answer */
 
 struct function {
@@ -90,6 +91,19 @@ bool jitrows_take(struct symbolizer *sy, struct mod *mod)
     return false;
 }
 
+/* A copy of the code. Of one address: with what lies before it. */
+static int open_code(const struct mod *mod, struct worker_code *code)
+{
+    uint64_t more = code->pc && code->start > BEHIND_BYTES ? BEHIND_BYTES : 0;
+    int fd = more ? opener_memory(mod->module->pid, code->start - more, code->size + more) : -1;
+
+    if (fd < 0)
+        return opener_memory(mod->module->pid, code->start, code->size);
+    code->start -= more;
+    code->size += more;
+    return fd;
+}
+
 void resolve_jit_rows(struct symbolizer *sy, struct mod *mod, struct outcome *out)
 {
     struct jit_rows *j = mod->jit_rows;
@@ -98,10 +112,10 @@ void resolve_jit_rows(struct symbolizer *sy, struct mod *mod, struct outcome *ou
     struct worker_request r = { .kind = WORKER_JIT_ROWS, .payload = code };
 
     for (unsigned i = 0; i < j->n_batch; i++) {
-        int fd = opener_memory(mod->module->pid, j->batch[i].start, j->batch[i].size);
+        code[r.n_fds] = j->batch[i];
+        int fd = open_code(mod, &code[r.n_fds]);
         if (fd < 0)
             continue;
-        code[r.n_fds] = j->batch[i];
         r.fds[r.n_fds++] = fd;
     }
     r.payload_n = r.n_fds * sizeof *code;
@@ -186,9 +200,10 @@ enum symbol_state symbolizer_jit_rows(struct symbolizer *sy, struct module *m, u
     return rows_of(sy, m, &code, out);
 }
 
-enum symbol_state symbolizer_jit_row(struct symbolizer *sy, struct module *m, uint64_t pc, const struct unwind_rows **out)
+enum symbol_state symbolizer_jit_row(struct symbolizer *sy, struct module *m, uint64_t pc, bool exact,
+                                     const struct unwind_rows **out)
 {
-    const struct worker_code code = { .start = pc & ~(PAGE - 1), .size = AHEAD_BYTES, .pc = pc };
+    const struct worker_code code = { .start = pc & ~(PAGE - 1), .size = AHEAD_BYTES, .pc = pc, .exact = exact };
 
     return rows_of(sy, m, &code, out);
 }

@@ -250,7 +250,7 @@ static bool do_jit_rows(const struct job *q, struct job_reply *reply, struct err
     for (unsigned i = 0; i < q->n_fds; i++) {
         code[i] = read_code(q->fds[i], of[i].size, &size);
         whole[i] = (struct coderows_input){ code[i], size, of[i].start, &of[i].start, 1 };
-        ahead[i] = (struct codeahead_input){ code[i], size, of[i].start, of[i].pc };
+        ahead[i] = (struct codeahead_input){ code[i], size, of[i].start, of[i].pc, of[i].exact };
     }
     ok = (of[0].pc ? coderows_build_ahead(ahead, q->n_fds, &blob, &size, e)
                    : coderows_build(whole, q->n_fds, &blob, &size, e)) &&

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "unwind/codeahead.h"
 #include "unwind/codestate.h"
+#include "unwind/hotspot.h"
 
 #define STATES_MAX      20000u
 #define STEPS_PER_BYTE  8  /* instructions followed for each byte of code, at most */
@@ -331,6 +332,19 @@ bool coderows_build(const struct coderows_input *in, unsigned n, void **blob, si
     return ok;
 }
 
+/* Calls are made where a frame has the size that the prologue tells; elsewhere a method may have pushed more for a moment.
+ * There may be no way to a return (a loop without end). */
+static bool find_entry(const struct codeahead_input *in, struct unwind_entry *out)
+{
+    size_t at = (size_t)(in->at - in->offset);
+
+    if (in->at < in->offset || in->at - in->offset >= in->size)
+        return false;
+    if (in->exact)
+        return codeahead_entry(in->code, in->size, at, out) || unwind_hotspot_find(in->code, in->size, at, out);
+    return unwind_hotspot_find(in->code, in->size, at, out) || codeahead_entry(in->code, in->size, at, out);
+}
+
 bool coderows_build_ahead(const struct codeahead_input *in, unsigned n, void **blob, size_t *size, struct error *e)
 {
     struct rowbuild b = { 0 };
@@ -339,8 +353,7 @@ bool coderows_build_ahead(const struct codeahead_input *in, unsigned n, void **b
     bool ok = begin_table(&b, &none, e);
 
     for (unsigned i = 0; ok && i < n; i++) {
-        if (in[i].at < in[i].offset || in[i].at - in[i].offset >= in[i].size ||
-            !codeahead_entry(in[i].code, in[i].size, (size_t)(in[i].at - in[i].offset), &entry))
+        if (!find_entry(&in[i], &entry))
             rowbuild_none(&entry);
         rowbuild_add(&b, in[i].at, &entry, false);
         rowbuild_add_number(&b, in[i].at + 1, none, false);

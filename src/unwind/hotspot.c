@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "unwind/rowbuild.h"
+#include "unwind/x86.h"
+
 #define ENTRY_MAX 96 /* before it lies the inline cache's check, and padding */
 #define FRAME_MAX (1u << 20)
 #define TAIL_MAX  8 /* instructions behind the pop */
@@ -162,4 +165,53 @@ uint32_t unwind_hotspot_size(const struct unwind_hotspot *h, uint64_t offset, bo
             return *fp_saved ? 16 : 8;
         }
     return size;
+}
+
+/* Zeros decode as an instruction, and are none: data lies between methods. */
+static bool leads_to(const struct code *c, size_t from, size_t at)
+{
+    struct x86_insn insn;
+
+    while (from < at && !HAS(c, from, "\0\0") && x86_decode(c->p + from, c->n - from, true, &insn))
+        from += insn.size;
+    return from == at;
+}
+
+static void entry_of(const struct unwind_hotspot *h, size_t offset, struct unwind_entry *out)
+{
+    bool fp_saved;
+
+    rowbuild_none(out);
+    out->kind = UNWIND_ROW_SP;
+    out->cfa_offset = (int32_t)unwind_hotspot_size(h, offset, true, &fp_saved);
+    out->ra_offset = -8;
+    out->fp_offset = fp_saved ? -16 : 0;
+    out->flags = UNWIND_ENTRY_DEDUCED | (fp_saved ? UNWIND_ENTRY_FP_SAVED : 0);
+}
+
+bool unwind_hotspot_find(const uint8_t *code, size_t n, size_t at, struct unwind_entry *out)
+{
+    struct code c = { code, n < UINT32_MAX / 2 ? n : UINT32_MAX / 2 };
+    struct unwind_hotspot h;
+
+    for (size_t from = at < c.n ? at : 0; from-- > 0;) {
+        memset(&h, 0, sizeof h);
+        if (pushed(&h, &c, from) || moved(&h, &c, from)) {
+            if (!leads_to(&c, from, at))
+                return false;
+            find_epilogues(&h, &c);
+            entry_of(&h, at, out);
+            return true;
+        }
+        if (is_bang(&c, from) && c.p[from] != 0xe9) /* a method that keeps a frame pointer */
+            return false;
+    }
+    return false;
+}
+
+bool unwind_hotspot_returns(const uint8_t *code, size_t n)
+{
+    const struct code c = { code, n };
+
+    return HAS(&c, 0, "\x48\x8b\x65\xf0\x48\xc7\x45\xf0\0\0\0\0");
 }

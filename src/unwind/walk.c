@@ -249,15 +249,6 @@ static bool step_by_sender(struct walk *w)
     return true;
 }
 
-static bool step_jit(struct walk *w, const struct unwind_place *place)
-{
-    if (w->arch == UNWIND_ARCH_X86_64 && place->frame_size)
-        return step_by_size(w, place);
-    if (w->arch == UNWIND_ARCH_X86_64 && place->sender_sp)
-        return step_by_sender(w);
-    return step_by_fp(w);
-}
-
 static enum unwind_row_kind kind_of(const struct unwind_entry *entry)
 {
     return entry ? (enum unwind_row_kind)entry->kind : UNWIND_ROW_NONE;
@@ -299,8 +290,7 @@ static bool step_bare(struct walk *w, const struct unwind_place *place)
 
 static bool step_frame_record(struct walk *w, const struct unwind_place *place)
 {
-    (void)place;
-    return step_by_fp(w);
+    return w->arch == UNWIND_ARCH_X86_64 && place->sender_sp ? step_by_sender(w) : step_by_fp(w);
 }
 
 static enum unwind_call check_caller(const struct walk *w, const struct unwind_source *src, uint64_t callee)
@@ -362,15 +352,32 @@ static bool check_later(struct walk *w, const struct unwind_source *src, uint64_
     return call == UNWIND_CALL_PROVEN || stop(w, call == UNWIND_CALL_PENDING ? UNWIND_PENDING : UNWIND_ELSEWHERE);
 }
 
+/* Methods are replaced and moved: what was read of one may be old, and then no call proves the step. */
+static bool step_jit(struct walk *w, const struct unwind_source *src, const struct unwind_place *place, uint64_t callee)
+{
+    const struct walk from = *w;
+    enum unwind_call call;
+
+    if (w->arch != UNWIND_ARCH_X86_64 || !place->frame_size)
+        return step_frame_record(w, place);
+    if (!step_by_size(w, place))
+        return false;
+    call = check_caller(w, src, callee);
+    if (call == UNWIND_CALL_PROVEN || call == UNWIND_CALL_UNKNOWN)
+        return true;
+    *w = from;
+    return call == UNWIND_CALL_PENDING ? stop(w, UNWIND_PENDING) : step_unknown(w, src, place, callee);
+}
+
 static bool step(struct walk *w, const struct unwind_source *src, const struct unwind_place *place,
                  const struct unwind_entry *entry, uint64_t callee)
 {
     if (place->pending)
         return stop(w, UNWIND_PENDING);
-    if (place->jit && place->unproven && !w->by_fp)
+    if (place->jit && place->unproven && (!w->by_fp || place->sender_sp))
         return step_unknown(w, src, place, callee);
     if (place->jit && !place->rows)
-        return step_jit(w, place);
+        return step_jit(w, src, place, callee);
     if (kind_of(entry) == UNWIND_ROW_NONE || entry->flags & UNWIND_ENTRY_DEDUCED)
         return step_proven(w, src, place, entry, callee);
     if (!step_by_table(w, place, entry))

@@ -68,7 +68,7 @@ static void use_ahead(const uint8_t *code, size_t size)
     size_t n;
 
     for (size_t at = 0; at < size; at += 1 + at / 8) {
-        const struct codeahead_input in = { code, size, OFFSET, OFFSET + at };
+        const struct codeahead_input in = { code, size, OFFSET, OFFSET + at, at & 1 };
         x86_call_ends(code, at, true);
         if (!coderows_build_ahead(&in, 1, &blob, &n, NULL))
             continue;

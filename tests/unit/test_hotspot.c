@@ -145,6 +145,58 @@ static void what_disagrees_with_itself_is_no_prologue(void **state)
     assert_false(unwind_hotspot_read(&h, NULL, 0));
 }
 
+static void expect_found(const uint8_t *code, size_t n, size_t at, int cfa_offset, bool fp_saved)
+{
+    struct unwind_entry e;
+
+    assert_true(unwind_hotspot_find(code, n, at, &e));
+    assert_int_equal(e.kind, UNWIND_ROW_SP);
+    assert_true(e.flags & UNWIND_ENTRY_DEDUCED);
+    assert_int_equal(e.cfa_offset, cfa_offset);
+    assert_int_equal(e.ra_offset, -8);
+    assert_int_equal(!!(e.flags & UNWIND_ENTRY_FP_SAVED), fp_saved);
+    assert_int_equal(e.fp_offset, fp_saved ? -16 : 0);
+}
+
+static void a_method_without_a_name_is_known_by_the_prologue_before(void **state)
+{
+    static const uint8_t endless[] = { 0xc3, 0, 0, 0x90, BANG, PUSH, SUB_16, CALL, 0xeb, 0xf9 };
+    static const uint8_t two[] = { BANG, PUSH, 0x48, 0x83, 0xec, 0x60, 0xc3, BANG, PUSH, SUB_16, CALL };
+
+    (void)state;
+    expect_found(METHOD, sizeof METHOD, METHOD_SUB, 16, true);
+    expect_found(METHOD, sizeof METHOD, METHOD_ADD, 32, true);
+    expect_found(METHOD, sizeof METHOD, METHOD_POP, 16, true);
+    expect_found(METHOD, sizeof METHOD, METHOD_TAIL, 8, false);
+    expect_found(endless, sizeof endless, sizeof endless - 2, 32, true);
+    expect_found(two, sizeof two, sizeof two - 1 - 4, 32, true);
+}
+
+static void a_prologue_that_does_not_lead_there_tells_nothing(void **state)
+{
+    static const uint8_t data[] = { BANG, PUSH, SUB_16, 0xc3, 0, 0, 0, 0, 0x90, 0x90 };
+    static const uint8_t kept[] = { BANG, PUSH, SUB_16, 0xc3, BANG, PUSH, 0x48, 0x8b, 0xec, SUB_16, 0x90, 0x90 };
+    struct unwind_entry e;
+
+    (void)state;
+    assert_false(unwind_hotspot_find(METHOD, sizeof METHOD, METHOD_ADD - 1, &e)); /* within an instruction */
+    assert_false(unwind_hotspot_find(METHOD, sizeof METHOD, 0, &e));              /* none lies before */
+    assert_false(unwind_hotspot_find(METHOD, sizeof METHOD, sizeof METHOD, &e));
+    assert_false(unwind_hotspot_find(data, sizeof data, sizeof data - 1, &e));
+    assert_false(unwind_hotspot_find(kept, sizeof kept, sizeof kept - 1, &e));
+}
+
+static void the_interpreter_is_known_by_what_it_does_when_a_method_returns(void **state)
+{
+    static const uint8_t code[] = { 0x48, 0x8b, 0x65, 0xf0, 0x48, 0xc7, 0x45, 0xf0, 0, 0, 0, 0 };
+    static const uint8_t other[] = { 0x48, 0x8b, 0x65, 0xf0, 0x48, 0xc7, 0x45, 0xf0, 0, 0, 0, 1 };
+
+    (void)state;
+    assert_true(unwind_hotspot_returns(code, sizeof code));
+    assert_false(unwind_hotspot_returns(code, sizeof code - 1));
+    assert_false(unwind_hotspot_returns(other, sizeof other));
+}
+
 /* Each length in memory of just that size, so that what reads beyond it is seen. */
 static void code_that_ends_anywhere_is_not_read_beyond(void **state)
 {
@@ -160,6 +212,8 @@ static void code_that_ends_anywhere_is_not_read_beyond(void **state)
         assert_int_equal(unwind_hotspot_read(&h, cut, n), n > METHOD_PUSH);
         memcpy(cut, moved, n < sizeof moved ? n : sizeof moved);
         assert_int_equal(unwind_hotspot_read(&h, cut, n), n >= 15);
+        for (size_t at = 0; at <= n; at++)
+            (void)unwind_hotspot_find(cut, n, at, &(struct unwind_entry){ 0 });
         free(cut);
     }
 }
@@ -231,11 +285,19 @@ static bool find(void *ctx, uint64_t addr, struct unwind_place *out)
 
 static uint64_t stack[64];
 static struct unwind_frame frames[32];
+static uint64_t no_call; /* a return address that no call instruction ends at */
 static enum unwind_end end;
+
+static enum unwind_call called(void *ctx, uint64_t back, uint64_t callee)
+{
+    (void)ctx;
+    (void)callee;
+    return back == no_call ? UNWIND_CALL_REFUTED : UNWIND_CALL_PROVEN;
+}
 
 static uint32_t walk(uint64_t pc, uint64_t fp)
 {
-    struct unwind_source source = { .find = find };
+    struct unwind_source source = { .find = find, .called = called };
     struct unwind_input in = {
         .arch = UNWIND_ARCH_X86_64,
         .stack = (const uint8_t *)stack,
@@ -314,6 +376,22 @@ static void a_frame_that_cannot_be_left_ends_the_walk(void **state)
     assert_int_equal(end, UNWIND_NO_MAP);
 }
 
+static void a_size_that_no_call_proves_is_an_old_one(void **state)
+{
+    (void)state;
+    memset(stack, 0, sizeof stack);
+    stack[0] = CODE + WHOLE + 0x50; /* another method is there by now, which has no frame yet */
+    stack[3] = no_call = CODE + WHOLE + 0x10;
+    stack[4] = CODE + BY_FP + 0x10;
+    assert_int_equal(walk(WHOLE, 0), 3);
+    assert_int_equal(frames[1].addr, CODE + WHOLE + 0x4f);
+    assert_int_equal(frames[2].addr, CODE + BY_FP + 0x0f);
+    stack[0] = no_call;
+    assert_int_equal(walk(WHOLE, 0), 1);
+    assert_int_equal(end, UNWIND_UNPROVEN);
+    no_call = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,12 +402,16 @@ int main(void)
         cmocka_unit_test(a_method_that_is_not_entered_any_more_keeps_its_frame),
         cmocka_unit_test(what_keeps_a_frame_pointer_is_left_to_it),
         cmocka_unit_test(what_disagrees_with_itself_is_no_prologue),
+        cmocka_unit_test(a_method_without_a_name_is_known_by_the_prologue_before),
+        cmocka_unit_test(a_prologue_that_does_not_lead_there_tells_nothing),
+        cmocka_unit_test(the_interpreter_is_known_by_what_it_does_when_a_method_returns),
         cmocka_unit_test(code_that_ends_anywhere_is_not_read_beyond),
         cmocka_unit_test(any_bytes_give_a_bounded_frame),
         cmocka_unit_test(methods_are_left_by_the_size_of_their_frames),
         cmocka_unit_test(an_interpreted_methods_caller_may_have_its_sp_higher),
         cmocka_unit_test(a_senders_sp_that_cannot_be_is_not_taken),
         cmocka_unit_test(a_frame_that_cannot_be_left_ends_the_walk),
+        cmocka_unit_test(a_size_that_no_call_proves_is_an_old_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

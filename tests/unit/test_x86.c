@@ -322,9 +322,9 @@ static void rows_of_several_pieces_of_code_are_one_table(void **state)
 {
     const struct coderows_input whole[] = { { framed, sizeof framed, OFFSET, NULL, 0 },
                                             { frameless, sizeof frameless, OFFSET + 0x100, NULL, 0 } };
-    const struct codeahead_input ahead[] = { { framed, sizeof framed, OFFSET, OFFSET + 5 },
-                                             { frameless, sizeof frameless, OFFSET + 0x100, OFFSET + 0x106 },
-                                             { frameless, sizeof frameless, OFFSET + 0x200, OFFSET + 0x1ff } };
+    const struct codeahead_input ahead[] = { { framed, sizeof framed, OFFSET, OFFSET + 5, true },
+                                             { frameless, sizeof frameless, OFFSET + 0x100, OFFSET + 0x106, false },
+                                             { frameless, sizeof frameless, OFFSET + 0x200, OFFSET + 0x1ff, true } };
     size_t size;
 
     (void)state;
@@ -366,6 +366,27 @@ static void a_call_without_a_way_back_is_of_the_outermost_function(void **state)
     assert_int_equal(unwind_rows_entry(&rows, OFFSET + 11)->kind, UNWIND_ROW_END);
     expect(12, UNWIND_ROW_NONE, 0, 0);
     expect(14, UNWIND_ROW_SP, 8, 0);
+}
+
+/* OpenJDK compares strings with rax pushed in the midst of a method. */
+static void where_a_thread_is_a_method_may_have_pushed_more(void **state)
+{
+    static const uint8_t method[] = {
+        0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff, /* 0: mov %eax,-0x14000(%rsp) */
+        0x55, 0x48, 0x83, 0xec, 0x10,             /* 7: push %rbp; 8: sub $16,%rsp */
+        0x50, 0xff, 0xc2, 0x58,                   /* 12: push %rax; 13: inc %edx; 15: pop %rax */
+        0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3,       /* 16: add $16,%rsp; 20: pop %rbp; 21: ret */
+    };
+    const struct codeahead_input ahead[] = { { method, sizeof method, OFFSET, OFFSET + 13, true },
+                                             { method, sizeof method, OFFSET, OFFSET + 16, false } };
+    size_t size;
+
+    (void)state;
+    mem_free(blob);
+    assert_true(coderows_build_ahead(ahead, 2, &blob, &size, NULL));
+    assert_true(unwind_rows_view(&rows, blob, size, NULL));
+    expect(13, UNWIND_ROW_SP, 40, -16);
+    expect(16, UNWIND_ROW_SP, 32, -16);
 }
 
 static void calls_are_known_by_the_bytes_before_a_return_address(void **state)
@@ -412,6 +433,7 @@ int main(void)
         cmocka_unit_test(without_a_way_to_a_return_nothing_is_told),
         cmocka_unit_test_teardown(rows_of_several_pieces_of_code_are_one_table, tear_down),
         cmocka_unit_test_teardown(a_call_without_a_way_back_is_of_the_outermost_function, tear_down),
+        cmocka_unit_test(where_a_thread_is_a_method_may_have_pushed_more),
         cmocka_unit_test(calls_are_known_by_the_bytes_before_a_return_address),
         cmocka_unit_test(what_a_call_leads_to_tells_the_function_between_two_others),
         cmocka_unit_test(a_call_leads_to_its_target_and_to_where_that_jumps),
