@@ -168,7 +168,7 @@ struct jit_call {
     uint32_t frame, pid;
 };
 struct jit_calls {
-    struct map known; /* frame of a return address → enum unwind_call */
+    struct map known; /* frame of a return address → enum unwind_call, and above CALL_BITS the target */
     struct jit_call *wanted; /* of those PENDING, what was not taken to be read yet */
     size_t n, cap;
     uint32_t cleared; /* how often */
@@ -463,8 +463,8 @@ void jitframe_forget_frames(struct session *s); /* they have other numbers */
 void jitframe_forget(struct session *s);        /* modules may be gone */
 void jitframe_done(struct session *s);
 /* jitcalls.c: does a call instruction end right before a return address in code made at run time? Live only. */
-/* Under lock, waits for nothing: the answer may be PENDING. frame: of that address. */
-enum unwind_call jitcalls_find(struct session *s, const struct module *m, uint32_t frame, uint64_t back);
+/* Under lock, waits for nothing: the answer may be PENDING. frame: of that address. *target: where the call leads, or 0. */
+enum unwind_call jitcalls_find(struct session *s, const struct module *m, uint32_t frame, uint64_t back, uint64_t *target);
 void jitcalls_read(struct session *s); /* not under lock */
 void jitcalls_forget(struct session *s); /* under lock: frames have other numbers */
 void jitcalls_done(struct session *s);

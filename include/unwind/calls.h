@@ -37,6 +37,8 @@ bool calls_lead(const struct calls *c, uint64_t back, uint64_t callee);
 /* Where the function that the call before `back` leads to, and no other one, calls the one that holds `callee`: *between
  * is the return address of the first of these calls. False: it has none, or the call may lead to others. */
 bool calls_between(const struct calls *c, uint64_t back, uint64_t callee, uint64_t *between);
+/* The same for a call from elsewhere that leads to `target`, an offset in the module. */
+bool calls_reach(const struct calls *c, uint64_t target, uint64_t callee);
 
 struct calls_input {
     enum calls_machine machine;

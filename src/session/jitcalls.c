@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Proofs of callers whose code was made at run time: the bytes before a return address are read from the process's memory,
  * once, aside from the lock, as it may be long in coming. */
+#include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -11,15 +12,22 @@
 
 #define WANTED_MAX 4096 /* at once; who comes later asks again */
 #define CALL_BYTES 8
+#define CALL_BITS  4
+#define CALL_MASK  ((UINT64_C(1) << CALL_BITS) - 1)
+#define DIRECT     5 /* bytes of a direct call: 0xe8 and an offset */
 
-enum unwind_call jitcalls_find(struct session *s, const struct module *m, uint32_t frame, uint64_t back)
+enum unwind_call jitcalls_find(struct session *s, const struct module *m, uint32_t frame, uint64_t back,
+                               uint64_t *target)
 {
     struct jit_calls *c = &s->jit_calls;
     uint64_t known;
+    *target = 0;
     if (s->user.arch != UNWIND_ARCH_X86_64 || !m->live || back < CALL_BYTES)
         return UNWIND_CALL_UNKNOWN;
-    if (map_get(&c->known, frame, &known))
-        return (enum unwind_call)known;
+    if (map_get(&c->known, frame, &known)) {
+        *target = known >> CALL_BITS;
+        return (enum unwind_call)(known & CALL_MASK);
+    }
     if (c->n < WANTED_MAX) {
         MEM_GROW(c->wanted, c->cap, c->n + 1);
         c->wanted[c->n++] = (struct jit_call){ .back = back, .frame = frame, .pid = m->pid };
@@ -28,7 +36,20 @@ enum unwind_call jitcalls_find(struct session *s, const struct module *m, uint32
     return UNWIND_CALL_PENDING;
 }
 
-static enum unwind_call read_call(const struct jit_call *call)
+/* Where a direct call leads that ends behind the bytes; 0: elsewhere, or it may be an indirect one. */
+static uint64_t target_of(const uint8_t bytes[CALL_BYTES], uint64_t back)
+{
+    uint8_t other[CALL_BYTES];
+    struct x86_insn insn;
+    memcpy(other, bytes, sizeof other);
+    other[CALL_BYTES - DIRECT] = 0x90;
+    if (!x86_decode(bytes + CALL_BYTES - DIRECT, DIRECT, true, &insn) || insn.kind != X86_CALL || insn.size != DIRECT ||
+        x86_call_ends(other, sizeof other, true))
+        return 0;
+    return back + (uint64_t)insn.value;
+}
+
+static uint64_t read_call(const struct jit_call *call)
 {
     uint8_t bytes[CALL_BYTES + UNWIND_HOTSPOT_RETURN];
     int fd = opener_memory(call->pid, call->back - CALL_BYTES, sizeof bytes);
@@ -38,7 +59,11 @@ static enum unwind_call read_call(const struct jit_call *call)
     if (n < CALL_BYTES)
         return UNWIND_CALL_UNKNOWN;
     bool returns = unwind_hotspot_returns(bytes + CALL_BYTES, (size_t)n - CALL_BYTES);
-    return returns || x86_call_ends(bytes, CALL_BYTES, true) ? UNWIND_CALL_PROVEN : UNWIND_CALL_REFUTED;
+    if (returns)
+        return UNWIND_CALL_PROVEN;
+    if (!x86_call_ends(bytes, CALL_BYTES, true))
+        return UNWIND_CALL_REFUTED;
+    return UNWIND_CALL_PROVEN | target_of(bytes, call->back) << CALL_BITS;
 }
 
 void jitcalls_read(struct session *s)
@@ -51,7 +76,7 @@ void jitcalls_read(struct session *s)
     c->wanted = NULL;
     c->n = c->cap = 0;
     pthread_mutex_unlock(&s->lock);
-    enum unwind_call *found = mem_array(n, sizeof *found);
+    uint64_t *found = mem_array(n, sizeof *found);
     for (size_t i = 0; i < n; i++)
         found[i] = read_call(&wanted[i]);
     pthread_mutex_lock(&s->lock);

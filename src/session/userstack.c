@@ -179,6 +179,24 @@ static uint64_t offset_in(struct walk *w, uint64_t addr, uint32_t module)
     return same ? stacks_frame_offsets(s->stacks)[to->frame] : CALLS_ELSEWHERE;
 }
 
+/* A direct call from code made at run time: where it leads into a file's code, that must lead on to the callee. */
+static enum unwind_call follow_call(struct walk *w, uint64_t target, uint64_t callee, uint32_t *awaits)
+{
+    const struct frame_owner *o = w->owner;
+    const struct calls *calls = NULL;
+    struct place place;
+    bool known = o->maps ? world_resolve_held(o->maps, target, &place)
+                         : world_resolve(w->s->world, o->thread, target, false, &place);
+    struct module *m = known ? world_module(w->s->world, place.module) : NULL;
+    if (!m || m->kind != MODULE_FILE)
+        return known ? UNWIND_CALL_PROVEN : UNWIND_CALL_REFUTED;
+    *awaits = m->id;
+    if (symbolizer_calls(w->s->symbolizer, m, &calls) == SYMBOL_PENDING)
+        return UNWIND_CALL_PENDING;
+    return !calls || calls_reach(calls, place.offset, offset_in(w, callee, m->id)) ? UNWIND_CALL_PROVEN
+                                                                                     : UNWIND_CALL_REFUTED;
+}
+
 static enum unwind_call find_call(void *ctx, uint64_t back, uint64_t callee)
 {
     struct walk *w = ctx;
@@ -191,8 +209,11 @@ static enum unwind_call find_call(void *ctx, uint64_t back, uint64_t callee)
     struct module *m = world_module(s->world, module);
     const struct calls *calls = NULL;
     enum unwind_call call;
+    uint64_t target = 0;
     if (m && m->kind == MODULE_JIT) {
-        call = jitcalls_find(s, m, caller, back);
+        call = jitcalls_find(s, m, caller, back, &target);
+        if (call == UNWIND_CALL_PROVEN && target)
+            call = follow_call(w, target, callee, &module);
         if (call == UNWIND_CALL_PENDING && !w->give_up)
             w->awaits = module;
         else if (call == UNWIND_CALL_PENDING || call == UNWIND_CALL_UNKNOWN)

@@ -138,3 +138,14 @@ bool calls_between(const struct calls *c, uint64_t back, uint64_t callee, uint64
         }
     return false;
 }
+
+bool calls_reach(const struct calls *c, uint64_t target, uint64_t callee)
+{
+    const struct calls_header *h = c->header;
+
+    if (!h || target < h->base || target - h->base >= CALLS_ANYWHERE)
+        return false;
+    if (callee != CALLS_ELSEWHERE && (callee < h->base || callee - h->base >= CALLS_ANYWHERE))
+        return false;
+    return leads_from(c, (uint32_t)(target - h->base), callee);
+}

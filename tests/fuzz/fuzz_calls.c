@@ -89,7 +89,8 @@ static void use_blob(const uint8_t *data, size_t size)
     memcpy(copy, data, size);
     if (calls_view(&c, copy, size, NULL))
         for (uint64_t at = 0; at < 256; at++)
-            calls_lead(&c, c.header->base + at, at & 1 ? CALLS_ELSEWHERE : c.header->base + at / 2);
+            (void)(calls_lead(&c, c.header->base + at, at & 1 ? CALLS_ELSEWHERE : c.header->base + at / 2) ||
+                   calls_reach(&c, c.header->base + at, at & 1 ? CALLS_ELSEWHERE : c.header->base + at / 2));
     mem_free(copy);
 }
 

@@ -258,6 +258,9 @@ static void a_call_leads_to_its_target_and_to_where_that_jumps(void **state)
     assert_false(calls_lead(&c, OFFSET + 0x05, CALLS_ELSEWHERE));
     assert_true(calls_lead(&c, OFFSET + 0x15, CALLS_ELSEWHERE)); /* through the stub */
     assert_true(calls_lead(&c, OFFSET + 0x52, OFFSET + 0x31));   /* through a register */
+    assert_true(calls_reach(&c, OFFSET + 0x20, OFFSET + 0x31)); /* a call from elsewhere */
+    assert_false(calls_reach(&c, OFFSET + 0x20, OFFSET + 0x50));
+    assert_false(calls_reach(&c, OFFSET - 1, OFFSET + 0x20));
     assert_false(calls_lead(&c, OFFSET + 0x04, OFFSET + 0x20));  /* no call ends there */
     mem_free(calls);
 }
