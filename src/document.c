@@ -112,7 +112,7 @@ static const char man_head[] =
     "the sample, and is written with it.\n"
     ".Bl -tag -width Ds\n"
     ".It Java\nIn the doctor, a key asks the running VM for its map (JDK 17 and later), as jcmd PID "
-    "Compiler.perfmap does. With it stacks are whole on x86\\-64; elsewhere, and in files of other tools, with java "
+    "Compiler.perfmap does. Stacks are whole without it on x86\\-64; elsewhere, and in files of other tools, with java "
     "\\-XX:+PreserveFramePointer.\n"
     ".It node\nnode \\-\\-perf\\-basic\\-prof\n"
     ".It Python\npython3 \\-X perf, 3.12 and later\n.El\n";

@@ -143,7 +143,8 @@ static const char *map_writer(const char *process)
         { "python", "start it with python -X perf (3.12 and later)" },
         { "beam.smp", "start it with erl +JPperf true" },
         { "ruby", "start it with ruby --yjit --yjit-perf (3.3 and later)" },
-        { "php", "start it with php -d opcache.jit_debug=0x10" },
+        { "php", "php -d pcre.jit=0 runs patterns in functions that have names; what opcache.jit makes gets them with "
+                 "-d opcache.jit_debug=0x10" },
         { "dotnet", "start it with DOTNET_PerfMapEnabled=1 in its environment" },
     };
     for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
@@ -326,8 +327,12 @@ static void say_no_table(struct session *s, struct doctor_row *row, uint32_t rea
     snprintf(row->cause, sizeof row->cause, "code without unwind table, and no %s",
              reason == BROKEN_UNPROVEN ? "call instruction proves who called it" : "frame pointer that leads on");
     if (jit && comm_is(row->process, "java"))
-        snprintf(row->mend, sizeof row->mend, "%sstart it with java -XX:+PreserveFramePointer",
-                 s->file ? "" : "ask it for its map (jcmd PID Compiler.perfmap), or ");
+        snprintf(row->mend, sizeof row->mend, "%s",
+                 s->file || s->user.arch != UNWIND_ARCH_X86_64
+                     ? "start it with java -XX:+PreserveFramePointer"
+                     : "nothing to do: the code at this address was replaced, or is left by an exception; it needs no map");
+    else if (jit && comm_is(row->process, "php"))
+        snprintf(row->mend, sizeof row->mend, "php -d pcre.jit=0 runs patterns in functions that have an unwind table");
     else if (jit)
         snprintf(row->mend, sizeof row->mend, "the runtime that makes it must keep frame pointers in it");
     else

@@ -4,6 +4,7 @@
 import collections
 import os
 import re
+import shutil
 import subprocess
 
 import machine as m
@@ -66,4 +67,32 @@ def callers_of_unnamed_code_are_true_or_unknown():
     assert callers["main"] <= 0.001 * sum(callers.values()), callers
 
 
-run(callers_of_named_code_are_true, callers_of_unnamed_code_are_true_or_unknown)
+PATTERN = "for (;;) preg_match('/(a|b|[cd]+x)*y(?=z)w/', str_repeat('abcdx', 50));"
+
+
+def unnamed_share(*options):
+    """Of a PHP program that matches a pattern: how much is in code without a name, and what the doctor says."""
+    load = m.adopt(subprocess.Popen(("php", *options, "-r", PATTERN), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    try:
+        found = stacks(load.pid)
+        doctor = m.flametop("-p", str(load.pid), "-F", "499", "--duration", "2", "--export", "doctor", "-o", "-")[1]
+    finally:
+        m.stop(load)
+    return share(found, lambda stack: "[unknown]" in stack), doctor
+
+
+def advice_for_patterns_of_php_works():
+    """the doctor says how patterns of PHP get names, and then they have them"""
+    m.need_events()
+    if not shutil.which("php"):
+        raise Skip("php is not installed")
+    unnamed, doctor = unnamed_share("-d", "pcre.jit=1")
+    if unnamed < 0.1:
+        raise Skip("this php compiles no patterns")
+    assert "pcre.jit=0" in doctor, doctor
+    unnamed, doctor = unnamed_share("-d", "pcre.jit=0")
+    assert unnamed < 0.01 and "pcre.jit=0" not in doctor, (unnamed, doctor)
+
+
+run(callers_of_named_code_are_true, callers_of_unnamed_code_are_true_or_unknown,
+    advice_for_patterns_of_php_works)
