@@ -109,6 +109,11 @@ void walks_keep(struct walks *w, const struct walked *from, const struct unwind_
 
 struct stackprobe_sample;
 struct interpreted;
+#define CALL_VERDICTS 512 /* a power of 2 */
+struct call_verdict { /* what was found of a call: the same pairs come with nearly each sample; both 0: nothing */
+    uint32_t caller, callee; /* frames */
+    bool proven;
+};
 struct user_stacks {
     enum unwind_arch arch;
     struct user_table *tables; /* by module id */
@@ -125,6 +130,7 @@ struct user_stacks {
     struct walked from;        /* … and where they begin, … */
     uint32_t n_from;           /* … after so many frames */
     struct walks walks;
+    struct call_verdict verdicts[CALL_VERDICTS];
 };
 
 /* jitdates.c */

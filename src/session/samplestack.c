@@ -355,6 +355,7 @@ void samplestack_forget(struct session *s)
         return;
     memset(s->places, 0, ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) * sizeof *s->places);
     memset(s->callers, 0, CALLERS_CACHE_SLOTS * sizeof *s->callers);
+    memset(s->user.verdicts, 0, sizeof s->user.verdicts);
     walks_forget(&s->user.walks);
     s->caches_hold = false;
 }

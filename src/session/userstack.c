@@ -197,14 +197,9 @@ static enum unwind_call follow_call(struct walk *w, uint64_t target, uint64_t ca
                                                                                      : UNWIND_CALL_REFUTED;
 }
 
-static enum unwind_call find_call(void *ctx, uint64_t back, uint64_t callee)
+static enum unwind_call judge_call(struct walk *w, uint32_t caller, uint64_t back, uint64_t callee)
 {
-    struct walk *w = ctx;
     struct session *s = w->s;
-    const struct place_slot *from = samplestack_place(s, w->owner, back - 1, false);
-    if (!from)
-        return UNWIND_CALL_REFUTED;
-    uint32_t caller = from->frame;
     uint32_t module = stacks_frame_modules(s->stacks)[caller];
     struct module *m = world_module(s->world, module);
     const struct calls *calls = NULL;
@@ -225,6 +220,29 @@ static enum unwind_call find_call(void *ctx, uint64_t back, uint64_t callee)
         return call;
     uint64_t at = offset_in(w, callee, module);
     return calls_lead(calls, stacks_frame_offsets(s->stacks)[caller] + 1, at) ? UNWIND_CALL_PROVEN : UNWIND_CALL_REFUTED;
+}
+
+static enum unwind_call find_call(void *ctx, uint64_t back, uint64_t callee)
+{
+    struct walk *w = ctx;
+    struct session *s = w->s;
+    const struct place_slot *from = samplestack_place(s, w->owner, back - 1, false);
+    if (!from)
+        return UNWIND_CALL_REFUTED;
+    uint32_t caller = from->frame;
+    const struct place_slot *to = samplestack_place(s, w->owner, callee, false);
+    if (!to)
+        return judge_call(w, caller, back, callee);
+    uint32_t called = to->frame;
+    struct call_verdict *known = &s->user.verdicts[(caller * 31 + called) % CALL_VERDICTS];
+    if (known->caller == caller && known->callee == called && (caller || called))
+        return known->proven ? UNWIND_CALL_PROVEN : UNWIND_CALL_REFUTED;
+    enum unwind_call call = judge_call(w, caller, back, callee);
+    if (call == UNWIND_CALL_PROVEN || call == UNWIND_CALL_REFUTED) {
+        *known = (struct call_verdict){ .caller = caller, .callee = called, .proven = call == UNWIND_CALL_PROVEN };
+        s->caches_hold = true;
+    }
+    return call;
 }
 
 static enum unwind_call find_between(void *ctx, uint64_t back, uint64_t callee, uint64_t *between)
