@@ -22,10 +22,12 @@ HEAD = re.compile(r"^(\S.*?)\s+(\d+)/(\d+)\s")
 FRAME = re.compile(r"^\s+([0-9a-f]+) (.*)$")
 MARK = re.compile(r"\[(?:cut\b[^\]]*|broken|caller unknown)\]")
 ROOTS = re.compile(r"_start|__libc_start\w*|(?:__|__GI_+)?clone3?|start_thread|_dl_start(?:_user)?|__start_context|"
-                   r"ret_from_fork\w*|_rt0_\w+|runtime\.(?:goexit|mstart|rt0_go|mcall)\d?(?:\.abi0)?")
+                   r"ret_from_fork\w*|_rt0_\w+|runtime\.(?:goexit|mstart|rt0_go|mcall|morestack)\d?(?:\.abi0)?")
 BASES = re.compile(r"__start_context|runtime\.goexit(?:\.abi0)?") # put on a new stack, to be returned to: no call led there
 SIGRETURN = (b"\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", b"\xb8\x0f\x00\x00\x00\x0f\x05", b"\x58\xb8\x77\x00\x00\x00\xcd\x80",
              b"\xb8\xad\x00\x00\x00\xcd\x80", b"\x58\xb8\x77\x00\x00\x00\x0f\x05", b"\xb8\xad\x00\x00\x00\x0f\x05")
+# What HotSpot's interpreter puts on the stack of a method in place of a call's return address: mov -16(%rbp),%rsp; movq $0,-16(%rbp).
+INTERPRETER_RETURN = b"\x48\x8b\x65\xf0\x48\xc7\x45\xf0\x00\x00\x00\x00"
 
 Frame = collections.namedtuple("Frame", "address name module")
 Sample = collections.namedtuple("Sample", "pid comm frames mark")
@@ -279,7 +281,8 @@ class Judge:
         if calls is None:
             return None
         if not calls:
-            return "" if BASES.fullmatch(name) else "no call ends before it"
+            known = BASES.fullmatch(name) or self.of.read(back, len(INTERPRETER_RETURN)) == INTERPRETER_RETURN
+            return "" if known else "no call ends before it"
         leads = [self._leads(kind, target, called, exact) for kind, target in calls]
         return "" if True in leads else None if None in leads else "the call before it leads elsewhere"
 
