@@ -247,7 +247,7 @@ def judges_of(pids):
 def by_flametop(load, row):
     pids = load.pids
     before = judges_of(pids)
-    argv = [PROGRAM, "-F", RATE, "-K", "-p", ",".join(map(str, pids)), "--duration", str(SECONDS), "--export", "script",
+    argv = [PROGRAM, "-F", RATE, "-K", "--no-interpreted", "-p", ",".join(map(str, pids)), "--duration", str(SECONDS), "--export", "script",
             "--fields", j.FIELDS, "-o", m.path("flametop.script")]
     done = subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
     assert done.returncode == 0, "%s: %s" % (argv, done.stderr)
