@@ -11,7 +11,7 @@ import perfdata_maker as p
  CGROUP_RECORD) = 5, 6, 8, 11, 12, 14, 15, 16, 17, 18, 19
 ID_INDEX, THREAD_MAP, CPU_MAP, TIME_CONV, FINISHED_INIT = 69, 73, 74, 79, 82
 MMAP_BUILD_ID = 1 << 14
-KNOWN = 32  # features; of later ones and of those of other tools nobody here reads a number
+KNOWN = 32  # features of perf; of later ones, and of others' but for symbols, nobody here reads a number
 
 
 class Reader:
@@ -42,6 +42,10 @@ class Reader:
 
     def string(self):
         self.bytes(self.number("I"))
+
+    def text(self):
+        """up to its NUL"""
+        self.bytes(self.data.index(0, self.at) + 1 - self.at)
 
     def rest(self):
         return self.bytes(self.left())
@@ -187,6 +191,18 @@ class Swapper:
             else:
                 r.number(letter)
 
+    def simpleperf_file(self, data):
+        r = Reader(data)
+        r.text()
+        r.numbers("IQ")
+        for _ in range(r.number("I")):
+            r.numbers("QI")
+            r.text()
+        if r.left() >= 8:
+            r.number("Q")
+        r.rest()
+        return r.done()
+
     def feature(self, bit, data):
         r = Reader(data)
         if bit == 2:
@@ -219,6 +235,16 @@ class Swapper:
         elif bit == 31:
             for _ in range(r.number("I")):
                 self.words(r, "SS" * r.number("I") + "S")
+        elif bit in (128, 132):  # simpleperf's FILE and FILE2: the latter are protocol buffers, which have no byte order
+            while r.left():
+                piece = r.bytes(r.number("I"))
+                if bit == 128:
+                    r.out[-1] = self.simpleperf_file(piece)
+        elif bit == 192:  # hiperf's symbols
+            for _ in range(r.number("I")):
+                self.words(r, "SIQQS")
+                for _ in range(r.number("I")):
+                    self.words(r, "QIS")
         elif bit < KNOWN:
             assert bit in (25, 26), bit  # programs of BPF: there are none
             r.numbers("I" * (r.left() // 4))
