@@ -9,7 +9,7 @@
 /* The probe runs in the interrupt of its sample: right before or, as seen on Linux 6.18, after that is stamped. */
 #define APART_NS  NS_PER_MS
 #define KEPT_NS   NS_PER_SEC /* what no sample came for by then is of one that was lost */
-#define TAKEN_MAX 65536
+#define TAKEN_MAX 4096 /* 32 MB, if all are as deep as can be */
 
 static void keep(void *ctx, const struct stackprobe_sample *s)
 {
@@ -29,7 +29,8 @@ static void drop_old(struct interpreted *in, uint64_t now_ns)
     in->taken_first = i;
     if (i < in->n_taken && i < 1024)
         return;
-    memmove(in->taken, in->taken + i, (in->n_taken - i) * sizeof *in->taken);
+    if (i < in->n_taken)
+        memmove(in->taken, in->taken + i, (in->n_taken - i) * sizeof *in->taken);
     in->n_taken -= i;
     in->taken_first = 0;
 }
