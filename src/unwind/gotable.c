@@ -12,6 +12,8 @@
 #define FUNCTIONS_MAX (1u << 22)
 #define NAME_MAX_SIZE 4096
 #define VARINT_BITS   35 /* that five bytes have */
+#define INLINED_PCS   2  /* PCDATA_InlTreeIndex */
+#define INLINED_CALLS 3  /* FUNCDATA_InlTree */
 
 static struct cursor cursor_at(const struct gotable *t, uint64_t offset)
 {
@@ -49,12 +51,14 @@ static void read_header_118(struct gotable *t, struct cursor *c, bool has_line)
     t->text = cursor_u64(c);
     t->counts_text = true;
     t->names = cursor_u64(c);
-    cursor_skip(c, 2 * 8); /* units, file names */
+    t->units = cursor_u64(c);
+    t->files = cursor_u64(c);
     t->pcs = cursor_u64(c);
     t->functab = t->functions = cursor_u64(c);
     t->entry_size = 4;
     t->id_at = has_line ? 40 : 36;
-    t->has_flags = true;
+    t->has_flags = t->has_lines = true;
+    t->has_start = has_line;
 }
 
 bool gotable_is_header(const void *bytes)
@@ -98,13 +102,37 @@ static uint64_t read_entry(const struct gotable *t, struct cursor *c)
     return t->entry_size == 8 ? cursor_u64(c) : t->text + cursor_u32(c);
 }
 
+/* Behind its fields a function has offsets of tables of values, and then offsets of data, as many as it tells
+ * there. */
+static void read_lines(const struct gotable *t, uint64_t function, struct gotable_function *out)
+{
+    struct cursor c = cursor_at(t, function + 5 * 4);
+    uint32_t n_values;
+    uint8_t n_data;
+
+    out->pcfile = cursor_u32(&c);
+    out->pcln = cursor_u32(&c);
+    n_values = cursor_u32(&c);
+    out->unit = cursor_u32(&c);
+    c = cursor_at(t, function + t->id_at + 3);
+    n_data = cursor_u8(&c);
+    if (n_values <= INLINED_PCS || n_data <= INLINED_CALLS)
+        return;
+    cursor_skip(&c, INLINED_PCS * 4);
+    out->pcinlined = cursor_u32(&c);
+    c = cursor_at(t, function + t->id_at + 4 + (uint64_t)n_values * 4 + INLINED_CALLS * 4);
+    out->calls = cursor_u32(&c);
+    if (c.bad)
+        out->calls = GOTABLE_NONE;
+}
+
 /* The tab has {entry, function} for each, sorted, and behind the last one the entry that would follow. */
 bool gotable_function(const struct gotable *t, uint64_t i, struct gotable_function *out)
 {
     struct cursor c = cursor_at(t, t->functab + i * 2 * t->entry_size), f, name;
     uint64_t at;
 
-    *out = (struct gotable_function){ .entry = read_entry(t, &c) };
+    *out = (struct gotable_function){ .entry = read_entry(t, &c), .calls = GOTABLE_NONE };
     at = t->entry_size == 8 ? cursor_u64(&c) : cursor_u32(&c);
     out->end = read_entry(t, &c);
     if (i >= t->n || c.bad || out->end <= out->entry || at > t->size)
@@ -120,7 +148,62 @@ bool gotable_function(const struct gotable *t, uint64_t i, struct gotable_functi
         f = cursor_at(t, t->functions + at + t->id_at + 1);
         out->flags = cursor_u8(&f);
     }
+    if (t->has_lines)
+        read_lines(t, t->functions + at, out);
     return !f.bad;
+}
+
+/* A string that ends with a 0 within the table; NULL: there is none. */
+static const char *text_at(const struct gotable *t, uint64_t at)
+{
+    struct cursor c = cursor_at(t, at);
+    size_t left = cursor_left(&c);
+
+    return memchr(c.p, 0, left < NAME_MAX_SIZE ? left : NAME_MAX_SIZE) ? (const char *)c.p : NULL;
+}
+
+const char *gotable_file(const struct gotable *t, const struct gotable_function *f, uint32_t number)
+{
+    struct cursor c = cursor_at(t, t->units + ((uint64_t)f->unit + number) * 4);
+    uint32_t at = cursor_u32(&c);
+
+    return c.bad || at == GOTABLE_NONE ? NULL : text_at(t, t->files + at);
+}
+
+bool gotable_find(const struct gotable *t, uint64_t address, struct gotable_function *out)
+{
+    uint64_t low = 0, high = t->n, middle;
+    struct cursor c;
+
+    while (high - low > 1) {
+        middle = low + (high - low) / 2;
+        c = cursor_at(t, t->functab + middle * 2 * t->entry_size);
+        if (read_entry(t, &c) <= address)
+            low = middle;
+        else
+            high = middle;
+    }
+    return gotable_function(t, low, out) && address >= out->entry && address < out->end;
+}
+
+/* Before Go 1.20 a call begins with its parent, kind, file and line, since then with its kind; the name and the
+ * place follow, and since then the line where the function starts. */
+bool gotable_call(const struct gotable *t, const struct gotable_function *f, const uint8_t *bytes, size_t size,
+                  uint32_t i, struct gotable_call *out)
+{
+    unsigned call_size = t->has_start ? 16 : 20;
+    uint64_t at = f->calls + (uint64_t)i * call_size;
+    struct cursor c;
+    uint32_t name;
+
+    if (f->calls == GOTABLE_NONE || at > size || size - at < call_size)
+        return false;
+    c = cursor_of(bytes + at, call_size, false);
+    cursor_skip(&c, t->has_start ? 4 : 12);
+    name = cursor_u32(&c);
+    out->pc = cursor_u32(&c);
+    out->name = text_at(t, t->names + name);
+    return out->pc < f->end - f->entry;
 }
 
 void gotable_values_of(struct gotable_values *v, const struct gotable *t, const struct gotable_function *f, uint32_t at)
