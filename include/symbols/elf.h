@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "symbols/elffile.h"
+#include "symbols/golines.h"
 #include "symbols/table.h"
 #include "unwind/gotable.h"
 
@@ -29,6 +30,8 @@ void elf_add_start(const struct elffile *f, struct table_builder *b);
 
 /* The function table of a Go program, borrowed from the file; false: it has none. */
 bool elf_go_table(const struct elffile *f, struct gotable *out);
+/* The same, with its lines and inlined functions; false: it tells none. */
+bool elf_go_lines(const struct elffile *f, struct golines *out);
 /* Adds the functions of that table; false: there is none. */
 bool elf_add_go(const struct elffile *f, struct table_builder *b);
 

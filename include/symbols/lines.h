@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Source lines and inlined functions out of DWARF. For the worker. Whatever a file says,
- * the work on one address is bounded by a deadline; libdw itself may crash or end the process. */
+/* Source lines and inlined functions out of DWARF, or out of a Go program's own table. For the worker. Whatever a
+ * file says, the work on one address is bounded by a deadline; libdw itself may crash or end the process. */
 #ifndef FLAMETOP_SYMBOLS_LINES_H
 #define FLAMETOP_SYMBOLS_LINES_H
 
@@ -19,11 +19,13 @@ struct lines_files {  /* borrowed for the call; -1: none */
     int debug_fd;     /* its separate debug file */
     int alt_fd;       /* what several debug files share (dwz; .gnu_debugaltlink) */
     bool without_alt; /* there is none to be had: do without its names */
+    bool go_table;    /* without debug information, use the table of a Go program */
     uint64_t reference; /* not 0: fd is a kernel, offsets are addresses, and its text began there when it ran */
 };
 enum lines_open_result {
     LINES_OPEN_READY,
     LINES_OPEN_NO_DWARF,    /* no debug information in it */
+    LINES_OPEN_GO_TABLE,    /* the same, but it has the table of a Go program */
     LINES_OPEN_OTHER_BUILD, /* debug_fd or alt_fd does not belong to the file */
     LINES_OPEN_WANTS_ALT,   /* the alternate file that `want` names, or to be told to do without */
     LINES_OPEN_FAILED,      /* the error says why */

@@ -25,7 +25,9 @@ enum {                     /* which descriptors come with the request, in this o
        LINES_SPLIT = 16,   /* the .dwo file of the unit `split_id` … */
        LINES_NO_SPLIT = 32, /* … or: there is none */
        /* Not of descriptors: no files and lines are wanted, but what is inlined, and that of whole units. */
-       LINES_INLINED = 64
+       LINES_INLINED = 64,
+       /* Without debug information, the table of a Go program is used. */
+       LINES_GO = 128
 };
 struct lines_ask { /* the payload, with n offsets (u64) behind it */
     uint64_t key, split_id, reference; /* reference: as in struct lines_files */
@@ -36,6 +38,7 @@ enum lines_status {
     LINES_DONE,        /* n_rows of the offsets are answered, in order, at least one if any was asked */
     LINES_NOT_OPEN,    /* the key is not known: ask with LINES_OPEN */
     LINES_NO_DWARF,    /* try a debug file */
+    LINES_GO_TABLE,    /* try a debug file, and if there is none, ask with LINES_GO */
     LINES_OTHER_BUILD, /* the debug file, or the alternate one, belongs to another file */
     LINES_WANTS_ALT,   /* the file `want_path` with this build-id */
     LINES_WANTS_SPLIT, /* the first offset needs the file `want_path`, relative to `want_folder`; id: 8 bytes */

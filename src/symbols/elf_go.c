@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the function table of a Go program (unwind/gotable.h), stripped or not, and takes its names. */
+/* Finds the function table of a Go program (unwind/gotable.h), stripped or not, takes its names, and finds what it
+ * tells of lines and inlined functions. */
 #include <elf.h>
 #include <string.h>
 
@@ -10,6 +11,12 @@
 #define RELOCATIONS_MAX (1u << 22)
 #define TAGS_MAX        256
 #define CHECKED         64 /* functions that a table must have in order to be taken for one */
+#define CANDIDATES_MAX  16 /* places that may be the moduledata */
+/* runtime.moduledata (runtime/symtab.go of Go 1.18 to 1.25) begins with pointers to the table and to its names. */
+#define NAMES_AT      8
+#define TEXT_AT       176
+#define GOFUNC_AT_118 304
+#define GOFUNC_AT_120 320
 
 static bool read_u64(const struct elffile *f, uint64_t addr, uint64_t out[], unsigned n)
 {
@@ -77,16 +84,20 @@ static bool is_sane(const struct elffile *f, const struct gotable *t)
     return true;
 }
 
-static bool open_table(const struct elffile *f, const struct elf_bytes *bytes, struct gotable *out)
+/* *addr: the virtual address of the table. */
+static bool open_table(const struct elffile *f, const struct elf_bytes *bytes, struct gotable *out,
+                       uint64_t *addr)
 {
     if (!gotable_open(out, bytes->p, bytes->n))
         return false;
+    *addr = bytes->addr;
     if (out->counts_text && !out->text)
         out->text = find_text(f, bytes->addr);
     return true;
 }
 
-static bool search_segment(const struct elffile *f, const struct elf_segment *s, struct gotable *out)
+static bool search_segment(const struct elffile *f, const struct elf_segment *s, struct gotable *out,
+                           uint64_t *addr)
 {
     struct elf_bytes all, from;
 
@@ -94,22 +105,22 @@ static bool search_segment(const struct elffile *f, const struct elf_segment *s,
         return false;
     for (size_t at = -s->addr % TABLE_ALIGN; at < all.n && all.n - at >= GOTABLE_HEADER_MIN; at += TABLE_ALIGN) {
         from = (struct elf_bytes){ all.p + at, all.n - at, all.addr + at };
-        if (gotable_is_header(from.p) && open_table(f, &from, out) && is_sane(f, out))
+        if (gotable_is_header(from.p) && open_table(f, &from, out, addr) && is_sane(f, out))
             return true;
     }
     return false;
 }
 
 /* Linkers put it among other data (-buildmode=pie with cgo), and there may be no sections at all. */
-static bool search(const struct elffile *f, struct gotable *out)
+static bool search(const struct elffile *f, struct gotable *out, uint64_t *addr)
 {
     for (unsigned i = 0; i < f->n_segments; i++)
-        if (search_segment(f, &f->segments[i], out))
+        if (search_segment(f, &f->segments[i], out, addr))
             return true;
     return false;
 }
 
-bool elf_go_table(const struct elffile *f, struct gotable *out)
+static bool find_table(const struct elffile *f, struct gotable *out, uint64_t *addr)
 {
     struct elf_bytes bytes;
 
@@ -117,9 +128,98 @@ bool elf_go_table(const struct elffile *f, struct gotable *out)
         return false;
     if ((elffile_section(f, ".gopclntab", &bytes, NULL) ||
          elffile_section(f, ".data.rel.ro.gopclntab", &bytes, NULL)) &&
-        open_table(f, &bytes, out))
+        open_table(f, &bytes, out, addr))
         return true;
-    return f->go && search(f, out);
+    return f->go && search(f, out, addr);
+}
+
+bool elf_go_table(const struct elffile *f, struct gotable *out)
+{
+    uint64_t addr;
+
+    return find_table(f, out, &addr);
+}
+
+/* The word at an address as it is when the program is loaded, but for where that is; 0: none. */
+static uint64_t word_at(const struct elffile *f, uint64_t addr)
+{
+    uint64_t word = find_relocated(f, addr);
+
+    return word || read_u64(f, addr, &word, 1) ? word : 0;
+}
+
+struct moduledata_search {
+    const struct elffile *f;
+    uint64_t table;      /* its address */
+    struct golines *g;
+    unsigned candidates; /* that were looked at */
+};
+
+/* Takes where the inlined calls begin from what may be the moduledata at an address; false: it is none. */
+static bool read_moduledata(struct moduledata_search *s, uint64_t addr)
+{
+    const struct gotable *t = &s->g->table;
+    unsigned gofunc_at = t->has_start ? GOFUNC_AT_120 : GOFUNC_AT_118;
+    struct elf_bytes calls;
+
+    s->candidates++;
+    if (word_at(s->f, addr) != s->table || word_at(s->f, addr + NAMES_AT) != s->table + t->names ||
+        word_at(s->f, addr + TEXT_AT) != t->text ||
+        !elffile_loaded(s->f, word_at(s->f, addr + gofunc_at), &calls))
+        return false;
+    s->g->calls = calls.p;
+    s->g->calls_n = calls.n;
+    return true;
+}
+
+static bool search_words(struct moduledata_search *s, uint64_t segment)
+{
+    const uint64_t begin[2] = { s->table, s->table + s->g->table.names };
+    struct elf_bytes all;
+
+    if (!elffile_loaded(s->f, segment, &all))
+        return false;
+    for (size_t at = -segment % TABLE_ALIGN; at < all.n && all.n - at >= sizeof begin; at += TABLE_ALIGN)
+        if (!memcmp(all.p + at, begin, sizeof begin) && s->candidates < CANDIDATES_MAX &&
+            read_moduledata(s, segment + at))
+            return true;
+    return false;
+}
+
+/* In a position-independent program the pointers of the moduledata are filled in when it is loaded. */
+static bool search_relocations(struct moduledata_search *s)
+{
+    struct elf_bytes all;
+    Elf64_Rela r;
+
+    if (!s->f->dynamic || !find_relocations(s->f, &all))
+        return false;
+    for (size_t i = 0; i < all.n / sizeof r && i < RELOCATIONS_MAX && s->candidates < CANDIDATES_MAX; i++) {
+        memcpy(&r, all.p + i * sizeof r, sizeof r);
+        if ((uint64_t)r.r_addend == s->table && read_moduledata(s, r.r_offset))
+            return true;
+    }
+    return false;
+}
+
+static void find_calls(const struct elffile *f, uint64_t table, struct golines *g)
+{
+    struct moduledata_search s = { .f = f, .table = table, .g = g };
+    bool found = search_relocations(&s);
+
+    for (unsigned i = 0; i < f->n_segments && !found; i++)
+        found = search_words(&s, f->segments[i].addr);
+}
+
+bool elf_go_lines(const struct elffile *f, struct golines *out)
+{
+    uint64_t table;
+
+    *out = (struct golines){ 0 };
+    if (!find_table(f, &out->table, &table) || !out->table.has_lines)
+        return false;
+    find_calls(f, table, out);
+    return true;
 }
 
 static void add_function(const struct elffile *f, const struct gotable_function *g, struct table_builder *b)

@@ -4,8 +4,10 @@
  * in sorted ranges and one in libdw's line table. .debug_aranges is not used: compilers leave units out of it. */
 #include "symbols/lines.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -59,6 +61,9 @@ struct lines_module {
     size_t cap;
     struct spans spans; /* address → unit */
     struct scopes scopes;
+    struct golines go;  /* in place of all that: a Go program's own table … */
+    struct elffile go_file; /* … which is of this file */
+    int go_fd;          /* -1: not open */
 };
 
 struct walk { /* through entries that a hostile file may have made endless */
@@ -210,6 +215,21 @@ static enum lines_open_result open_alt(struct lines_module *m, const struct line
     return LINES_OPEN_READY;
 }
 
+/* For a module without debug information. */
+static enum lines_open_result open_go(struct lines_module *m, const struct lines_files *files)
+{
+    if (files->reference || files->debug_fd >= 0 || (m->go_fd = fcntl(files->fd, F_DUPFD_CLOEXEC, 0)) < 0)
+        return LINES_OPEN_NO_DWARF;
+    if (!elffile_open(&m->go_file, m->go_fd, NULL)) {
+        close(m->go_fd);
+        m->go_fd = -1;
+        return LINES_OPEN_NO_DWARF;
+    }
+    if (!elf_go_lines(&m->go_file, &m->go))
+        return LINES_OPEN_NO_DWARF;
+    return files->go_table ? LINES_OPEN_READY : LINES_OPEN_GO_TABLE;
+}
+
 static enum lines_open_result open_parts(struct lines_module *m, const struct lines_files *files,
                                          uint64_t deadline_ns, struct lines_want *want, struct error *e)
 {
@@ -227,7 +247,7 @@ static enum lines_open_result open_parts(struct lines_module *m, const struct li
         return LINES_OPEN_OTHER_BUILD;
     if (!debuginfo_open(&m->main, files->debug_fd >= 0 ? files->debug_fd : files->fd, &why)) {
         if (why.class == ERROR_NONE)
-            return LINES_OPEN_NO_DWARF;
+            return open_go(m, files);
         error_set(e, why.class, "%s", why.text);
         return LINES_OPEN_FAILED;
     }
@@ -238,15 +258,17 @@ static enum lines_open_result open_parts(struct lines_module *m, const struct li
         error_set(e, ERROR_LIMIT, "its debug information takes too long to read");
         return LINES_OPEN_FAILED;
     }
-    return m->n ? LINES_OPEN_READY : LINES_OPEN_NO_DWARF;
+    return m->n ? LINES_OPEN_READY : open_go(m, files);
 }
 
 enum lines_open_result lines_open(const struct lines_files *files, uint64_t deadline_ns,
                                   struct lines_module **m, struct lines_want *want, struct error *e)
 {
     struct lines_module *opened = mem_zalloc(sizeof *opened);
-    enum lines_open_result result = open_parts(opened, files, deadline_ns, want, e);
+    enum lines_open_result result;
 
+    opened->go_fd = -1;
+    result = open_parts(opened, files, deadline_ns, want, e);
     if (result == LINES_OPEN_READY) {
         *m = opened;
         return result;
@@ -282,6 +304,10 @@ void lines_close(struct lines_module *m)
     scopes_done(&m->scopes);
     debuginfo_close(&m->main);
     debuginfo_close(&m->alt);
+    if (m->go_fd >= 0) {
+        elffile_close(&m->go_file);
+        close(m->go_fd);
+    }
     mem_free(m);
 }
 
@@ -480,6 +506,22 @@ static enum lines_find_result find_inlined(struct lines_module *m, struct unit *
     return LINES_FIND_DONE;
 }
 
+/* What was found there is told by addresses; here they are offsets. */
+static enum lines_find_result find_by_go(struct lines_module *m, const struct around *at, uint64_t offset,
+                                         bool only_inlined, uint64_t deadline_ns, struct lines_place *place)
+{
+    enum lines_find_result result = golines_find(&m->go, at->address, only_inlined, deadline_ns, place);
+    uint64_t moved = offset - at->address;
+
+    place->low = moved + (place->low > at->low ? place->low : at->low);
+    place->high = moved + (place->high < at->high ? place->high : at->high);
+    if (place->unit_high) {
+        place->unit_low = moved + (place->unit_low > at->low ? place->unit_low : at->low);
+        place->unit_high = moved + (place->unit_high < at->high ? place->unit_high : at->high);
+    }
+    return result;
+}
+
 enum lines_find_result lines_find(struct lines_module *m, uint64_t offset, bool only_inlined,
                                   uint64_t deadline_ns, struct lines_place *place, struct lines_want *want)
 {
@@ -496,6 +538,8 @@ enum lines_find_result lines_find(struct lines_module *m, uint64_t offset, bool 
     place->lacking = false;
     if (!address_of(m, offset, &at))
         return LINES_FIND_DONE;
+    if (m->go.table.n)
+        return find_by_go(m, &at, offset, only_inlined, deadline_ns, place);
     found = spans_find(&m->spans, at.address, &i);
     spans_narrow(&m->spans, at.address, &at.low, &at.high);
     set_bounds(&at, offset, &place->low, &place->high);

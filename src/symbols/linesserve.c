@@ -98,6 +98,8 @@ static enum lines_status status_of(enum lines_open_result result)
         return LINES_OTHER_BUILD;
     case LINES_OPEN_WANTS_ALT:
         return LINES_WANTS_ALT;
+    case LINES_OPEN_GO_TABLE:
+        return LINES_GO_TABLE;
     default:
         return LINES_NO_DWARF;
     }
@@ -110,7 +112,8 @@ static bool open_module(struct call *c, struct lines_slot **slot, struct error *
                                  .debug_fd = next_fd(c, LINES_DEBUG),
                                  .alt_fd = next_fd(c, LINES_ALT),
                                  .reference = c->ask.reference,
-                                 .without_alt = c->ask.flags & LINES_NO_ALT };
+                                 .without_alt = c->ask.flags & LINES_NO_ALT,
+                                 .go_table = c->ask.flags & LINES_GO };
     struct lines_module *module = NULL;
     struct lines_want *want = mem_zalloc(sizeof *want);
     enum lines_open_result result = lines_open(&files, clock_now_ns() + OPEN_MAX_NS, &module, want, e);

@@ -23,6 +23,8 @@ struct question {
     const char *root;          /* below which files of the module's are looked for, */
     struct opener_user user;   /* and on behalf of whom */
     char own_root[40];         /* of a process that maps it, "": none */
+    uint32_t flags;            /* of each request that opens the module */
+    bool has_go;               /* its own file has no debug information, but Go's table */
     struct error failure;      /* why a debug file could not be read; class ERROR_NONE: all could */
 };
 struct question_files {
@@ -167,11 +169,11 @@ static int open_alt(const struct question *q, const struct lines_view *v, int fr
     return fd >= 0 ? fd : fetch_open(q->sy, v->header.want_id, v->header.want_id_n);
 }
 
-/* Opens the module in the worker; NULL or LINES_OTHER_BUILD, LINES_NO_DWARF: not with these files. */
+/* Opens the module in the worker; NULL or one that is_of_no_use(): not with these files. */
 static struct lines_answer *open_with(struct question *q, int fd, int debug_fd)
 {
     struct question_files files = { fd, debug_fd, -1, -1 };
-    uint32_t flags = LINES_OPEN | (debug_fd >= 0 ? LINES_DEBUG : 0);
+    uint32_t flags = q->flags | LINES_OPEN | (debug_fd >= 0 ? LINES_DEBUG : 0);
     struct lines_answer *a = ask(q, flags, &files, 0);
 
     if (!has_status(a, LINES_WANTS_ALT))
@@ -195,7 +197,8 @@ static struct lines_answer *open_with(struct question *q, int fd, int debug_fd)
 
 static bool is_of_no_use(const struct lines_answer *a)
 {
-    return !a || has_status(a, LINES_NO_DWARF) || has_status(a, LINES_OTHER_BUILD);
+    return !a || has_status(a, LINES_NO_DWARF) || has_status(a, LINES_GO_TABLE) ||
+           has_status(a, LINES_OTHER_BUILD);
 }
 
 /* Replaces `a` with what a debug file gives; closes that. One that could not be read, for the time that it
@@ -242,6 +245,15 @@ static struct lines_answer *try_fetched(struct question *q, int fd, struct lines
     return debug_fd >= 0 ? try_debug_file(q, fd, debug_fd, a) : a;
 }
 
+/* A debug file is better: it tells of the parts in other languages as well. */
+static struct lines_answer *try_go_table(struct question *q, int fd, struct lines_answer *a)
+{
+    lines_answer_free(a);
+    look_below(q, false);
+    q->flags = LINES_GO;
+    return open_with(q, fd, -1);
+}
+
 /* What a distribution brings as a kernel's debug file is the whole of it. Most machines have none: no worker is started
  * to be told that it has not opened any. */
 static struct lines_answer *ask_of_kernel(struct question *q)
@@ -278,12 +290,15 @@ static struct lines_answer *ask_of_file(struct question *q)
     q->mod->lines->file_user = resolve_owner(fd);
     look_below(q, false);
     a = open_with(q, fd, -1);
+    q->has_go = has_status(a, LINES_GO_TABLE);
     if (a && is_of_no_use(a))
         a = try_debug_root(q, false, fd, a);
     if (a && is_of_no_use(a) && !q->out->later && q->own_root[0])
         a = try_debug_root(q, true, fd, a);
     if (a && is_of_no_use(a) && !q->out->retry && !q->out->later)
         a = try_fetched(q, fd, a);
+    if (a && is_of_no_use(a) && !q->out->retry && !q->out->later && q->has_go)
+        a = try_go_table(q, fd, a);
     close(fd);
     return a;
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The function table of Go programs and the rows that are made of it: any bytes give an error or rows that can be walked by.
- * The input: code, of which a byte tells the size in 16 bytes, then the table. */
+/* The function table of Go programs and the rows that are made of it: any bytes give an error or rows that can be
+ * walked by, and lines and inlined functions that can be read. The input: code, of which a byte tells the size in 16
+ * bytes, then the table; the code is taken for the inlined calls as well. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
+#include "symbols/golines.h"
 #include "unwind/cfi.h"
 #include "unwind/gorows.h"
 #include "unwind/rows.h"
@@ -68,8 +71,42 @@ static void check_functions(const struct gotable *t)
             abort();
 }
 
+/* What is found can be read, and is around the address. */
+static void check_place(const struct lines_place *place, uint64_t address)
+{
+    size_t n = place->file ? strlen(place->file) : 0;
+
+    if (place->n > LINES_DEPTH_MAX || address < place->low || address >= place->high)
+        abort();
+    for (uint32_t i = 0; i < place->n; i++) {
+        n += place->inlined[i].name ? strlen(place->inlined[i].name) : 0;
+        n += place->inlined[i].file ? strlen(place->inlined[i].file) : 0;
+    }
+    if (n > (size_t)(2 * LINES_DEPTH_MAX + 1) * 4096)
+        abort();
+}
+
+static void check_lines(const struct golines *g)
+{
+    static struct lines_place place;
+    struct gotable_function f;
+    enum lines_find_result result;
+
+    for (uint64_t i = 0; i < g->table.n && i < 64; i++) {
+        if (!gotable_function(&g->table, i, &f))
+            continue;
+        for (uint64_t at = f.entry; at < f.end && at - f.entry < 512; at += 7) {
+            result = golines_find(g, at, false, clock_now_ns() + NS_PER_SEC / 100, &place);
+            if (result != LINES_FIND_DONE && result != LINES_FIND_LATE)
+                abort();
+            check_place(&place, at);
+        }
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    struct golines lines;
     struct cfi_segment segment = { .addr = CODE, .offset = OFFSET, .size = SPAN };
     struct gotable table;
     struct gorows go;
@@ -84,6 +121,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!gotable_open(&table, data + 1 + code, size - 1 - code))
         return 0;
     check_functions(&table);
+    lines = (struct golines){ .table = table, .calls = data + 1, .calls_n = code };
+    if (table.has_lines)
+        check_lines(&lines);
     gorows_begin(&go, &table);
     go.code = data + 1;
     go.code_size = code;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The reader of DWARF, and the answers made of what it finds: any file gives an error or an answer that can be read,
+/* The readers of DWARF and of Go's tables, and the answers made of what they find: any file gives an error or an answer that can be read,
  * in time. What follows from the last ELF header on is a second file: the alternate or split one where one is wanted;
  * without it the file is that itself. */
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static uint32_t open_module(struct lines_server *s, struct question *q, int fd, 
 
     q->ask.flags = LINES_OPEN | LINES_DEBUG;
     status = ask(s, q, fds, 2);
-    if (status == LINES_OTHER_BUILD) {
+    if (status == LINES_OTHER_BUILD || status == LINES_NO_DWARF) {
         q->ask.flags = LINES_OPEN;
         status = ask(s, q, fds, 1);
     }
@@ -103,7 +103,7 @@ static void ask_all(const uint8_t *data, size_t size, uint32_t flags)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    ask_all(data, size, 0);
-    ask_all(data, size, LINES_INLINED);
+    ask_all(data, size, LINES_GO);
+    ask_all(data, size, LINES_INLINED | LINES_GO);
     return 0;
 }

@@ -297,6 +297,14 @@ def go_stripped():
     check(zoo.Truth(source("gopher.go")), [m.path("gopher-stripped")])
 
 
+def go_inlined():
+    """Go: inlined functions are shown, by debug information and, of a stripped program, by Go's own table"""
+    need("go")
+    for name, flags in ("gopher-inlined", ()), ("gopher-inlined-stripped", ("-ldflags=-s -w",)):
+        tool("go", "build", *flags, "-o", m.path(name), source("gopher_inlined.go"), env=GO)
+        check(zoo.Truth(source("gopher_inlined.go")), [m.path(name)])
+
+
 def go_with_c():
     """Go that calls C, and is called back: from stack to stack. Of a file there is no memory to be read."""
     need("go", "gcc")
@@ -532,7 +540,7 @@ def namespaces_node():
 
 ZOO = (with_frame_pointers, without_frame_pointers, frame_pointers_do_not_do, static, static_pie, of_32_bits_with_frame_pointers,
        of_32_bits_without_frame_pointers, of_32_bits_without_tables, by_clang, stripped, assembly, split_debug, mini_debug, library,
-       plugins, cplusplus, inlines, rust_legacy, rust_v0, go, go_stripped, go_with_c, node, java, java_without_frame_pointers, python,
+       plugins, cplusplus, inlines, rust_legacy, rust_v0, go, go_stripped, go_inlined, go_with_c, node, java, java_without_frame_pointers, python,
        python_functions, signal_handler, alternate_stack, alternate_stack_elsewhere, many_threads, stacks_not_in_memory, births,
        signal_storm, coroutines, recursion, deep_stacks, kernel_side, replaced_file, from_memory, code_on_huge_pages, code_that_moves,
        libraries_in_memory, namespaces, namespaces_node)

@@ -29,11 +29,21 @@ struct go_spec {
     uint8_t flags;
     uint8_t code[32];
 };
+struct go_lines { /* of a function, since Go 1.18 */
+    struct go_value files[4], lines[8], inlined[8];
+    bool has_calls; /* `inlined` are numbers of calls, which begin at the first one of go_make_calls() */
+};
+struct go_call {
+    const char *name;
+    uint32_t pc;
+};
 struct go_maker {
     enum go_version version;
     uint8_t code[GO_SIZE];
-    uint8_t bytes[8192];
-    size_t n;
+    uint8_t bytes[8192], calls[256];
+    size_t n, calls_n;
+    const struct go_lines *lines; /* for each function; NULL: none have any */
+    const char *files[4];         /* of the one unit; NULL: no more */
     uint64_t text, entry;
     struct unwind_rows rows;
     void *blob;
@@ -66,6 +76,47 @@ static inline size_t go_values(struct go_maker *m, const struct go_value *v)
     return at;
 }
 
+/* Of a function whose fields are at `at`. */
+static inline void go_put_lines(struct go_maker *m, size_t at, const struct go_lines *of, size_t pcs)
+{
+    unsigned id = m->version == GO_118 ? 36 : 40;
+
+    go_put(m, at + 20, of->files->bytes ? go_values(m, of->files) - pcs : 0, 4);
+    go_put(m, at + 24, of->lines->bytes ? go_values(m, of->lines) - pcs : 0, 4);
+    if (!of->has_calls)
+        return;
+    go_put(m, at + 28, 3, 4); /* tables of values, and the third is that of calls */
+    go_put(m, at + id + 3, 4, 1); /* data, and the fourth is the calls, at 0 */
+    go_put(m, at + id + 4 + 2 * 4, go_values(m, of->inlined) - pcs, 4);
+}
+
+static inline void go_put_files(struct go_maker *m)
+{
+    size_t list = m->n = (m->n + 3) & ~(size_t)3, names = m->n += sizeof m->files / sizeof *m->files * 4;
+
+    go_put(m, 40, list, 8);
+    go_put(m, 48, names, 8);
+    for (unsigned i = 0; i < sizeof m->files / sizeof *m->files; i++) {
+        go_put(m, list + i * 4, m->files[i] ? m->n - names : UINT32_MAX, 4);
+        if (m->files[i])
+            m->n += strlen(strcpy((char *)m->bytes + m->n, m->files[i])) + 1;
+    }
+}
+
+/* After go_make_table(): `calls` of runtime.gofunc. */
+static inline void go_make_calls(struct go_maker *m, const struct go_call *calls, unsigned n)
+{
+    unsigned size = m->version == GO_118 ? 20 : 16, name_at = m->version == GO_118 ? 12 : 4;
+
+    for (unsigned i = 0; i < n; i++) {
+        uint32_t name = (uint32_t)m->n - 72, pc = calls[i].pc;
+        m->n += strlen(strcpy((char *)m->bytes + m->n, calls[i].name)) + 1;
+        memcpy(m->calls + i * size + name_at, &name, sizeof name);
+        memcpy(m->calls + i * size + name_at + 4, &pc, sizeof pc);
+    }
+    m->calls_n = (size_t)n * size;
+}
+
 /* end: in the code, behind the last function. */
 static inline void go_make_table(struct go_maker *m, const struct go_spec *specs, unsigned n, uint32_t end)
 {
@@ -94,7 +145,7 @@ static inline void go_make_table(struct go_maker *m, const struct go_spec *specs
         function = (m->n + 7) & ~(size_t)7;
         go_put(m, functab + 2 * i * wide, base + specs[i].at, wide);
         go_put(m, functab + (2 * i + 1) * wide, m->version == GO_102 ? function : function - functab, wide);
-        m->n = function + wide + 64;
+        m->n = function + wide + 80;
         go_put(m, function, base + specs[i].at, wide);
         go_put(m, function + wide, m->n - names, 4);
         strcpy((char *)m->bytes + m->n, specs[i].name);
@@ -103,7 +154,11 @@ static inline void go_make_table(struct go_maker *m, const struct go_spec *specs
         go_put(m, function + wide + 12, at - pcs, 4);
         if (m->version != GO_102)
             go_put(m, function + (m->version == GO_118 ? 37 : 41), specs[i].flags, 1);
+        if (!old && m->lines)
+            go_put_lines(m, function, &m->lines[i], pcs);
     }
+    if (!old)
+        go_put_files(m);
     go_put(m, functab + 2 * n * wide, base + end, wide);
 }
 

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbols/golines.h"
+
+#include "base/clock.h"
+
+#define STEPS_PER_LOOK 256 /* at the clock */
+
+struct search {
+    const struct golines *g;
+    struct gotable_function f;
+    uint64_t deadline_ns;
+    unsigned steps;
+    bool late;
+};
+
+static bool goes_on(struct search *s)
+{
+    if (!s->late && ++s->steps % STEPS_PER_LOOK == 0)
+        s->late = clock_now_ns() > s->deadline_ns;
+    return !s->late;
+}
+
+/* The value of a table of the function at an address; false: it tells none there. */
+static bool find_value(struct search *s, uint32_t table, uint64_t address, struct gotable_values *v)
+{
+    gotable_values_of(v, &s->g->table, &s->f, table);
+    while (goes_on(s) && gotable_next_value(v))
+        if (address < v->to)
+            return true;
+    return false;
+}
+
+static void find_line(struct search *s, uint64_t address, const char **file, uint32_t *line)
+{
+    struct gotable_values v;
+
+    *file = NULL;
+    *line = 0;
+    if (find_value(s, s->f.pcfile, address, &v) && v.value >= 0)
+        *file = gotable_file(&s->g->table, &s->f, (uint32_t)v.value);
+    if (*file && find_value(s, s->f.pcln, address, &v) && v.value > 0)
+        *line = (uint32_t)v.value;
+}
+
+/* The call that the address is in, and [*low, *high) around it that is in the same one. */
+static bool find_call(struct search *s, uint64_t address, struct gotable_call *call, uint64_t *low,
+                      uint64_t *high)
+{
+    struct gotable_values v;
+
+    *low = s->f.entry;
+    *high = s->f.end;
+    if (!s->g->calls || !s->f.pcinlined)
+        return false;
+    if (!find_value(s, s->f.pcinlined, address, &v)) {
+        *low = v.to;
+        return false;
+    }
+    *low = v.from;
+    *high = v.to;
+    return v.value >= 0 &&
+           gotable_call(&s->g->table, &s->f, s->g->calls, s->g->calls_n, (uint32_t)v.value, call);
+}
+
+/* The place of a call is in the next call outwards. A damaged table may lead in circles: LINES_DEPTH_MAX ends
+ * them. */
+static void find_inlined(struct search *s, uint64_t address, bool only_inlined, struct lines_place *place)
+{
+    uint64_t low, high;
+    struct gotable_call call;
+    bool inlined = find_call(s, address, &call, &place->low, &place->high);
+
+    while (inlined && place->n < LINES_DEPTH_MAX) {
+        struct lines_inlined *in = &place->inlined[place->n++];
+        *in = (struct lines_inlined){ .name = call.name };
+        address = s->f.entry + call.pc;
+        if (!only_inlined)
+            find_line(s, address, &in->file, &in->line);
+        inlined = find_call(s, address, &call, &low, &high);
+    }
+    if (inlined)
+        place->inlined[place->n - 1] = (struct lines_inlined){ .name = LINES_MORE };
+}
+
+enum lines_find_result golines_find(const struct golines *g, uint64_t address, bool only_inlined,
+                                    uint64_t deadline_ns, struct lines_place *place)
+{
+    struct search s = { .g = g, .deadline_ns = deadline_ns };
+
+    place->folder = place->file = NULL;
+    place->line = place->n = 0;
+    place->low = address;
+    place->high = address + 1;
+    place->unit_low = place->unit_high = 0;
+    place->lacking = false;
+    if (!gotable_find(&g->table, address, &s.f))
+        return LINES_FIND_DONE;
+    place->unit_low = s.f.entry;
+    place->unit_high = s.f.end;
+    if (!only_inlined)
+        find_line(&s, address, &place->file, &place->line);
+    find_inlined(&s, address, only_inlined, place);
+    return s.late ? LINES_FIND_LATE : LINES_FIND_DONE;
+}
