@@ -21,7 +21,7 @@ RATE, SECONDS, ENOUGH = "199", 10, 200  # auto has the budget for dumps of 64 KB
 LIES_MOST = 0.1       # per cent of samples
 LIMIT = 45 * 60       # seconds after which a load that nobody stopped ends
 WIDTH, HEIGHT = 352, 288
-FACTOR = "3141592653589793238462643383279502884197169399375105820974944592307816406286208998628034825342117067"
+FACTOR = "2100000000000316050400000009449873842491"  # the product of two primes of 20 digits: it takes hours
 results = []
 
 
