@@ -190,7 +190,7 @@ static void damage_is_survived(void **state)
     make(&whole, GO_120, calls);
     for (size_t i = 0; i < whole.n + whole.calls_n; i++) {
         m = whole;
-        (i < m.n ? m.bytes : m.calls - m.n)[i] ^= 0xff;
+        *(i < m.n ? &m.bytes[i] : &m.calls[i - m.n]) ^= 0xff;
         g = (struct golines){ .calls = m.calls, .calls_n = m.calls_n };
         if (!gotable_open(&g.table, m.bytes, m.n - 1))
             continue;
