@@ -94,6 +94,8 @@ bool live_is_wide(const struct live *l);
 void live_mend_wide(const struct live *l, char *dst, unsigned cap);
 /* The processes (or threads) of the scope and what they started, as far as they may still live. The caller frees. */
 uint32_t *live_known(const struct live *l, uint32_t *n);
+/* Tasks of a scope of processes or threads that have ended since it was opened, by their EXIT records. */
+uint64_t live_ended(const struct live *l);
 /* A task scope of which nothing lives any more, descendants included, as of the last drain. */
 bool live_targets_gone(const struct live *l);
 

@@ -19,6 +19,7 @@ struct targets {
     bool follow;      /* what these fork belongs to them */
     struct map known; /* pid or tid → 1; SCOPE_USER: pid → whether it is the user's */
     size_t sweep_at;  /* when so many are known, the dead are looked for */
+    uint64_t n_ended; /* tasks of the scope whose EXIT record was seen */
 };
 
 void targets_init(struct targets *t, const struct scope *scope, bool follow);

@@ -44,6 +44,7 @@ struct coverage {
     uint64_t since_ns, since_boot_ns, next_ns; /* the first look, and the next one */
     uint64_t base_weight_ns;                   /* at the first look */
     int64_t base_cpu_ns;
+    uint64_t base_ended; /* tasks that had ended at the first look */
     struct coverage_members members;
     /* under both locks */
     uint32_t event;              /* its samples count */

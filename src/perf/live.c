@@ -349,6 +349,11 @@ uint32_t *live_known(const struct live *l, uint32_t *n)
     return targets_ids(&l->targets, n);
 }
 
+uint64_t live_ended(const struct live *l)
+{
+    return l->targets.n_ended;
+}
+
 uint32_t live_lost_cpus(const struct live *l)
 {
     return l->n_lost;

@@ -258,6 +258,7 @@ static bool take_fork(struct targets *t, const struct record *r)
 static bool take_exit(struct targets *t, const struct record *r)
 {
     bool mine = knows(t, r->task.pid, r->task.tid);
+    t->n_ended += mine;
     if (t->kind == SCOPE_TIDS)
         map_del(&t->known, r->task.tid);
     else if (r->task.pid == r->task.tid && is_gone(r->task.pid))

@@ -197,7 +197,8 @@ static bool look_at_members(struct session *s, const struct perf_event_attr *a, 
         return false;
     uint64_t lost = m->n_lost;
     *cpu_ns = coverage_end(m, waits);
-    if (threads && m->n_lost != lost)
+    /* most threads that start and end between two looks are seen in none; their EXIT records tell of them */
+    if (threads && (m->n_lost != lost || live_ended(s->live) != s->coverage.base_ended))
         give_up(s, "threads have ended, and the kernel does not tell their CPU time");
     return true;
 }
@@ -287,6 +288,7 @@ static void start_again(struct session *s, uint32_t event, uint64_t now_ns)
     c->unknown = why_unknown(s, event);
     c->sampled_ns = c->cpu_ns = c->n_lost = 0;
     c->base_weight_ns = c->weight_ns;
+    c->base_ended = live_ended(s->live);
     pthread_mutex_unlock(&s->lock);
     if (!c->unknown)
         look(s, true, &c->base_cpu_ns);
