@@ -332,7 +332,7 @@ def program_in_memory():
     for line in folded.splitlines():
         stacks[line.rsplit(" ", 1)[0]] += int(line.rsplit(" ", 1)[1])
     own = sum(n for stack, n in stacks.items() if ";use_alpha" in stack or ";use_beta" in stack)
-    lost = [stack for stack in stacks if "memfd" in stack or "[program" in stack or "//anon" in stack]
+    lost = [stack for stack in stacks if "memfd:" in stack or "[program" in stack or "//anon" in stack]
     assert own > 100 and not lost, (own, lost, stacks.most_common(5))
 
 
