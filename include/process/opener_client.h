@@ -27,11 +27,18 @@ struct opener { /* of one thread */
     struct mark marks[OPENER_MARKS];
 };
 
-/* Sends a request and waits for its answer: 0 or errno. *fd: the descriptor of the answer; -1: none.
- * ETIMEDOUT: the opener does not answer, and was left behind. */
+struct opener_answer {
+    struct opened opened;
+    int fd;             /* -1: none came with it */
+    void *bytes;        /* where bytes of memory go; the caller's */
+    uint32_t bytes_max; /* room there */
+    uint32_t bytes_n;   /* bytes that came */
+};
+/* Sends a request and waits for its answer: 0 or errno. ETIMEDOUT: the opener does not answer, and was left
+ * behind. */
 int opener_transact(struct opener *o, enum opener_request_kind kind, const void *body, size_t body_n,
-                    const void *more, size_t more_n, const int *fds, unsigned n_fds, struct opened *out,
-                    int *fd);
+                    const void *more, size_t more_n, const int *fds, unsigned n_fds,
+                    struct opener_answer *a);
 void opener_stop(struct opener *o); /* ends its process, or leaves it behind */
 
 /* opener_marks.c */

@@ -4,6 +4,7 @@
 #define FLAMETOP_PROCESS_OPENER_SERVE_H
 
 #include <limits.h>
+#include <stddef.h>
 
 #include "process/opener.h"
 
@@ -11,7 +12,7 @@ enum opener_request_kind {
     OPENER_PATH = 1, /* path below root */
     OPENER_MODULE,   /* the file of a module */
     OPENER_PROGRAM,  /* of user.pid */
-    OPENER_MEMORY,   /* of user.pid: size bytes at address */
+    OPENER_MEMORY,   /* of user.pid: size bytes at address; no descriptor */
     OPENER_AGAIN,    /* of the descriptor that comes with it */
     OPENER_SEND,     /* struct opener_parcel, over the first descriptor */
     OPENER_TOUCH,    /* of user.pid: the pages of size bytes at address; no descriptor */
@@ -34,8 +35,14 @@ struct opener_request {
     bool compare;          /* its bytes from `offset` on with the process's memory; EILSEQ: they differ */
     uint64_t offset;
     bool live;
-    char root[PATH_MAX], path[PATH_MAX];
+    char root[PATH_MAX], path[PATH_MAX]; /* last: not sent where a request has no path */
 };
+static inline size_t opener_request_size(enum opener_request_kind kind)
+{
+    return kind == OPENER_MEMORY || kind == OPENER_AGAIN || kind == OPENER_TOUCH
+               ? offsetof(struct opener_request, root)
+               : sizeof(struct opener_request);
+}
 struct opener_parcel { /* with the bytes behind it */
     struct rights rights[OPENER_SEND_FDS];
     uint32_t bytes_n;
@@ -44,14 +51,20 @@ struct opener_reply {
     struct opener_head head;
     int32_t err; /* errno; 0: done */
     struct opened opened;
+    uint32_t bytes_n; /* of memory, right behind the reply */
 };
+#define OPENER_MEMORY_BYTES (62u << 10) /* of memory in one reply */
 
-/* Serves one request: 0 or errno. *fd: a descriptor that goes with the answer, -1: none. confined: the
+/* Serves one request other than OPENER_MEMORY and OPENER_SEND: 0 or errno. *fd: a descriptor that goes with the answer, -1: none. confined: the
  * process has one thread, and takes on the rights of others. */
 int opener_serve(enum opener_request_kind kind, const struct opener_request *q, int given, bool confined,
                  struct opened *out, int *fd);
 int opener_forward(const struct opener_parcel *p, const char *bytes, const int *fds, unsigned n_fds,
                    bool confined);
+
+/* Serves OPENER_MEMORY: copies q->size bytes, at most OPENER_MEMORY_BYTES, to `to`. *n: how many could be
+ * read. 0 or errno. */
+int opener_copy_memory(const struct opener_request *q, void *to, uint32_t *n);
 
 /* opener_touch.c: serves OPENER_TOUCH. 0 or errno. */
 int opener_touch_stack(const struct opener_request *q);

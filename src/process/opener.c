@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -16,6 +17,8 @@
 #include "base/mem.h"
 #include "process/elfid.h"
 #include "process/opener_client.h"
+
+#define MEMORY_MAX (64u << 20)
 
 static bool enabled; /* before there are threads */
 static _Thread_local struct opener own = { .fd = -1, .stop_fd = -1, .limit_ns = OPENER_QUICK_NS };
@@ -126,18 +129,31 @@ int opener_dup(int fd)
 
 /* ---- requests ---- */
 
+static int send_request(enum opener_request_kind kind, const struct opener_request *q, int given,
+                        struct opener_answer *a)
+{
+    int err;
+
+    a->fd = -1;
+    if (marks_refuse(&own, q))
+        return EBUSY;
+    err = opener_transact(own_opener(), kind, q, opener_request_size(kind), NULL, 0, &given, given >= 0, a);
+    if (err == ETIMEDOUT)
+        marks_late(&own, q);
+    return err;
+}
+
 static int ask(enum opener_request_kind kind, const struct opener_request *q, int given, struct opened *out,
                int *fd)
 {
+    struct opener_answer a = { .fd = -1 };
     int err;
 
     if (!enabled)
         return opener_serve(kind, q, given, false, out, fd);
-    if (marks_refuse(&own, q))
-        return EBUSY;
-    err = opener_transact(own_opener(), kind, q, sizeof *q, NULL, 0, &given, given >= 0, out, fd);
-    if (err == ETIMEDOUT)
-        marks_late(&own, q);
+    err = send_request(kind, q, given, &a);
+    *out = a.opened;
+    *fd = a.fd;
     return err;
 }
 
@@ -146,7 +162,7 @@ static int open_by(enum opener_request_kind kind, struct opener_request *q, stru
 {
     struct opened got = { 0 };
     int fd = -1, err = ask(kind, q, -1, &got, &fd);
-    bool copied = q->copy || kind == OPENER_MEMORY;
+    bool copied = q->copy;
 
     mem_free(q);
     if (!err && fd < 0)
@@ -217,14 +233,47 @@ int opener_program(uint32_t pid)
     return open_by(OPENER_PROGRAM, request_of(&u, "", ""), NULL);
 }
 
-int opener_memory(uint32_t pid, uint64_t address, uint64_t size)
+size_t opener_read_memory(uint32_t pid, uint64_t address, void *to, size_t size)
 {
     const struct opener_user u = { .kind = OPENER_FOR_PROCESS, .pid = pid };
     struct opener_request *q = request_of(&u, "", "");
+    struct opener_answer a = { .fd = -1 };
+    size_t got = 0;
+    int err;
 
-    q->address = address;
-    q->size = size;
-    return open_by(OPENER_MEMORY, q, NULL);
+    do {
+        q->address = address + got;
+        q->size = size - got < OPENER_MEMORY_BYTES ? size - got : OPENER_MEMORY_BYTES;
+        a.bytes = (char *)to + got;
+        a.bytes_max = (uint32_t)q->size;
+        err = enabled ? send_request(OPENER_MEMORY, q, -1, &a) : opener_copy_memory(q, a.bytes, &a.bytes_n);
+        if (a.fd >= 0)
+            close(a.fd);
+        got += err ? 0 : a.bytes_n;
+    } while (!err && a.bytes_n == q->size && got < size);
+    mem_free(q);
+    errno = err;
+    return got;
+}
+
+int opener_memory(uint32_t pid, uint64_t address, uint64_t size)
+{
+    void *bytes = size && size <= MEMORY_MAX ? mem_try_array((size_t)size, 1) : NULL;
+    size_t n;
+    int fd = -1, err = ENOMEM;
+
+    if (bytes && (n = opener_read_memory(pid, address, bytes, (size_t)size))) {
+        fd = memfd_create("flametop-code", MFD_CLOEXEC);
+        if (fd >= 0 && !file_write_all(fd, bytes, n, NULL)) {
+            close(fd);
+            fd = -1;
+        }
+    } else if (bytes) {
+        err = errno;
+    }
+    mem_free(bytes);
+    errno = fd < 0 ? err : 0;
+    return fd;
 }
 
 bool opener_touch(uint32_t pid, uint64_t age_ns, uint64_t address, uint64_t size)
@@ -325,18 +374,18 @@ bool opener_look_again(int fd, struct opened *out)
 static bool send_by(int socket, const struct opener_parcel *p, const char *bytes, const int *fds,
                     unsigned n_fds, bool found)
 {
-    struct opened unused;
-    int all[OPENER_SEND_FDS + 1] = { socket }, none = -1, err;
+    struct opener_answer a = { .fd = -1 };
+    int all[OPENER_SEND_FDS + 1] = { socket }, err;
 
     memcpy(all + 1, fds, n_fds * sizeof *fds);
     if (enabled && found)
         err =
             opener_transact(&own, OPENER_SEND, p, offsetof(struct opener_parcel, bytes_n) + sizeof p->bytes_n,
-                            bytes, p->bytes_n, all, n_fds + 1, &unused, &none);
+                            bytes, p->bytes_n, all, n_fds + 1, &a);
     else
         err = opener_forward(p, bytes, all, n_fds + 1, false);
-    if (none >= 0)
-        close(none);
+    if (a.fd >= 0)
+        close(a.fd);
     errno = err;
     return !err;
 }

@@ -54,14 +54,14 @@ static bool receive(int socket, struct message *in, size_t *size, int fds[FDS_MA
            !(m.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
 }
 
-static bool answer(int socket, const struct opener_reply *reply, int fd)
+static bool answer(int socket, const struct opener_reply *reply, void *bytes, int fd)
 {
-    struct iovec iov = { (void *)(uintptr_t)reply, sizeof *reply };
+    struct iovec iov[] = { { (void *)(uintptr_t)reply, sizeof *reply }, { bytes, reply->bytes_n } };
     union {
         struct cmsghdr align;
         char bytes[CMSG_SPACE(sizeof fd)];
     } control = { 0 };
-    struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+    struct msghdr m = { .msg_iov = iov, .msg_iovlen = 2 };
     ssize_t n;
 
     if (fd >= 0) {
@@ -79,17 +79,20 @@ static bool answer(int socket, const struct opener_reply *reply, int fd)
     return n > 0;
 }
 
+/* bytes: room for OPENER_MEMORY_BYTES. */
 static int serve(const struct message *in, size_t size, const int *fds, unsigned n_fds,
-                 struct opener_reply *reply, int *fd)
+                 struct opener_reply *reply, void *bytes, int *fd)
 {
+    enum opener_request_kind kind = (enum opener_request_kind)in->head.kind;
     size_t body = size - sizeof in->head,
            before = offsetof(struct message, body.send.bytes) - sizeof in->head;
 
-    if (in->head.kind != OPENER_SEND)
-        return body < sizeof in->body.request
-                   ? EPROTO
-                   : opener_serve((enum opener_request_kind)in->head.kind, &in->body.request,
-                                  n_fds ? fds[0] : -1, true, &reply->opened, fd);
+    if (kind != OPENER_SEND && body < opener_request_size(kind))
+        return EPROTO;
+    if (kind == OPENER_MEMORY)
+        return opener_copy_memory(&in->body.request, bytes, &reply->bytes_n);
+    if (kind != OPENER_SEND)
+        return opener_serve(kind, &in->body.request, n_fds ? fds[0] : -1, true, &reply->opened, fd);
     if (body < before || in->body.send.parcel.bytes_n != body - before)
         return EPROTO;
     return opener_forward(&in->body.send.parcel, in->body.send.bytes, fds, n_fds, true);
@@ -98,6 +101,7 @@ static int serve(const struct message *in, size_t size, const int *fds, unsigned
 static bool serve_one(int socket)
 {
     static struct message in;
+    static char bytes[OPENER_MEMORY_BYTES];
     struct opener_reply reply = { 0 };
     int fds[FDS_MAX], fd = -1;
     unsigned n_fds;
@@ -107,11 +111,11 @@ static bool serve_one(int socket)
     if (!receive(socket, &in, &size, fds, &n_fds))
         return false;
     reply.head = in.head;
-    reply.err = serve(&in, size, fds, n_fds, &reply, &fd);
+    reply.err = serve(&in, size, fds, n_fds, &reply, bytes, &fd);
     /* All that closing may wait for is waited for before the answer: so it is known which file it was. */
     while (n_fds)
         close(fds[--n_fds]);
-    sent = answer(socket, &reply, fd);
+    sent = answer(socket, &reply, bytes, fd);
     if (fd >= 0)
         close(fd);
     return sent;

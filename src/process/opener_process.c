@@ -190,38 +190,39 @@ static int wait_answer(const struct opener *o)
     }
 }
 
-static int receive(const struct opener *o, struct opener_reply *reply, int *fd)
+static int receive(const struct opener *o, struct opener_reply *reply, struct opener_answer *a)
 {
-    struct iovec iov = { reply, sizeof *reply };
+    struct iovec iov[] = { { reply, sizeof *reply }, { a->bytes, a->bytes_max } };
     union {
         struct cmsghdr align;
         char bytes[CMSG_SPACE(sizeof(int))];
     } control;
     struct msghdr m = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes
+        .msg_iov = iov, .msg_iovlen = 2, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes
     };
     struct cmsghdr *c;
     ssize_t n;
 
-    *fd = -1;
+    a->fd = -1;
     do {
         n = recvmsg(o->fd, &m, MSG_CMSG_CLOEXEC);
     } while (n < 0 && errno == EINTR);
     c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
-    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof *fd))
-        memcpy(fd, CMSG_DATA(c), sizeof *fd);
-    if (n == (ssize_t)sizeof *reply && reply->head.magic == OPENER_MAGIC && reply->head.serial == o->serial)
+    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof a->fd))
+        memcpy(&a->fd, CMSG_DATA(c), sizeof a->fd);
+    if (n >= (ssize_t)sizeof *reply && reply->head.magic == OPENER_MAGIC && reply->head.serial == o->serial &&
+        (size_t)n - sizeof *reply == reply->bytes_n && !(m.msg_flags & MSG_TRUNC))
         return 0;
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
+    if (a->fd >= 0)
+        close(a->fd);
+    a->fd = -1;
     return EPIPE;
 }
 
 /* EPIPE: its process has ended. */
 static int try_once(struct opener *o, enum opener_request_kind kind, const void *body, size_t body_n,
-                    const void *more, size_t more_n, const int *fds, unsigned n_fds, struct opened *out,
-                    int *fd)
+                    const void *more, size_t more_n, const int *fds, unsigned n_fds,
+                    struct opener_answer *a)
 {
     struct opener_head head = { .magic = OPENER_MAGIC, .kind = kind, .serial = ++o->serial };
     struct iovec iov[] = { { &head, sizeof head },
@@ -236,9 +237,10 @@ static int try_once(struct opener *o, enum opener_request_kind kind, const void 
     if (!err)
         err = wait_answer(o);
     if (!err)
-        err = receive(o, &reply, fd);
+        err = receive(o, &reply, a);
     if (!err) {
-        *out = reply.opened;
+        a->opened = reply.opened;
+        a->bytes_n = reply.bytes_n;
         return reply.err;
     }
     if (err == ETIMEDOUT)
@@ -248,13 +250,13 @@ static int try_once(struct opener *o, enum opener_request_kind kind, const void 
 }
 
 int opener_transact(struct opener *o, enum opener_request_kind kind, const void *body, size_t body_n,
-                    const void *more, size_t more_n, const int *fds, unsigned n_fds, struct opened *out,
-                    int *fd)
+                    const void *more, size_t more_n, const int *fds, unsigned n_fds,
+                    struct opener_answer *a)
 {
     int err = EPIPE;
 
-    *fd = -1;
+    a->fd = -1;
     for (int i = 0; i < TRIES && err == EPIPE; i++)
-        err = try_once(o, kind, body, body_n, more, more_n, fds, n_fds, out, fd);
+        err = try_once(o, kind, body, body_n, more, more_n, fds, n_fds, a);
     return err;
 }

@@ -21,7 +21,6 @@
 #include "base/mem.h"
 #include "process/elfid.h"
 
-#define MEMORY_MAX (64u << 20)
 
 /* File systems that show the kernel, not what somebody has stored: reading there has effects, or is for
  * root alone. */
@@ -289,23 +288,19 @@ static int open_program(struct finding *f, struct opened *out, int *fd)
     return handle < 0 ? errno : take(f, OPENER_PROGRAM, handle, out, fd);
 }
 
-static int copy_memory(const struct opener_request *q, int *fd)
+int opener_copy_memory(const struct opener_request *q, void *to, uint32_t *n)
 {
-    void *bytes = q->size && q->size <= MEMORY_MAX ? mem_try_array((size_t)q->size, 1) : NULL;
-    struct iovec to = { bytes, (size_t)q->size }, from = { (void *)(uintptr_t)q->address, (size_t)q->size };
-    ssize_t n;
-    int err = 0;
+    struct iovec local = { to, (size_t)q->size }, remote = { (void *)(uintptr_t)q->address, (size_t)q->size };
+    ssize_t got;
 
-    if (!bytes)
-        return ENOMEM;
-    n = process_vm_readv((pid_t)q->user.pid, &to, 1, &from, 1, 0);
-    if (n <= 0)
-        err = n ? errno : EFAULT;
-    if (!err && ((*fd = memfd_create("flametop-code", MFD_CLOEXEC)) < 0 ||
-                 !file_write_all(*fd, bytes, (size_t)n, NULL)))
-        err = ENOMEM;
-    mem_free(bytes);
-    return err;
+    *n = 0;
+    if (!q->size || q->size > OPENER_MEMORY_BYTES)
+        return EINVAL;
+    got = process_vm_readv((pid_t)q->user.pid, &local, 1, &remote, 1, 0);
+    if (got <= 0)
+        return got ? errno : EFAULT;
+    *n = (uint32_t)got;
+    return 0;
 }
 
 int opener_serve(enum opener_request_kind kind, const struct opener_request *q, int given, bool confined,
@@ -320,8 +315,6 @@ int opener_serve(enum opener_request_kind kind, const struct opener_request *q, 
     memset(out, 0, sizeof *out);
     if (kind == OPENER_AGAIN)
         return given < 0 ? EBADF : fstat(given, &out->st) ? errno : 0;
-    if (kind == OPENER_MEMORY)
-        return copy_memory(q, fd);
     if (kind == OPENER_TOUCH)
         return opener_touch_stack(q);
     err = find_rights(q, &rights, &outsider);
@@ -332,7 +325,8 @@ int opener_serve(enum opener_request_kind kind, const struct opener_request *q, 
     if (!err)
         err = kind == OPENER_PATH     ? open_path(&f, out, fd)
               : kind == OPENER_MODULE ? open_module(&f, out, fd)
-                                      : open_program(&f, out, fd);
+              : kind == OPENER_PROGRAM ? open_program(&f, out, fd)
+                                       : EPROTO;
     if (!err && !are_rights_the_same(q, &rights))
         err = EAGAIN;
     if (err && *fd >= 0) {

@@ -30,15 +30,6 @@ struct reader {
     uint8_t block[BLOCK];
 };
 
-static size_t read_memory(uint32_t pid, uint64_t address, void *to, size_t n)
-{
-    int fd = opener_memory(pid, address, n);
-    ssize_t got = fd >= 0 ? pread(fd, to, n, 0) : -1;
-    if (fd >= 0)
-        close(fd);
-    return got > 0 ? (size_t)got : 0;
-}
-
 /* Objects are read head first, then what follows: one block has both. */
 static bool read_block(void *ctx, uint64_t address, void *to, size_t n)
 {
@@ -46,10 +37,10 @@ static bool read_block(void *ctx, uint64_t address, void *to, size_t n)
     if (address + n < address)
         return false;
     if (n > BLOCK)
-        return read_memory(r->pid, address, to, n) == n;
+        return opener_read_memory(r->pid, address, to, n) == n;
     if (address < r->at || address - r->at > r->n || r->n - (address - r->at) < n) {
         r->at = address;
-        r->n = read_memory(r->pid, address, r->block, BLOCK);
+        r->n = opener_read_memory(r->pid, address, r->block, BLOCK);
     }
     if (r->n < n || address < r->at || address - r->at > r->n - n)
         return false;

@@ -52,13 +52,10 @@ static uint64_t target_of(const uint8_t bytes[CALL_BYTES], uint64_t back)
 static uint64_t read_call(const struct jit_call *call)
 {
     uint8_t bytes[CALL_BYTES + UNWIND_HOTSPOT_RETURN];
-    int fd = opener_memory(call->pid, call->back - CALL_BYTES, sizeof bytes);
-    ssize_t n = fd >= 0 ? pread(fd, bytes, sizeof bytes, 0) : -1;
-    if (fd >= 0)
-        close(fd);
+    size_t n = opener_read_memory(call->pid, call->back - CALL_BYTES, bytes, sizeof bytes);
     if (n < CALL_BYTES)
         return UNWIND_CALL_UNKNOWN;
-    bool returns = unwind_hotspot_returns(bytes + CALL_BYTES, (size_t)n - CALL_BYTES);
+    bool returns = unwind_hotspot_returns(bytes + CALL_BYTES, n - CALL_BYTES);
     if (returns)
         return UNWIND_CALL_PROVEN;
     if (!x86_call_ends(bytes, CALL_BYTES, true))

@@ -198,11 +198,8 @@ static void read_code(struct jit_code *code, uint8_t *room)
 {
     size_t want = code->size < CODE_MAX ? (size_t)code->size : CODE_MAX;
     /* Its pages may be those of a file that does not answer: the opener waits for them, not this thread. */
-    int fd = opener_memory(code->pid, code->start, want);
-    ssize_t n = fd >= 0 ? pread(fd, room, want, 0) : -1;
-    if (fd >= 0)
-        close(fd);
-    if (n > 0 && unwind_hotspot_read(&code->frame, room, (size_t)n))
+    size_t n = opener_read_memory(code->pid, code->start, room, want);
+    if (n && unwind_hotspot_read(&code->frame, room, n))
         code->kind = JIT_CODE_METHOD;
 }
 

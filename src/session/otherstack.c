@@ -44,14 +44,8 @@ void otherstack_want(struct session *s, struct user_aside *a, uint64_t fp)
 
 static void read_other(struct other_stack *o)
 {
-    int fd = opener_memory(o->pid, o->base, OTHERSTACK_BYTES);
-    ssize_t n = -1;
-    if (fd >= 0) {
-        o->bytes = mem_alloc(OTHERSTACK_BYTES);
-        n = pread(fd, o->bytes, OTHERSTACK_BYTES, 0);
-        close(fd);
-    }
-    o->size = n > 0 ? (size_t)n : 0;
+    o->bytes = mem_alloc(OTHERSTACK_BYTES);
+    o->size = opener_read_memory(o->pid, o->base, o->bytes, OTHERSTACK_BYTES);
     if (!o->size)
         o->tries = TRIES_MAX; /* the process has ended */
     o->state = OTHER_STACK_READ;

@@ -450,11 +450,35 @@ static void a_copy_has_what_was_asked_for(void **state)
     assert_memory_equal(text, "0123", 4);
     assert_int_equal(of.st.st_size, 10);
     close(fd);
-    fd = opener_memory((uint32_t)getpid(), (uintptr_t)dir, 4);
-    assert_int_equal(pread(fd, text, sizeof text, 0), 4);
-    assert_memory_equal(text, dir, 4);
+}
+
+static void memory_is_copied_as_far_as_it_is_mapped(void **state)
+{
+    const size_t size = 48 * 4096; /* more than one reply holds */
+    char *from = mmap(NULL, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *to = malloc(size);
+    int fd;
+
+    (void)state;
+    assert_true(from != MAP_FAILED && to);
+    for (size_t i = 0; i < size; i++)
+        from[i] = (char)(i * 7 + i / 4096);
+    assert_int_equal(munmap(from + size, 4096), 0);
+    assert_int_equal(opener_read_memory((uint32_t)getpid(), (uintptr_t)from + 3, to, 5), 5);
+    assert_memory_equal(to, from + 3, 5);
+    assert_int_equal(opener_read_memory((uint32_t)getpid(), (uintptr_t)from, to, size), size);
+    assert_memory_equal(to, from, size);
+    assert_int_equal(opener_read_memory((uint32_t)getpid(), (uintptr_t)from + size - 8192, to, size), 8192);
+    assert_memory_equal(to, from + size - 8192, 8192);
+    assert_int_equal(opener_read_memory((uint32_t)getpid(), 16, to, 4), 0);
+    assert_int_equal(errno, EFAULT);
+    fd = opener_memory((uint32_t)getpid(), (uintptr_t)from + size - 4096, 8192);
+    assert_int_equal(pread(fd, to, size, 0), 4096);
+    assert_memory_equal(to, from + size - 4096, 4096);
     close(fd);
     assert_refused(opener_memory((uint32_t)getpid(), 16, 4), EFAULT);
+    munmap(from, size);
+    free(to);
 }
 
 #define COPIED_PAGES 100
@@ -784,6 +808,7 @@ int main(int argc, char **argv)
         TEST(nothing_that_comes_back_can_be_read),
         TEST(facts_of_our_program_are_known),
         TEST(a_copy_has_what_was_asked_for),
+        TEST(memory_is_copied_as_far_as_it_is_mapped),
         TEST(memory_is_compared_with_a_file),
         TEST(pages_of_a_stack_are_in_memory_when_they_were_touched),
         TEST(what_is_no_stack_is_not_touched),
