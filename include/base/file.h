@@ -47,5 +47,8 @@ const char *file_temporary_folder(void); /* $TMPDIR, if it is an absolute path; 
 int file_open_nameless(const char *folder, struct error *e);
 /* write(2) until done; for descriptors that are not ours to rename (standard output). */
 bool file_write_all(int fd, const void *bytes, size_t n, struct error *e);
+/* A file that is only in memory (memfd_create(2)) and holds these bytes, to be sent or read by offset. The caller
+ * closes it. -1: no memory. */
+int file_in_memory(const char *name, const void *bytes, size_t n);
 
 #endif

@@ -52,8 +52,8 @@ int opener_copy(const struct opener_user *u, const char *root, const char *path,
                 struct opened *of);
 /* The program of a process. */
 int opener_program(uint32_t pid);
-/* Copies the memory of a process: `size` bytes from `address` on. Returns how many bytes could be read; fewer:
- * errno, or what follows is not mapped. */
+/* Copies the memory of a process: `size` bytes from `address` on. Returns how many bytes could be read; fewer
+ * than `size`: errno, or what follows is not mapped. */
 size_t opener_read_memory(uint32_t pid, uint64_t address, void *to, size_t size);
 /* The same into a file in memory, which can be sent. -1 with errno: nothing could be read. */
 int opener_memory(uint32_t pid, uint64_t address, uint64_t size);

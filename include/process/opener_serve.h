@@ -37,6 +37,7 @@ struct opener_request {
     bool live;
     char root[PATH_MAX], path[PATH_MAX]; /* last: not sent where a request has no path */
 };
+/* How much of a request is sent. */
 static inline size_t opener_request_size(enum opener_request_kind kind)
 {
     return kind == OPENER_MEMORY || kind == OPENER_AGAIN || kind == OPENER_TOUCH
@@ -55,8 +56,8 @@ struct opener_reply {
 };
 #define OPENER_MEMORY_BYTES (62u << 10) /* of memory in one reply */
 
-/* Serves one request other than OPENER_MEMORY and OPENER_SEND: 0 or errno. *fd: a descriptor that goes with the answer, -1: none. confined: the
- * process has one thread, and takes on the rights of others. */
+/* Serves one request other than OPENER_MEMORY and OPENER_SEND: 0 or errno. *fd: a descriptor that goes with
+ * the answer, -1: none. confined: the process has one thread, and takes on the rights of others. */
 int opener_serve(enum opener_request_kind kind, const struct opener_request *q, int given, bool confined,
                  struct opened *out, int *fd);
 int opener_forward(const struct opener_parcel *p, const char *bytes, const int *fds, unsigned n_fds,

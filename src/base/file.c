@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -115,6 +116,17 @@ bool file_write_all(int fd, const void *bytes, size_t n, struct error *e)
         return error_sys(e, wrote ? errno : EIO, "cannot write the output");
     }
     return true;
+}
+
+int file_in_memory(const char *name, const void *bytes, size_t n)
+{
+    int fd = memfd_create(name, MFD_CLOEXEC);
+
+    if (fd >= 0 && !file_write_all(fd, bytes, n, NULL)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
 }
 
 bool file_is_elf(int fd)

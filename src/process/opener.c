@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -18,7 +17,7 @@
 #include "process/elfid.h"
 #include "process/opener_client.h"
 
-#define MEMORY_MAX (64u << 20)
+#define MEMORY_MAX (64u << 20) /* in one file */
 
 static bool enabled; /* before there are threads */
 static _Thread_local struct opener own = { .fd = -1, .stop_fd = -1, .limit_ns = OPENER_QUICK_NS };
@@ -259,20 +258,11 @@ size_t opener_read_memory(uint32_t pid, uint64_t address, void *to, size_t size)
 int opener_memory(uint32_t pid, uint64_t address, uint64_t size)
 {
     void *bytes = size && size <= MEMORY_MAX ? mem_try_array((size_t)size, 1) : NULL;
-    size_t n;
-    int fd = -1, err = ENOMEM;
+    size_t n = bytes ? opener_read_memory(pid, address, bytes, (size_t)size) : 0;
+    int fd = n ? file_in_memory("flametop-code", bytes, n) : -1, err = bytes && !n ? errno : ENOMEM;
 
-    if (bytes && (n = opener_read_memory(pid, address, bytes, (size_t)size))) {
-        fd = memfd_create("flametop-code", MFD_CLOEXEC);
-        if (fd >= 0 && !file_write_all(fd, bytes, n, NULL)) {
-            close(fd);
-            fd = -1;
-        }
-    } else if (bytes) {
-        err = errno;
-    }
     mem_free(bytes);
-    errno = fd < 0 ? err : 0;
+    errno = err;
     return fd;
 }
 

@@ -208,7 +208,8 @@ static int receive(const struct opener *o, struct opener_reply *reply, struct op
         n = recvmsg(o->fd, &m, MSG_CMSG_CLOEXEC);
     } while (n < 0 && errno == EINTR);
     c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
-    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof a->fd))
+    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+        c->cmsg_len == CMSG_LEN(sizeof a->fd))
         memcpy(&a->fd, CMSG_DATA(c), sizeof a->fd);
     if (n >= (ssize_t)sizeof *reply && reply->head.magic == OPENER_MAGIC && reply->head.serial == o->serial &&
         (size_t)n - sizeof *reply == reply->bytes_n && !(m.msg_flags & MSG_TRUNC))

@@ -21,7 +21,6 @@
 #include "base/mem.h"
 #include "process/elfid.h"
 
-
 /* File systems that show the kernel, not what somebody has stored: reading there has effects, or is for
  * root alone. */
 static bool is_kernels(long type)
@@ -323,8 +322,8 @@ int opener_serve(enum opener_request_kind kind, const struct opener_request *q, 
     if (kind == OPENER_PATH && strncmp(q->root, "/proc/", 6))
         f.rights = &f.here;
     if (!err)
-        err = kind == OPENER_PATH     ? open_path(&f, out, fd)
-              : kind == OPENER_MODULE ? open_module(&f, out, fd)
+        err = kind == OPENER_PATH      ? open_path(&f, out, fd)
+              : kind == OPENER_MODULE  ? open_module(&f, out, fd)
               : kind == OPENER_PROGRAM ? open_program(&f, out, fd)
                                        : EPROTO;
     if (!err && !are_rights_the_same(q, &rights))

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -43,17 +42,6 @@ static size_t vdso_size(const ElfW(Ehdr) * header)
     return end < VDSO_MAX ? end : 0;
 }
 
-static int copy_of(const void *bytes, size_t n)
-{
-    int fd = memfd_create("flametop-vdso", MFD_CLOEXEC);
-
-    if (fd >= 0 && !file_write_all(fd, bytes, n, NULL)) {
-        close(fd);
-        return -1;
-    }
-    return fd;
-}
-
 int machine_open_vdso_of(uint32_t pid, uint64_t start, uint64_t end)
 {
     int fd;
@@ -74,7 +62,7 @@ int machine_open_vdso(void)
     const ElfW(Ehdr) *header = (const void *)getauxval(AT_SYSINFO_EHDR);
     size_t n = header && !memcmp(header->e_ident, ELFMAG, SELFMAG) ? vdso_size(header) : 0;
 
-    return n ? copy_of(header, n) : -1;
+    return n ? file_in_memory("flametop-vdso", header, n) : -1;
 }
 
 /* Whether a text has a line or word of its own: "nokaslr" among others, not in "nokaslrx". */

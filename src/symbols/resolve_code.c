@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -70,15 +69,15 @@ static void ask_bytes(struct symbolizer *sy, const struct code_want *want, const
                       struct outcome *out)
 {
     struct code_ask q = question(want, CODE_MEMORY);
-    int fd = memfd_create("flametop-code", MFD_CLOEXEC);
+    int fd = file_in_memory("flametop-code", bytes, n);
 
     q.machine = machine;
-    if (fd < 0 || !file_write_all(fd, bytes, n, NULL))
+    if (fd < 0) {
         error_set(&out->trouble, ERROR_SYSTEM, "no memory for the code");
-    else
-        ask(sy, want, &q, fd, out);
-    if (fd >= 0)
-        close(fd);
+        return;
+    }
+    ask(sy, want, &q, fd, out);
+    close(fd);
 }
 
 /* ---- files ---- */
