@@ -14,7 +14,7 @@
 struct task;
 
 enum lane_kind { LANE_QUICK, LANE_SLOW, LANES };
-#define OWNER_QUEUES 8 /* one for each kind of task: the lower is more urgent */
+#define OWNER_QUEUES 8 /* one for each kind of task, the most urgent first */
 
 #define OWNERS_MAX   64
 enum { /* numbers of owners; those above are users, the last is all for whom there is no room */

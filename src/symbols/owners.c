@@ -143,9 +143,18 @@ static void come_back(struct owners *o, enum lane_kind lane, unsigned owner)
         raise_to(&o->all[owner].spent_ns[lane], o->reached_ns[lane]);
 }
 
+/* Stacks are walked once, names can be told later: unwind tables come first. In the slow lane a table may take many
+ * seconds, and no name waits for that. */
+static unsigned queue_of(enum lane_kind lane, enum task_kind kind)
+{
+    if (lane == LANE_SLOW && kind <= TASK_NAMES)
+        return kind == TASK_NAMES ? 0 : kind + 1;
+    return kind;
+}
+
 void owners_put(struct owners *o, enum lane_kind lane, unsigned owner, struct task *task, bool first)
 {
-    struct owner_queue *q = &o->all[owner].queues[lane][first ? 0 : mods_kind(task)];
+    struct owner_queue *q = &o->all[owner].queues[lane][first ? 0 : queue_of(lane, mods_kind(task))];
 
     come_back(o, lane, owner);
     o->all[owner].queued[lane]++;

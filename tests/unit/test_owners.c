@@ -20,7 +20,7 @@ struct bench {
     unsigned n;
 };
 
-static struct task *put(struct bench *b, unsigned owner, enum task_kind kind)
+static struct task *put_in(struct bench *b, enum lane_kind lane, unsigned owner, enum task_kind kind)
 {
     struct mod *mod = &b->mods[b->n++];
     struct task *task = &mod->tasks[kind];
@@ -28,8 +28,13 @@ static struct task *put(struct bench *b, unsigned owner, enum task_kind kind)
     assert_true(b->n <= TASKS);
     task->mod = mod;
     mod->owner = owner;
-    owners_put(&b->o, LANE_QUICK, owner, task, false);
+    owners_put(&b->o, lane, owner, task, false);
     return task;
+}
+
+static struct task *put(struct bench *b, unsigned owner, enum task_kind kind)
+{
+    return put_in(b, LANE_QUICK, owner, kind);
 }
 
 static unsigned take(struct bench *b)
@@ -68,6 +73,22 @@ static void who_has_spent_nothing_is_served_by_urgency_then_in_order(void **stat
     assert_ptr_equal(owners_take(&b->o, LANE_QUICK), names);
     assert_null(owners_take(&b->o, LANE_QUICK));
     assert_false(owners_have(&b->o, LANE_QUICK));
+    mem_free(b);
+}
+
+static void names_do_not_wait_for_slow_unwind_tables(void **state)
+{
+    struct bench *b = bench_new();
+    unsigned a = owners_number(&b->o, stranger(1));
+    struct task *unwind = put_in(b, LANE_SLOW, a, TASK_UNWIND), *calls = put_in(b, LANE_SLOW, a, TASK_CALLS),
+                *lines = put_in(b, LANE_SLOW, a, TASK_LINES), *names = put_in(b, LANE_SLOW, a, TASK_NAMES);
+
+    (void)state;
+    assert_ptr_equal(owners_take(&b->o, LANE_SLOW), names);
+    assert_ptr_equal(owners_take(&b->o, LANE_SLOW), unwind);
+    assert_ptr_equal(owners_take(&b->o, LANE_SLOW), calls);
+    assert_ptr_equal(owners_take(&b->o, LANE_SLOW), lines);
+    assert_null(owners_take(&b->o, LANE_SLOW));
     mem_free(b);
 }
 
@@ -196,6 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_has_spent_nothing_is_served_by_urgency_then_in_order),
+        cmocka_unit_test(names_do_not_wait_for_slow_unwind_tables),
         cmocka_unit_test(one_owner_waits_for_one_request_of_another),
         cmocka_unit_test(many_users_are_one_for_what_is_trusted),
         cmocka_unit_test(what_is_trusted_does_not_starve_users),
