@@ -149,7 +149,6 @@ static void follow_all(struct flow *f)
 /* The length of what fills the room between functions, or is no instruction; 0: it is code. */
 static uint32_t padding_at(const struct flow *f, uint64_t at)
 {
-    static const uint8_t nops[] = { 0x66, 0x2e, 0x3e };
     const uint8_t *p = f->in->code + at;
     size_t n = f->in->size - at, i = 0;
     struct x86_insn insn;
@@ -158,7 +157,7 @@ static uint32_t padding_at(const struct flow *f, uint64_t at)
         return 1;
     if (is_filler(f, at))
         return 2;
-    while (i < n && memchr(nops, p[i], sizeof nops))
+    while (i < n && (p[i] == 0x66 || p[i] == 0x2e || p[i] == 0x3e)) /* prefixes of a nop */
         i++;
     if (i < n && p[i] == 0x90)
         return (uint32_t)i + 1;

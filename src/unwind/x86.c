@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "unwind/x86.h"
 
-#include <string.h>
-
 /* What follows an opcode, a letter for each:
  *     .  nothing            m  ModRM              M  ModRM, imm8          Z  ModRM, imm16 or imm32
  *     b  imm8               z  imm16 or imm32     w  imm16                v  imm16, imm32 or imm64
@@ -137,7 +135,7 @@ static void take_operands(struct decoder *d, char form)
 {
     unsigned z = d->short_operand ? 2 : 4;
 
-    if (strchr("mMZg", form))
+    if (form == 'm' || form == 'M' || form == 'Z' || form == 'g')
         take_modrm(d);
     switch (form) {
     case 'M':
@@ -518,9 +516,12 @@ static void tell_way(const struct decoder *d, struct x86_insn *out)
 
 bool x86_decode(const uint8_t *p, size_t n, bool wide, struct x86_insn *out)
 {
-    struct decoder d = { .p = p, .n = n, .wide = wide, .base = X86_NO_REG, .index = X86_NO_REG };
+    struct decoder d;
 
     *out = (struct x86_insn){ .reg = X86_NO_REG, .base = X86_NO_REG };
+    if (wide && n > 0 && one_byte[p[0]] == 'x') /* megabytes of data among code are soon read */
+        return false;
+    d = (struct decoder){ .p = p, .n = n, .wide = wide, .base = X86_NO_REG, .index = X86_NO_REG };
     take_instruction(&d);
     if (d.bad)
         return false;
