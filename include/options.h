@@ -21,8 +21,20 @@ enum option_id {
     OPTION_COUNT_ALL
 };
 
-enum run_mode { RUN_SCREEN, RUN_BATCH, RUN_RECORD, RUN_REPORT, RUN_STAT, RUN_LIST_EVENTS, RUN_LIST_EXPORTS, RUN_LIST_PRESETS,
-                RUN_GENERATE, RUN_COMPLETE, RUN_VERSION, RUN_HELP };
+enum run_mode {
+    RUN_SCREEN,
+    RUN_BATCH,
+    RUN_RECORD,
+    RUN_REPORT,
+    RUN_STAT,
+    RUN_LIST_EVENTS,
+    RUN_LIST_EXPORTS,
+    RUN_LIST_PRESETS,
+    RUN_GENERATE,
+    RUN_COMPLETE,
+    RUN_VERSION,
+    RUN_HELP
+};
 
 struct options {
     enum run_mode mode;
@@ -32,17 +44,17 @@ struct options {
     struct event_list events; /* of -e, or of the config */
     const char **chosen;      /* of -e with -i; owned, the strings are not */
     size_t n_chosen, chosen_cap;
-    bool in_config;           /* while the config is read */
+    bool in_config; /* while the config is read */
     bool stat_csv;
     bool window_named, view_named; /* on the command line; the window in the config, too */
-    enum option_id target; /* -p, -t, -u or -G, as soon as one was given; 0: none */
-    struct preset_list presets; /* read when one is asked for */
-    uint64_t iterations; /* 0: without end */
-    double duration_s;   /* 0: none */
-    char *servers;       /* owned: of debuginfod */
-    const char *diff;       /* file to compare with */
-    double from_s, to_s;    /* to_s not 0: only these seconds are compared with another range */
-    const char *diff_range; /* as typed */
+    enum option_id target;         /* -p, -t, -u or -G, as soon as one was given; 0: none */
+    struct preset_list presets;    /* read when one is asked for */
+    uint64_t iterations;           /* 0: without end */
+    double duration_s;             /* 0: none */
+    char *servers;                 /* owned: of debuginfod */
+    const char *diff;              /* file to compare with */
+    double from_s, to_s;           /* to_s not 0: only these seconds are compared with another range */
+    const char *diff_range;        /* as typed */
     const char *output, *export_format, *list_glob, *generate, *config_path;
     struct key_binding *keys; /* owned, with its strings */
     size_t n_keys, keys_cap;

@@ -39,8 +39,11 @@ static bool hurried(void)
 {
     if (wait_for_names.tell_ns && clock_now_ns() >= wait_for_names.tell_ns) {
         wait_for_names.tell_ns = 0;
-        fprintf(stderr, "flametop: names, source lines and unwind tables are still being read: this waits %llu s at most for them; "
-                        "^C writes those that are there\n", (unsigned long long)(NAMES_WAIT_NS / NS_PER_SEC));
+        fprintf(
+            stderr,
+            "flametop: names, source lines and unwind tables are still being read: this waits %llu s at most for them; "
+            "^C writes those that are there\n",
+            (unsigned long long)(NAMES_WAIT_NS / NS_PER_SEC));
     }
     return batch_signals != wait_for_names.signals;
 }
@@ -65,7 +68,8 @@ static void tell_missing(struct session *s)
     if (m.mangled)
         buf_printf(&text, ", %u demangled name%s", m.mangled, m.mangled == 1 ? "" : "s");
     if (m.stacks)
-        buf_printf(&text, ", unwind tables of %llu stack%s (cut)", (unsigned long long)m.stacks, m.stacks == 1 ? "" : "s");
+        buf_printf(&text, ", unwind tables of %llu stack%s (cut)", (unsigned long long)m.stacks,
+                   m.stacks == 1 ? "" : "s");
     fprintf(stderr, "flametop: what was not read in time is missing: %s\n", buf_str(&text) + 2);
     buf_done(&text);
 }
@@ -106,8 +110,8 @@ static const struct exporter *view_text(const struct options *o)
     return NULL;
 }
 
-static bool print_text(struct session *s, const struct options *o, const struct view_query *q, struct view *v, struct buf *out,
-                       struct error *e)
+static bool print_text(struct session *s, const struct options *o, const struct view_query *q, struct view *v,
+                       struct buf *out, struct error *e)
 {
     const struct exporter *x = view_text(o);
     if (x)
@@ -189,11 +193,13 @@ static bool check_range(struct session *s, const char *of, double from_s, double
     session_get_status(s, &st);
     double lasts = (double)st.elapsed_ns / NS_PER_SEC;
     if (to_s > 0 && from_s >= lasts)
-        return error_set(e, ERROR_ARGUMENT, "--diff-range %.15g..%.15g is behind the end: %s lasts %.3f s", from_s, to_s, of,
-                         lasts);
+        return error_set(e, ERROR_ARGUMENT, "--diff-range %.15g..%.15g is behind the end: %s lasts %.3f s",
+                         from_s, to_s, of, lasts);
     if (st.file && to_s > lasts + 0.001)
-        fprintf(stderr, "flametop: %s lasts %.3f s: of --diff-range %.15g..%.15g only what is before that is compared\n", of,
-                lasts, from_s, to_s);
+        fprintf(
+            stderr,
+            "flametop: %s lasts %.3f s: of --diff-range %.15g..%.15g only what is before that is compared\n",
+            of, lasts, from_s, to_s);
     return true;
 }
 
@@ -214,8 +220,10 @@ static void tell_of_ending(const char *path)
 {
     const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
     if (dot && dot[1] && strcmp(dot, export_perfdata.suffix))
-        fprintf(stderr, "flametop: no format has the ending %s: this is a perf.data (--export NAME chooses a format, "
-                        "--list-exports shows them)\n", dot);
+        fprintf(stderr,
+                "flametop: no format has the ending %s: this is a perf.data (--export NAME chooses a format, "
+                "--list-exports shows them)\n",
+                dot);
 }
 
 /* Formats that are of one event say which, if there were others. */
@@ -230,7 +238,8 @@ static void tell_of_events(struct session *s, const struct exporter *x)
             shown = list[i].name;
     }
     if (with_samples > 1 && !x->all_events && !x->sections)
-        fprintf(stderr, "flametop: %u events have samples; %s is of %s: -e chooses another\n", with_samples, x->name, shown);
+        fprintf(stderr, "flametop: %u events have samples; %s is of %s: -e chooses another\n", with_samples,
+                x->name, shown);
     mem_free(list);
 }
 
@@ -313,5 +322,7 @@ int batch_run(struct session *s, const struct options *o, struct error *e)
         return command > 0 && e->class == ERROR_MISSING ? command : 1;
     if (o->mode == RUN_REPORT)
         return 0;
-    return command > 0 ? command : batch_signal ? 128 + batch_signal : 0; /* as perf record, which wrote its file as well */
+    return command > 0    ? command
+           : batch_signal ? 128 + batch_signal
+                          : 0; /* as perf record, which wrote its file as well */
 }

@@ -124,7 +124,8 @@ static void print_load(const struct machine_load *l, struct buf *out)
     }
 }
 
-static bool print_frame(const struct counters *c, const struct machine_load *l, const struct scope *scope, struct error *e)
+static bool print_frame(const struct counters *c, const struct machine_load *l, const struct scope *scope,
+                        struct error *e)
 {
     struct buf out = { 0 };
     struct tm tm;
@@ -132,7 +133,8 @@ static bool print_frame(const struct counters *c, const struct machine_load *l, 
     time_t now = time(NULL);
     strftime(when, sizeof when, "%F %T", localtime_r(&now, &tm));
     scope_describe(scope, whom, sizeof whom);
-    buf_printf(&out, "flametop counters  %s  %s  %.3f s\n", when, whom, (double)count_interval_ns(c->set) / NS_PER_SEC);
+    buf_printf(&out, "flametop counters  %s  %s  %.3f s\n", when, whom,
+               (double)count_interval_ns(c->set) / NS_PER_SEC);
     print_load(l, &out);
     if (count_scope_note(c->set))
         buf_printf(&out, "%s\n", count_scope_note(c->set));
@@ -151,7 +153,8 @@ static bool print_frame(const struct counters *c, const struct machine_load *l, 
 static bool count(struct counters *c, const struct options *o, struct error *e)
 {
     struct targets targets;
-    uint64_t start = clock_now_ns(), delay = (uint64_t)((o->ui.delay_s > 0 ? o->ui.delay_s : 1) * NS_PER_SEC), next = start;
+    uint64_t start = clock_now_ns(), delay = (uint64_t)((o->ui.delay_s > 0 ? o->ui.delay_s : 1) * NS_PER_SEC),
+             next = start;
     uint64_t end = o->duration_s > 0 ? start + (uint64_t)(o->duration_s * NS_PER_SEC) : UINT64_MAX;
     bool ok = true, last = false;
     struct machine_load load = { 0 };
@@ -172,19 +175,22 @@ int batch_counters(const struct options *o, struct error *e)
 {
     struct counters c = { .how.detail = o->ui.counters_detail, .by = o->ui.counters_by };
     if (o->session.command || o->session.input) {
-        error_set(e, ERROR_ARGUMENT, o->session.input ? "counters are of a running machine: a perf.data holds samples only"
-                                                      : "-b --view counters counts what runs already: give -p PID instead of "
-                                                        "a command");
+        error_set(e, ERROR_ARGUMENT,
+                  o->session.input ? "counters are of a running machine: a perf.data holds samples only"
+                                   : "-b --view counters counts what runs already: give -p PID instead of "
+                                     "a command");
         return 1;
     }
     catch_signals();
     open_raise_limit();
     bool ok = counters_open(&c, &o->session.scope, e);
     if (ok && c.by != o->ui.counters_by && o->ui.counters_by)
-        fprintf(stderr, "flametop: there is no %s to divide the sum by here\n", count_by_names[o->ui.counters_by]);
+        fprintf(stderr, "flametop: there is no %s to divide the sum by here\n",
+                count_by_names[o->ui.counters_by]);
     if (ok && count_total(c.set, 0).state == COUNT_NOT_SUPPORTED)
         ok = error_set(e, ERROR_SYSTEM, "nothing can be counted: %s%s", count_why_not(c.set, 0),
-                       geteuid() && o->session.scope.kind == SCOPE_ALL ? "; -p PID counts a process of yours" : "");
+                       geteuid() && o->session.scope.kind == SCOPE_ALL ? "; -p PID counts a process of yours"
+                                                                       : "");
     ok = ok && count(&c, o, e);
     counters_done(&c);
     return ok ? 0 : 1;

@@ -134,7 +134,8 @@ static void offer_cgroups(struct candidates *c)
 {
     char root[512];
     snprintf(root, sizeof root, "%s", cgroup_root());
-    FTS *walk = *root ? fts_open((char *[]){ root, NULL }, FTS_PHYSICAL | FTS_NOCHDIR | FTS_NOSTAT, NULL) : NULL;
+    FTS *walk =
+        *root ? fts_open((char *[]){ root, NULL }, FTS_PHYSICAL | FTS_NOCHDIR | FTS_NOSTAT, NULL) : NULL;
     size_t n = 0;
     for (const FTSENT *at; walk && n < CGROUPS_OFFERED && (at = fts_read(walk));)
         if (at->fts_info == FTS_D) {
@@ -189,10 +190,12 @@ static const struct known {
     const char *between; /* parts of a list are taken apart by these; NULL: it is none */
     void (*offer)(struct candidates *c);
 } known[] = {
-    { OPTION_EVENT, ",{", offer_events },     { OPTION_PRESET, NULL, offer_presets }, { OPTION_PID, ",", offer_processes },
-    { OPTION_TID, ",", offer_threads },       { OPTION_USER, NULL, offer_users },     { OPTION_CPU, ",-", offer_cpus },
-    { OPTION_CGROUP, ",", offer_cgroups },    { OPTION_SORT, ",", offer_columns },    { OPTION_COLUMNS, ",", offer_columns },
-    { OPTION_THEME, NULL, offer_themes },     { OPTION_EXPORT, NULL, offer_exports }, { OPTION_FIELDS, ",+-", offer_fields },
+    { OPTION_EVENT, ",{", offer_events },   { OPTION_PRESET, NULL, offer_presets },
+    { OPTION_PID, ",", offer_processes },   { OPTION_TID, ",", offer_threads },
+    { OPTION_USER, NULL, offer_users },     { OPTION_CPU, ",-", offer_cpus },
+    { OPTION_CGROUP, ",", offer_cgroups },  { OPTION_SORT, ",", offer_columns },
+    { OPTION_COLUMNS, ",", offer_columns }, { OPTION_THEME, NULL, offer_themes },
+    { OPTION_EXPORT, NULL, offer_exports }, { OPTION_FIELDS, ",+-", offer_fields },
     { OPTION_FOLD, ",", offer_folds },
 };
 

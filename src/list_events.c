@@ -47,9 +47,11 @@ static bool add(void *ctx, const struct event_row *r)
 {
     struct listing *l = ctx;
     bool tracepoint = !strncmp(r->group, "Tracepoint: ", 12);
-    const char *group = l->n && !strcmp(l->rows[l->n - 1].group, r->group) ? l->rows[l->n - 1].group : keep(l, r->group);
+    const char *group =
+        l->n && !strcmp(l->rows[l->n - 1].group, r->group) ? l->rows[l->n - 1].group : keep(l, r->group);
     MEM_GROW(l->rows, l->cap, l->n + 1);
-    l->rows[l->n++] = (struct row){ group, keep(l, r->name), keep(l, r->alias), keep(l, r->help), tracepoint };
+    l->rows[l->n++] =
+        (struct row){ group, keep(l, r->name), keep(l, r->alias), keep(l, r->help), tracepoint };
     return true;
 }
 
@@ -194,8 +196,10 @@ static void put_forms(struct listing *l)
     char own[64];
     snprintf(own, sizeof own, "mem:%p/4:w", (void *)&l->refused);
     buf_puts(&l->out, "\nWritten out\n");
-    put_form(l, try_text("r0", l), "rNNN", "what a hexadecimal number means to the CPU's counters (event and umask)");
-    put_form(l, try_text(own, l), "mem:ADDRESS[/LENGTH][:rwx]", "the CPU reads, writes or executes there (1, 2, 4 or 8 bytes)");
+    put_form(l, try_text("r0", l), "rNNN",
+             "what a hexadecimal number means to the CPU's counters (event and umask)");
+    put_form(l, try_text(own, l), "mem:ADDRESS[/LENGTH][:rwx]",
+             "the CPU reads, writes or executes there (1, 2, 4 or 8 bytes)");
     pmu_each(put_formats, l);
     end_group(l);
 }
@@ -204,8 +208,11 @@ static void put_legend(struct listing *l)
 {
     buf_puts(&l->out, "\n+ opens here   - does not, and why stands below its group");
     if (l->tracepoints && !l->each_tracepoint)
-        buf_puts(&l->out, "   = as the first of its system, which was tried: --list-events 'sched:*' tries each");
-    buf_puts(&l->out, "\nModifiers: name:u user, k kernel, p pp ppp P precise, G H guest or host, D pinned, e exclusive, I not idle\n");
+        buf_puts(&l->out,
+                 "   = as the first of its system, which was tried: --list-events 'sched:*' tries each");
+    buf_puts(
+        &l->out,
+        "\nModifiers: name:u user, k kernel, p pp ppp P precise, G H guest or host, D pinned, e exclusive, I not idle\n");
 }
 
 static bool print(struct listing *l, struct error *e)

@@ -70,7 +70,8 @@ static int list_exports(void)
 {
     struct buf out = { 0 };
     for (size_t i = 0; i < export_table_n; i++)
-        buf_printf(&out, "  %-12s %-16s %s\n", export_table[i]->name, export_table[i]->suffix, export_table[i]->help);
+        buf_printf(&out, "  %-12s %-16s %s\n", export_table[i]->name, export_table[i]->suffix,
+                   export_table[i]->help);
     return print_and_free(&out);
 }
 
@@ -107,10 +108,13 @@ static void *begin_plan(const void *self, struct session *s, const struct view_q
     return x->exporter->plan->begin(s, q, x->options, path, e);
 }
 
-static enum ui_export_step step_plan(const void *self, void *plan, struct session *s, const char **what, struct error *e)
+static enum ui_export_step step_plan(const void *self, void *plan, struct session *s, const char **what,
+                                     struct error *e)
 {
-    static const enum ui_export_step steps[] = { [EXPORT_MORE] = UI_EXPORT_MORE, [EXPORT_WAIT] = UI_EXPORT_WAIT,
-                                                 [EXPORT_DONE] = UI_EXPORT_DONE, [EXPORT_FAILED] = UI_EXPORT_FAILED };
+    static const enum ui_export_step steps[] = { [EXPORT_MORE] = UI_EXPORT_MORE,
+                                                 [EXPORT_WAIT] = UI_EXPORT_WAIT,
+                                                 [EXPORT_DONE] = UI_EXPORT_DONE,
+                                                 [EXPORT_FAILED] = UI_EXPORT_FAILED };
     const struct screen_exporter *x = self;
     return steps[x->exporter->plan->step(plan, s, what, e)];
 }
@@ -145,8 +149,11 @@ static int run_screen(struct session *s, struct options *o, struct error *e)
     struct screen_exporter *own = mem_array(export_table_n, sizeof *own);
     for (size_t i = 0; i < export_table_n; i++) {
         own[i] = (struct screen_exporter){ export_table[i], &o->exports };
-        exporters[i] = (struct ui_exporter){ .name = export_table[i]->name, .help = export_table[i]->help,
-                                             .suffix = export_table[i]->suffix, .self = &own[i], .run = run_exporter };
+        exporters[i] = (struct ui_exporter){ .name = export_table[i]->name,
+                                             .help = export_table[i]->help,
+                                             .suffix = export_table[i]->suffix,
+                                             .self = &own[i],
+                                             .run = run_exporter };
         if (export_table[i]->plan) {
             exporters[i].begin = begin_plan;
             exporters[i].step = step_plan;
@@ -213,7 +220,8 @@ static bool check_export(const struct options *o, struct error *e)
 static void print_output(struct session_output *o)
 {
     if (o->dropped)
-        fprintf(stderr, "flametop: the first %llu bytes that the command wrote are gone\n", (unsigned long long)o->dropped);
+        fprintf(stderr, "flametop: the first %llu bytes that the command wrote are gone\n",
+                (unsigned long long)o->dropped);
     (void)file_write_all(STDOUT_FILENO, buf_str(&o->text), o->text.len, NULL);
     buf_done(&o->text);
 }
@@ -225,10 +233,12 @@ static int run_session(struct options *o)
     struct session_output output = { .dropped = 0 };
     if (!ui_check(&o->ui, &e))
         return complain(&e, EXIT_USAGE);
-    bool piped = o->session.input && !strcmp(o->session.input, SPOOL_STANDARD_INPUT); /* keys come from /dev/tty */
+    bool piped =
+        o->session.input && !strcmp(o->session.input, SPOOL_STANDARD_INPUT); /* keys come from /dev/tty */
     if (screen && ((!isatty(STDIN_FILENO) && !piped) || !isatty(STDOUT_FILENO))) {
-        error_set(&e, ERROR_ARGUMENT, "the screen needs a terminal; -b prints frames as text, --duration SECS -o FILE "
-                                      "records");
+        error_set(&e, ERROR_ARGUMENT,
+                  "the screen needs a terminal; -b prints frames as text, --duration SECS -o FILE "
+                  "records");
         return complain(&e, EXIT_USAGE);
     }
     if (!check_export(o, &e))
@@ -267,7 +277,8 @@ static int run_session(struct options *o)
     return command > 0 ? command : status;
 }
 
-#define FILES_LEAST 64 /* for the terminal, the events of a few CPUs, symbol workers and the files that they read */
+#define FILES_LEAST                                                                                          \
+    64 /* for the terminal, the events of a few CPUs, symbol workers and the files that they read */
 
 /* With fewer there are no names, and messages are about whatever could not be opened. Root may raise the limit. */
 static bool may_open_files(struct error *e)
@@ -278,8 +289,9 @@ static bool may_open_files(struct error *e)
     more.rlim_cur = FILES_LEAST;
     more.rlim_max = lim.rlim_max > FILES_LEAST ? lim.rlim_max : FILES_LEAST;
     return !setrlimit(RLIMIT_NOFILE, &more) ||
-           error_set(e, ERROR_LIMIT, "flametop needs %d open files, and %llu are allowed here: ulimit -n %d, or more", FILES_LEAST,
-                     (unsigned long long)lim.rlim_max, FILES_LEAST);
+           error_set(e, ERROR_LIMIT,
+                     "flametop needs %d open files, and %llu are allowed here: ulimit -n %d, or more",
+                     FILES_LEAST, (unsigned long long)lim.rlim_max, FILES_LEAST);
 }
 
 static int run(struct options *o)

@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#define FREQ_DEFAULT 99
-#define HISTORY_DEFAULT (UINT64_C(64) << 20)
+#define FREQ_DEFAULT     99
+#define HISTORY_DEFAULT  (UINT64_C(64) << 20)
 #define WINDOW_DEFAULT_S 60
 
 #define LONG_BASE 256 /* of what getopt_long() returns for long options */
@@ -32,7 +32,9 @@ static void getopt_tables(char *letters, struct option *longs)
     *letters++ = '+'; /* the command's own options are its own */
     *letters++ = ':';
     for (int i = 0; i < OPTION_COUNT_ALL; i++) {
-        int argument = !*rows[i].arg ? no_argument : *rows[i].arg == '[' ? optional_argument : required_argument;
+        int argument = !*rows[i].arg         ? no_argument
+                       : *rows[i].arg == '[' ? optional_argument
+                                             : required_argument;
         longs[i] = (struct option){ rows[i].name, argument, NULL, LONG_BASE + i };
         if (!rows[i].letter)
             continue;
@@ -125,8 +127,8 @@ static bool parse_arguments(struct options *o, int argc, char **argv, bool first
     }
     if (optind < argc) {
         if (strcmp(argv[optind - 1], "--"))
-            return error_set(e, ERROR_ARGUMENT, "%s: what is this? A command to run and profile goes after --",
-                             argv[optind]);
+            return error_set(e, ERROR_ARGUMENT,
+                             "%s: what is this? A command to run and profile goes after --", argv[optind]);
         o->session.command = argv + optind;
     }
     return true;
@@ -147,15 +149,18 @@ static bool check_combinations(struct options *o, struct error *e)
     const struct session_config *s = &o->session;
     struct error why = { 0 };
     if (s->command && s->scope.kind != SCOPE_ALL)
-        return refuse(e, "a command after -- and -p, -t, -u or -G exclude each other: the command is what is measured");
-    if (s->input && (s->command || s->scope.kind != SCOPE_ALL || s->scope.cpus || s->scope.no_kernel ||
-                     s->scope.no_user))
-        return refuse(e, "-i opens a file: there is nobody to measure (leave out -p, -t, -u, -C, -G, -K, -U and the "
-                         "command)");
+        return refuse(
+            e, "a command after -- and -p, -t, -u or -G exclude each other: the command is what is measured");
+    if (s->input &&
+        (s->command || s->scope.kind != SCOPE_ALL || s->scope.cpus || s->scope.no_kernel || s->scope.no_user))
+        return refuse(
+            e, "-i opens a file: there is nobody to measure (leave out -p, -t, -u, -C, -G, -K, -U and the "
+               "command)");
     if (s->scope.no_inherit && !s->command && !scope_may_stop_inheriting(&s->scope, &why))
         return error_set(e, why.class, "--no-inherit: %s", why.text);
     if (o->mode == RUN_BATCH && o->output)
-        return refuse(e, "-b prints to standard output: leave out -o, or record with --duration in place of -b");
+        return refuse(e,
+                      "-b prints to standard output: leave out -o, or record with --duration in place of -b");
     if (s->scope.no_kernel && s->scope.no_user)
         return refuse(e, "-K and -U together leave nothing to sample");
     if (o->mode == RUN_STAT && s->input)
@@ -175,8 +180,10 @@ static bool check_combinations(struct options *o, struct error *e)
     o->session.command_to_log = o->session.leaves_in_time = o->mode == RUN_SCREEN;
     if ((o->mode == RUN_BATCH || (o->mode == RUN_REPORT && !o->output)) && o->view_named &&
         (!strcmp(o->ui.view, "flame") || !strcmp(o->ui.view, "time")))
-        return refuse(e, "--view flame and --view time are pictures, which need the screen: -o FILE.svg draws one, --view callgraph "
-                         "lists the callers");
+        return refuse(
+            e,
+            "--view flame and --view time are pictures, which need the screen: -o FILE.svg draws one, --view callgraph "
+            "lists the callers");
     if (o->iterations && o->mode != RUN_BATCH)
         return refuse(e, "-n goes with -b: frames as text");
     return true;
@@ -189,9 +196,11 @@ static bool check_comparison(const struct options *o, const struct export_option
     if (o->diff || o->diff_range)
         return true;
     if (x->svg.negate && !config->svg.negate)
-        return refuse(e, "--negate turns the signs of a comparison: give --diff FILE or --diff-range, or leave it out");
+        return refuse(
+            e, "--negate turns the signs of a comparison: give --diff FILE or --diff-range, or leave it out");
     if (x->compare_by && !config->compare_by)
-        return refuse(e, "--diff-by says what a comparison counts: give --diff FILE or --diff-range, or leave it out");
+        return refuse(
+            e, "--diff-by says what a comparison counts: give --diff FILE or --diff-range, or leave it out");
     return true;
 }
 
@@ -223,7 +232,8 @@ bool options_parse(struct options *o, int argc, char **argv, struct error *e)
     if (s->freq_named || s->period) /* named beside a preset */
         memset(s->samplings, 0, sizeof s->samplings);
     if (ok && s->event_named && options_only_count(o)) /* the config's are for samples */
-        ok = error_set(e, ERROR_ARGUMENT, "-b --view counters always counts the same: --stat counts what -e names");
+        ok = error_set(e, ERROR_ARGUMENT,
+                       "-b --view counters always counts the same: --stat counts what -e names");
     s->event_named |= config_events;
     s->freq_named |= config_freq && !s->period;
     o->ui.keys = o->keys;
@@ -232,7 +242,8 @@ bool options_parse(struct options *o, int argc, char **argv, struct error *e)
     s->n_chosen = o->n_chosen;
     if (o->session.input && !o->window_named)
         o->ui.window_ns = 0; /* a file is looked at whole */
-    return ok && check_combinations(o, e) && check_comparison(o, &config_exports, e) && options_take_events(o, e);
+    return ok && check_combinations(o, e) && check_comparison(o, &config_exports, e) &&
+           options_take_events(o, e);
 }
 
 void options_done(struct options *o)

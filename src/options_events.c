@@ -27,8 +27,10 @@ bool options_set_event(struct options *o, const char *value, struct error *e)
 bool options_set_filter(struct options *o, const char *value, struct error *e)
 {
     if (o->session.input)
-        return o->in_config || error_set(e, ERROR_ARGUMENT, "--filter is for what is measured: a file has its samples (leave out "
-                                                            "--filter or -i)");
+        return o->in_config ||
+               error_set(e, ERROR_ARGUMENT,
+                         "--filter is for what is measured: a file has its samples (leave out "
+                         "--filter or -i)");
     return event_list_filter(&o->events, o->session.event_named ? o->events.last : o->events.n, value, e);
 }
 
@@ -38,7 +40,8 @@ bool options_take_events(struct options *o, struct error *e)
     if (o->mode == RUN_STAT || !o->events.n)
         return true;
     if (o->events.n > SESSION_EVENTS_MAX)
-        return error_set(e, ERROR_LIMIT, "-e names %zu events; %d at most can be sampled (--stat counts any number)",
+        return error_set(e, ERROR_LIMIT,
+                         "-e names %zu events; %d at most can be sampled (--stat counts any number)",
                          o->events.n, SESSION_EVENTS_MAX);
     for (size_t i = 0; i < o->events.n; i++)
         s->events[i] = o->events.items[i];

@@ -8,8 +8,8 @@
 #include "options.h"
 
 /* A number, or with percent (not NULL) a share "0.5%" instead. */
-static bool set_pixels(double *to, double *percent, enum option_id id, const char *value, double least, double most,
-                       struct error *e)
+static bool set_pixels(double *to, double *percent, enum option_id id, const char *value, double least,
+                       double most, struct error *e)
 {
     char *end;
     double v = *value >= '0' && *value <= '9' ? strtod(value, &end) : NAN;
@@ -18,8 +18,8 @@ static bool set_pixels(double *to, double *percent, enum option_id id, const cha
         *(share ? percent : to) = v > 0 ? v : DBL_MIN; /* 0 stands for the default */
         return true;
     }
-    return error_set(e, ERROR_ARGUMENT, "--%s %s: pixels from %g to %g are needed%s", option_row(id)->name, value, least,
-                     most, percent ? ", or a share such as 0.5%" : "");
+    return error_set(e, ERROR_ARGUMENT, "--%s %s: pixels from %g to %g are needed%s", option_row(id)->name,
+                     value, least, most, percent ? ", or a share such as 0.5%" : "");
 }
 
 static bool set_background(struct svg_options *svg, const char *value, struct error *e)
@@ -27,7 +27,8 @@ static bool set_background(struct svg_options *svg, const char *value, struct er
     uint32_t colours[2];
     svg->background = value;
     return svg_background(value, colours) ||
-           error_set(e, ERROR_ARGUMENT, "--bgcolors %s: yellow, blue, green, grey, or a colour such as #eeeeee is needed",
+           error_set(e, ERROR_ARGUMENT,
+                     "--bgcolors %s: yellow, blue, green, grey, or a colour such as #eeeeee is needed",
                      value);
 }
 
@@ -66,7 +67,8 @@ bool options_set_diff_range(struct options *o, const char *value, struct error *
     o->diff_range = value;
     return (range_of(value, comma, &o->exports.before.from_s, &o->exports.before.to_s) &&
             (!*comma || range_of(comma + 1, comma + strlen(comma), &o->from_s, &o->to_s))) ||
-           error_set(e, ERROR_ARGUMENT, "--diff-range %s: seconds are needed, such as 0..10 or 0..10,20..30", value);
+           error_set(e, ERROR_ARGUMENT, "--diff-range %s: seconds are needed, such as 0..10 or 0..10,20..30",
+                     value);
 }
 
 static bool set_text(const char **to, const char *value)

@@ -9,21 +9,23 @@
 #include "base/text.h"
 #include "export/script.h"
 
-#define FREQ_MAX 1000000
+#define FREQ_MAX    1000000
 #define HISTORY_MIN (UINT64_C(1) << 20)
 #define DELAY_MIN_S 0.1
 
-static bool set_number(uint64_t *to, enum option_id id, const char *value, uint64_t min, uint64_t max, struct error *e)
+static bool set_number(uint64_t *to, enum option_id id, const char *value, uint64_t min, uint64_t max,
+                       struct error *e)
 {
     return text_parse_u64(value, min, max, to) ||
-           error_set(e, ERROR_ARGUMENT, "--%s %s: a whole number from %llu to %llu is needed", option_row(id)->name,
-                     value, (unsigned long long)min, (unsigned long long)max);
+           error_set(e, ERROR_ARGUMENT, "--%s %s: a whole number from %llu to %llu is needed",
+                     option_row(id)->name, value, (unsigned long long)min, (unsigned long long)max);
 }
 
 static bool set_seconds(double *to, enum option_id id, const char *value, struct error *e)
 {
     return (text_parse_seconds(value, to) && *to <= 1e7) ||
-           error_set(e, ERROR_ARGUMENT, "--%s %s: seconds are needed, such as 0.5 or 10", option_row(id)->name, value);
+           error_set(e, ERROR_ARGUMENT, "--%s %s: seconds are needed, such as 0.5 or 10",
+                     option_row(id)->name, value);
 }
 
 static bool set_delay(struct options *o, const char *value, struct error *e)
@@ -38,8 +40,9 @@ static bool set_preset(struct options *o, const char *value, struct error *e)
     struct session_config *s = &o->session;
     struct error why = { 0 };
     if (s->input)
-        return o->in_config || error_set(e, ERROR_ARGUMENT, "--preset is for what is measured: leave out --preset or -i; -e "
-                                                            "chooses an event of the file");
+        return o->in_config || error_set(e, ERROR_ARGUMENT,
+                                         "--preset is for what is measured: leave out --preset or -i; -e "
+                                         "chooses an event of the file");
     preset_list_done(&o->presets);
     const struct preset *p = preset_read(&o->presets, e) ? preset_find(&o->presets, value, e) : NULL;
     uint32_t n = s->event_named ? (uint32_t)o->events.n : 0;
@@ -59,7 +62,8 @@ static bool set_history(struct options *o, const char *value, struct error *e)
     if (!text_parse_bytes(value, &o->session.history_bytes))
         return error_set(e, ERROR_ARGUMENT, "--history %s: a size is needed, such as 64M", value);
     if (o->session.history_bytes < HISTORY_MIN || o->session.history_bytes > UINT64_C(1) << 44)
-        return error_set(e, ERROR_ARGUMENT, "--history %s: at least 1M, and no more than this machine has", value);
+        return error_set(e, ERROR_ARGUMENT, "--history %s: at least 1M, and no more than this machine has",
+                         value);
     return true;
 }
 
@@ -75,7 +79,8 @@ int options_word_of(enum option_id id, const char *value, struct error *e)
         if (!strcmp(names[i], value))
             return (int)i;
     int near = text_nearest(value, names, n);
-    error_set(e, ERROR_ARGUMENT, "--%s %s: one of %s is needed", option_row(id)->name, value, option_row(id)->arg);
+    error_set(e, ERROR_ARGUMENT, "--%s %s: one of %s is needed", option_row(id)->name, value,
+              option_row(id)->arg);
     if (near >= 0)
         error_hint(e, "did you mean %s?", names[near]);
     return -1;
@@ -87,9 +92,11 @@ static bool set_stack_bytes(struct options *o, const char *text, struct error *e
     if (!text_parse_bytes(text, &bytes))
         return error_set(e, ERROR_ARGUMENT, "--call-graph dwarf,%s: a size is needed, such as 16K", text);
     if (bytes == 0 || bytes % 8)
-        return error_set(e, ERROR_ARGUMENT, "--call-graph dwarf,%s: the size must be a multiple of 8 bytes", text);
+        return error_set(e, ERROR_ARGUMENT, "--call-graph dwarf,%s: the size must be a multiple of 8 bytes",
+                         text);
     if (bytes > LIVE_STACK_BYTES_MAX)
-        return error_set(e, ERROR_ARGUMENT, "--call-graph dwarf,%s: the kernel takes %d bytes of a stack at most", text,
+        return error_set(e, ERROR_ARGUMENT,
+                         "--call-graph dwarf,%s: the kernel takes %d bytes of a stack at most", text,
                          LIVE_STACK_BYTES_MAX);
     o->session.stack_bytes = (uint32_t)bytes;
     return true;
@@ -109,9 +116,9 @@ static bool set_call_graph(struct options *o, const char *value, struct error *e
     o->session.stack_bytes = 0;
     if (!value[length])
         return true;
-    return modes[word] == CALLCHAIN_DWARF ? set_stack_bytes(o, value + length + 1, e)
-                                          : error_set(e, ERROR_ARGUMENT, "--call-graph %s: only dwarf takes a size",
-                                                      value);
+    return modes[word] == CALLCHAIN_DWARF
+               ? set_stack_bytes(o, value + length + 1, e)
+               : error_set(e, ERROR_ARGUMENT, "--call-graph %s: only dwarf takes a size", value);
 }
 
 static bool set_group(struct options *o, const char *value, struct error *e)
@@ -140,10 +147,11 @@ static bool is_only_target(struct options *o, enum option_id id, struct error *e
     enum option_id before = o->target ? o->target : id;
     o->target = id;
     return before == id ||
-           error_set(e, ERROR_ARGUMENT,
-                     "-%c and -%c exclude each other: the kernel measures processes, threads, users or cgroups, not those of "
-                     "one within another; -C goes with each of them",
-                     option_row(before)->letter, option_row(id)->letter);
+           error_set(
+               e, ERROR_ARGUMENT,
+               "-%c and -%c exclude each other: the kernel measures processes, threads, users or cgroups, not those of "
+               "one within another; -C goes with each of them",
+               option_row(before)->letter, option_row(id)->letter);
 }
 
 /* Several cgroups are named to stand side by side. */
@@ -168,7 +176,8 @@ static bool set_window(struct options *o, const char *value, struct error *e)
 
 bool options_set_flag(bool *to, enum option_id id, const char *value, struct error *e)
 {
-    static const char *const yes[] = { "yes", "true", "on", "1" }, *const no[] = { "no", "false", "off", "0" };
+    static const char *const yes[] = { "yes", "true", "on", "1" }, *const no[] = { "no", "false", "off",
+                                                                                   "0" };
     *to = true;
     for (int i = 0; value && i < 4; i++) {
         if (!strcmp(value, yes[i]))
@@ -177,7 +186,8 @@ bool options_set_flag(bool *to, enum option_id id, const char *value, struct err
         if (!strcmp(value, no[i]))
             return true;
     }
-    return !value || error_set(e, ERROR_ARGUMENT, "%s = %s: yes or no is needed", option_row(id)->name, value);
+    return !value ||
+           error_set(e, ERROR_ARGUMENT, "%s = %s: yes or no is needed", option_row(id)->name, value);
 }
 
 static bool set_stat(struct options *o, const char *value, struct error *e)

@@ -28,7 +28,8 @@ static bool add_urls(struct buf *urls, const char *text, struct error *e)
     for (size_t n; *(text += strspn(text, blanks)); text += n) {
         n = strcspn(text, blanks);
         if (!is_url(text, n))
-            return error_set(e, ERROR_ARGUMENT, "--debuginfod %.*s: a URL is needed, as in https://debuginfod.debian.net",
+            return error_set(e, ERROR_ARGUMENT,
+                             "--debuginfod %.*s: a URL is needed, as in https://debuginfod.debian.net",
                              (int)(n < 200 ? n : 200), text);
         buf_printf(urls, "%s%.*s", urls->len ? " " : "", (int)n, text);
         if (urls->len > URLS_MAX)
@@ -66,13 +67,15 @@ static bool find_urls(const char *value, struct buf *urls, struct error *e)
         return false;
     if (!urls->len && !value)
         add_system_urls(urls);
-    return urls->len || error_set(e, ERROR_ARGUMENT, "--debuginfod: no server is named: --debuginfod=URL, or set "
-                                                     "DEBUGINFOD_URLS");
+    return urls->len || error_set(e, ERROR_ARGUMENT,
+                                  "--debuginfod: no server is named: --debuginfod=URL, or set "
+                                  "DEBUGINFOD_URLS");
 }
 
 bool options_set_debuginfod(struct options *o, const char *value, struct error *e)
 {
-    static const char *const yes[] = { "yes", "true", "on", "1" }, *const no[] = { "no", "false", "off", "0" };
+    static const char *const yes[] = { "yes", "true", "on", "1" }, *const no[] = { "no", "false", "off",
+                                                                                   "0" };
     struct buf urls = { 0 };
     bool off = value && is_word(value, no);
     if (value && is_word(value, yes))

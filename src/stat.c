@@ -19,7 +19,7 @@
 
 #define LOOK_MS 50 /* how often it is looked whether those that are counted still live */
 /* What perf stat counts when nothing is named. */
-#define STAT_EVENTS \
+#define STAT_EVENTS                                                                                          \
     "task-clock,context-switches,cpu-migrations,page-faults,cycles,instructions,branches,branch-misses"
 
 static volatile sig_atomic_t stopped;
@@ -165,8 +165,9 @@ static void put_csv(struct buf *out, const struct event *ev, const char *cgroup,
     char number[64];
     double share = r->enabled_ns ? 100.0 * (double)r->running_ns / (double)r->enabled_ns : 0;
     put_number(number, sizeof number, ev, r->value, true);
-    buf_printf(out, "%s,%s,%s,%s%s%llu,%.2f,,\n", r->state == COUNT_OK ? number : state_word(r->state), unit_of(ev), ev->name,
-               cgroup, *cgroup ? "," : "", (unsigned long long)r->running_ns, r->state == COUNT_OK ? share : 0);
+    buf_printf(out, "%s,%s,%s,%s%s%llu,%.2f,,\n", r->state == COUNT_OK ? number : state_word(r->state),
+               unit_of(ev), ev->name, cgroup, *cgroup ? "," : "", (unsigned long long)r->running_ns,
+               r->state == COUNT_OK ? share : 0);
 }
 
 /* Its rate, of what is not time itself; how much of the time it ran, where counters took turns; what is to be said. */
@@ -175,8 +176,8 @@ static void put_text(struct buf *out, const struct counting *s, const struct eve
 {
     char number[64], rate[32];
     put_number(number, sizeof number, ev, r->value, false);
-    buf_printf(out, "%20s %-6s %-*s", r->state == COUNT_OK ? number : state_word(r->state), unit_of(ev), *cgroup ? 20 : 36,
-               ev->name);
+    buf_printf(out, "%20s %-6s %-*s", r->state == COUNT_OK ? number : state_word(r->state), unit_of(ev),
+               *cgroup ? 20 : 36, ev->name);
     if (*cgroup)
         buf_printf(out, " %-20s", cgroup);
     if (r->state == COUNT_OK && event_is_clock(ev))
@@ -187,7 +188,8 @@ static void put_text(struct buf *out, const struct counting *s, const struct eve
     if (r->state == COUNT_OK && share < 0.9995)
         buf_printf(out, "  (ran %.1f%% of the time)", 100 * share);
     size_t name = strlen(ev->name);
-    const char *why = r->why && !strncmp(r->why, ev->name, name) && r->why[name] == ':' ? r->why + name + 2 : r->why;
+    const char *why =
+        r->why && !strncmp(r->why, ev->name, name) && r->why[name] == ':' ? r->why + name + 2 : r->why;
     buf_printf(out, "%s%s\n", why ? "  " : "", why ? why : "");
 }
 
@@ -252,7 +254,8 @@ int stat_run(struct options *o, struct error *e)
     scope_init(&s.scope);
     bool ok = o->events.n || event_list_parse(&o->events, STAT_EVENTS, e);
     catch_signals();
-    ok = ok && scope_copy(&s.scope, &o->session.scope) && (!o->session.command || start_command(&s, e)) && count(&s, e);
+    ok = ok && scope_copy(&s.scope, &o->session.scope) && (!o->session.command || start_command(&s, e)) &&
+         count(&s, e);
     if (s.release_fd >= 0)
         close(s.release_fd); /* without its byte the command ends */
     if (s.failed_fd >= 0)

@@ -23,8 +23,9 @@ struct error {
     char text[480]; /* what was tried, what the kernel said, what to do; one line, cleaned */
     /* In a text that somebody typed: where the fault is. */
     bool placed;
-    size_t at;       /* that many bytes into what the function was given */
-    char shown[128]; /* the text, or the part of it around the fault, cleaned; "": error_show was not called yet */
+    size_t at; /* that many bytes into what the function was given */
+    char shown
+        [128]; /* the text, or the part of it around the fault, cleaned; "": error_show was not called yet */
     unsigned column; /* of the fault in `shown` */
 };
 

@@ -19,7 +19,7 @@ void ini_edit(struct buf *out, const char *text, const char *section, const stru
 /* The same for a file of ours, which is made (0600, its folders 0700) when it is not there, beginning with what `model`
  * says, if there is such a file (NULL: none). Replaced as a whole or not at all. Refused where it could not be read
  * again: by its owner, by its size, by a value that is no value. */
-bool ini_write(const char *path, const char *model, const char *section, const struct ini_pair *pairs, size_t n,
-               struct error *e);
+bool ini_write(const char *path, const char *model, const char *section, const struct ini_pair *pairs,
+               size_t n, struct error *e);
 
 #endif

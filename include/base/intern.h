@@ -11,7 +11,8 @@ struct intern;
 struct intern *intern_new(void);
 void intern_free(struct intern *in);
 uint32_t intern_add(struct intern *in, const char *s, size_t n); /* at most n bytes, up to a NUL */
-bool intern_find(const struct intern *in, const char *s, size_t n, uint32_t *id); /* false: it was not added */
+bool intern_find(const struct intern *in, const char *s, size_t n,
+                 uint32_t *id); /* false: it was not added */
 const char *intern_str(const struct intern *in,
                        uint32_t id);            /* borrowed, valid until intern_free; "" if unknown */
 uint32_t intern_count(const struct intern *in); /* ids are 0 … count - 1 */

@@ -17,9 +17,15 @@ struct library_symbol {
 };
 /* A pointer of the same name in a structure, and the function that it is to point to. */
 #ifdef FLAMETOP_STATIC
-#define LIBRARY_SYMBOL(pointers, function) { #function, (void **)&(pointers).function, (void *)function }
+#define LIBRARY_SYMBOL(pointers, function)                                                                   \
+    {                                                                                                        \
+#function, (void **)&(pointers).function, (void *)function                                           \
+    }
 #else
-#define LIBRARY_SYMBOL(pointers, function) { #function, (void **)&(pointers).function, NULL }
+#define LIBRARY_SYMBOL(pointers, function)                                                                   \
+    {                                                                                                        \
+#function, (void **)&(pointers).function, NULL                                                       \
+    }
 #endif
 
 /* soname: as "libcapstone.so.4"; package: that has it in Debian. ERROR_MISSING: it is not installed, or is another than the

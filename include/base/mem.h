@@ -12,8 +12,8 @@
 
 void *mem_alloc(size_t size); /* size 0 gives a unique pointer */
 void *mem_zalloc(size_t size);
-void *mem_array(size_t count, size_t size);           /* zeroed */
-void *mem_lines(size_t count, size_t size);           /* the same, from the start of a line of the CPU's cache on */
+void *mem_array(size_t count, size_t size); /* zeroed */
+void *mem_lines(size_t count, size_t size); /* the same, from the start of a line of the CPU's cache on */
 void *mem_resize(void *p, size_t count, size_t size); /* contents kept, new part not zeroed */
 char *mem_strdup(const char *s);
 char *mem_strndup(const char *s, size_t n);

@@ -16,7 +16,7 @@
 
 /* The head of a member; its bytes, and tar_pad of their number, come behind it. False: name or size do not fit. */
 bool tar_head(const char *name, uint64_t size, uint64_t mtime_s, uint8_t head[TAR_BLOCK]);
-size_t tar_pad(uint64_t size); /* zeros to the next block */
+size_t tar_pad(uint64_t size);        /* zeros to the next block */
 #define TAR_END_BYTES (2 * TAR_BLOCK) /* of zeros, behind the last member */
 
 /* Reads what comes piece by piece. Whatever is no regular file is stepped over. */

@@ -19,8 +19,8 @@ const char *unpack_name(enum unpack_kind kind); /* "gzip"; of UNPACK_NONE "" */
 enum unpack_state {
     UNPACK_GOES_ON, /* what was given is used up, or dst is full */
     UNPACK_ENDED,   /* a stream ended; another may follow at once */
-    UNPACK_BROKEN,  /* this is no such stream, or a damaged one; also one that neither takes nor gives anything any more */
-    UNPACK_LIMIT,   /* it wants more memory than 128 MiB, or than there is */
+    UNPACK_BROKEN, /* this is no such stream, or a damaged one; also one that neither takes nor gives anything any more */
+    UNPACK_LIMIT, /* it wants more memory than 128 MiB, or than there is */
 };
 
 struct unpacker;
@@ -29,7 +29,8 @@ struct unpacker *unpacker_new(enum unpack_kind kind, struct error *e);
 void unpacker_free(struct unpacker *u); /* NULL is allowed */
 /* Unpacks from *src on, which it moves with *n: at most cap bytes into dst, *got of them. Once *n is 0 and dst did not
  * become full, all that can come out of what was given has come. */
-enum unpack_state unpacker_run(struct unpacker *u, const uint8_t **src, size_t *n, uint8_t *dst, size_t cap, size_t *got);
+enum unpack_state unpacker_run(struct unpacker *u, const uint8_t **src, size_t *n, uint8_t *dst, size_t cap,
+                               size_t *got);
 
 /* The inside: one of each kind. */
 struct unpack_step {

@@ -9,7 +9,8 @@
 #include "base/buf.h"
 
 void protobuf_varint(struct buf *out, uint64_t value);
-void protobuf_number(struct buf *out, unsigned field, uint64_t value); /* 0 is the default: nothing is added */
+void protobuf_number(struct buf *out, unsigned field,
+                     uint64_t value); /* 0 is the default: nothing is added */
 /* A text, a packed array or a message. */
 void protobuf_bytes(struct buf *out, unsigned field, const void *bytes, size_t n);
 /* The message that was gathered in `from`, which is emptied. */

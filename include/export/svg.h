@@ -10,11 +10,24 @@
 #include "base/error.h"
 #include "session/nametree.h"
 
-enum svg_palette { /* in the order of svg_palette_names */
-    SVG_MIXED, /* by what a function is: kernel, user, C++, Rust, compiled at run time, inlined */
-    SVG_HOT, SVG_MEM, SVG_IO, SVG_JAVA, SVG_JS, SVG_PERL, SVG_WAKEUP, SVG_CHAIN,
-    SVG_AQUA, SVG_RED, SVG_GREEN, SVG_BLUE, SVG_YELLOW, SVG_PURPLE, SVG_ORANGE,
-    SVG_PALETTES
+enum svg_palette {            /* in the order of svg_palette_names */
+                   SVG_MIXED, /* by what a function is: kernel, user, C++, Rust, compiled at run time, inlined */
+                   SVG_HOT,
+                   SVG_MEM,
+                   SVG_IO,
+                   SVG_JAVA,
+                   SVG_JS,
+                   SVG_PERL,
+                   SVG_WAKEUP,
+                   SVG_CHAIN,
+                   SVG_AQUA,
+                   SVG_RED,
+                   SVG_GREEN,
+                   SVG_BLUE,
+                   SVG_YELLOW,
+                   SVG_PURPLE,
+                   SVG_ORANGE,
+                   SVG_PALETTES
 };
 extern const char *const svg_palette_names[SVG_PALETTES];
 
@@ -23,16 +36,16 @@ struct svg_options {
     const char *subtitle, *name_type, *font;
     const char *background; /* as svg_background takes it */
     enum svg_palette palette;
-    double width;     /* of the picture, pixels; 0: 1200, and in a browser the window's */
-    double height;    /* of a row; 0: 16 */
-    double font_size; /* 0: 12 */
-    double min_width; /* of a box, pixels; 0: 0.1 */
+    double width;       /* of the picture, pixels; 0: 1200, and in a browser the window's */
+    double height;      /* of a row; 0: 16 */
+    double font_size;   /* 0: 12 */
+    double min_width;   /* of a box, pixels; 0: 0.1 */
     double min_percent; /* not 0: of all, instead */
-    bool hash;        /* colours are flamegraph.pl's for a name, similar ones for similar names */
-    bool palette_map; /* colours are those of ./palette.map, which gets those of functions that it lacks */
-    bool inverted;    /* icicle: the root on top */
-    bool reverse;     /* stacks are merged from the functions that run */
-    bool negate;      /* differential: blue is more */
+    bool hash;          /* colours are flamegraph.pl's for a name, similar ones for similar names */
+    bool palette_map;   /* colours are those of ./palette.map, which gets those of functions that it lacks */
+    bool inverted;      /* icicle: the root on top */
+    bool reverse;       /* stacks are merged from the functions that run */
+    bool negate;        /* differential: blue is more */
 };
 /* flamegraph.pl's "yellow", "blue", "green", "grey", or "#rrggbb": colours above and below. False: none of these. */
 bool svg_background(const char *name, uint32_t colours[2]);

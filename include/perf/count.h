@@ -18,7 +18,8 @@ enum count_state {
 };
 struct count_value {
     enum count_state state;
-    double value;   /* of the interval, scaled; of the clock ns, of energy joules, of memory bytes; a temperature: °C */
+    double
+        value; /* of the interval, scaled; of the clock ns, of energy joules, of memory bytes; a temperature: °C */
     double running; /* share of the interval that it ran, 0..1 */
 };
 
@@ -65,7 +66,7 @@ enum count_event {
     COUNT_MEMORY_READS,
     COUNT_MEMORY_WRITES,
     COUNT_TEMPERATURE, /* of the hottest; no rate */
-    COUNT_TOPDOWN_0, /* never rows */
+    COUNT_TOPDOWN_0,   /* never rows */
     COUNT_TOPDOWN_1,
     COUNT_TOPDOWN_2,
     COUNT_TOPDOWN_3,
@@ -85,7 +86,7 @@ enum count_by {
     COUNT_BY_KINDS,
 };
 struct count_part {
-    char name[96]; /* "3", "0/12 (CPUs 12,76)", "mysqld", "/system.slice": cleaned */
+    char name[96];   /* "3", "0/12 (CPUs 12,76)", "mysqld", "/system.slice": cleaned */
     uint64_t key;    /* stays while the set is open */
     uint32_t number; /* of the CPU, the socket, the process, the thread; else the place in the list */
     struct count_value values[COUNT_EVENTS];
@@ -128,7 +129,8 @@ bool count_can_split(const struct count_set *c, enum count_by by);
 /* The parts of the last interval, in order of number; the caller frees. */
 struct count_part *count_split(const struct count_set *c, enum count_by by, uint32_t *n);
 /* Whether CPU i of count_cpus is in a part by CPU, core or socket. */
-bool count_part_has_cpu(const struct count_set *c, enum count_by by, const struct count_part *part, uint32_t i);
+bool count_part_has_cpu(const struct count_set *c, enum count_by by, const struct count_part *part,
+                        uint32_t i);
 extern const char *const count_by_names[COUNT_BY_KINDS]; /* "cpu", "core", … */
 
 /* What is told of each part beside its name, in order of worth: rates and ratios. */
@@ -139,8 +141,8 @@ struct count_column {
 extern const struct count_column count_columns[];
 extern const uint32_t count_columns_n;
 /* False: these values do not tell it. */
-bool count_column_text(uint32_t column, const struct count_value values[COUNT_EVENTS], uint64_t interval_ns, char *dst,
-                       size_t cap);
+bool count_column_text(uint32_t column, const struct count_value values[COUNT_EVENTS], uint64_t interval_ns,
+                       char *dst, size_t cap);
 
 /* A ratio of rows, with perf stat's words: {"1.41", "IPC"}. False if one is missing. */
 struct count_metric {

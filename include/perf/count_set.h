@@ -35,9 +35,10 @@ struct count_def {
     enum {
         COUNT_ALWAYS = 1,      /* a row even where it is not supported */
         COUNT_KERNEL_ONLY = 2, /* happens in the kernel: counted in user space it would be a false zero */
-        COUNT_ANY_MODE = 4,    /* counts what happens, not where the CPU spends its time: -K and -U do not change it */
-        COUNT_CORE = 8,        /* by the counters of the core: a source per kind of CPU */
-        COUNT_SOCKET = 16,     /* by counters of whole sockets */
+        COUNT_ANY_MODE =
+            4, /* counts what happens, not where the CPU spends its time: -K and -U do not change it */
+        COUNT_CORE = 8,    /* by the counters of the core: a source per kind of CPU */
+        COUNT_SOCKET = 16, /* by counters of whole sockets */
     } flags;
 };
 extern const struct count_def count_defs[COUNT_EVENTS];
@@ -65,22 +66,22 @@ struct count_uncore {
 /* One CPU, one task, one cgroup on one CPU, or one PMU of a socket. */
 struct count_slot {
     enum count_slot_kind { SLOT_CPU, SLOT_TASK, SLOT_CGROUP, SLOT_SOCKET } kind;
-    pid_t pid;       /* task, or descriptor of the cgroup while the slots are opened; -1: all tasks */
-    int cpu;         /* -1: all CPUs */
+    pid_t pid; /* task, or descriptor of the cgroup while the slots are opened; -1: all tasks */
+    int cpu;   /* -1: all CPUs */
     struct topology_cpu at;
     uint32_t owner;  /* process; number of the cgroup */
     uint32_t source; /* into cores, or uncores */
     bool main;       /* not only another kind of CPUs of the task before */
     int fds[COUNT_EVENTS];
-    uint8_t leader[COUNT_EVENTS];            /* the event with which it is read */
+    uint8_t leader[COUNT_EVENTS];                            /* the event with which it is read */
     struct count_raw last[COUNT_EVENTS], diff[COUNT_EVENTS]; /* as last read; of the interval */
-    struct count_value now[COUNT_EVENTS]; /* of the interval */
+    struct count_value now[COUNT_EVENTS];                    /* of the interval */
 };
 
 struct count_set {
     struct scope scope;
     struct count_options how;
-    bool tasks; /* the slots are tasks, not CPUs */
+    bool tasks;                                /* the slots are tasks, not CPUs */
     struct count_source sources[COUNT_EVENTS]; /* those that are not COUNT_CORE or COUNT_SOCKET */
     struct count_core cores[COUNT_CORES_MAX];
     uint32_t n_cores;
@@ -94,9 +95,9 @@ struct count_set {
     uint32_t n_cgroups;
     size_t cap_cgroups;
     uint32_t fds_open;
-    struct cpus online; /* when the slots were made */
-    bool user_only;     /* the kernel refused its own part */
-    bool ended;         /* one of the counters gives nothing any more, for good */
+    struct cpus online;       /* when the slots were made */
+    bool user_only;           /* the kernel refused its own part */
+    bool ended;               /* one of the counters gives nothing any more, for good */
     bool alone[COUNT_EVENTS]; /* the PMU did not take it into its group */
     char note[320];
     struct error why[COUNT_EVENTS];
@@ -114,7 +115,8 @@ void count_sources_find(struct count_set *c);
 void count_sources_done(struct count_set *c);
 const struct count_source *count_source_of(const struct count_set *c, const struct count_slot *slot,
                                            enum count_event event);
-struct count_slot *count_slot_add(struct count_set *c, enum count_slot_kind kind, pid_t pid, int cpu, uint32_t source);
+struct count_slot *count_slot_add(struct count_set *c, enum count_slot_kind kind, pid_t pid, int cpu,
+                                  uint32_t source);
 /* The kind of a CPU, into cores. */
 uint32_t count_core_of(const struct count_set *c, uint32_t cpu);
 /* Adds slots of at most so many cgroups, and their descriptors in pid; count_cgroups_close closes these. */
@@ -126,7 +128,8 @@ bool count_slots_open(struct count_set *c, struct error *e);
 void count_slots_close(struct count_set *c);
 bool count_is_open(const struct count_set *c, enum count_event event); /* on any slot */
 /* Sums these slots. */
-void count_sum(const struct count_set *c, const uint32_t *slots, uint32_t n, struct count_value values[COUNT_EVENTS]);
+void count_sum(const struct count_set *c, const uint32_t *slots, uint32_t n,
+               struct count_value values[COUNT_EVENTS]);
 /* A task is followed by counters of each kind of CPU, which stand still while it runs on another kind: each is scaled by
  * the time that all of them ran. */
 void count_merge_kinds(struct count_set *c);

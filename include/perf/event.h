@@ -36,15 +36,16 @@ struct event {
     enum event_kind kind;
     struct perf_event_attr attr; /* size, type, config*, exclude_*, precise_ip; nothing of sampling */
     bool precise_max;            /* no ":p" was given: the opener looks for the highest that works */
-    struct cpu_mask cpus;        /* the only CPUs where the PMU opens (uncore, one kind of core); no bit: all, and tasks */
-    uint64_t period, freq_hz;    /* of its own (period=, freq=); 0: as -c and -F say */
+    struct cpu_mask
+        cpus; /* the only CPUs where the PMU opens (uncore, one kind of core); no bit: all, and tasks */
+    uint64_t period, freq_hz;        /* of its own (period=, freq=); 0: as -c and -F say */
     char tracepoint[EVENT_NAME_MAX]; /* EVENT_TRACEPOINT: "sched:sched_switch" */
     char filter[EVENT_FILTER_MAX];   /* of a tracepoint: what the kernel lets pass; "": everything */
-    double scale;                    /* of PMUs that count in other units: what counts are multiplied by; 0: 1 */
-    char unit[16];                   /* "Joules", "" */
+    double scale;  /* of PMUs that count in other units: what counts are multiplied by; 0: 1 */
+    char unit[16]; /* "Joules", "" */
     /* Groups: counters that the kernel schedules together. Their events stand behind each other, the leader first. */
     uint8_t members; /* of a leader: how many they are, with itself; else 0 */
-    bool reads;      /* of a leader: it alone samples, and reads the others' counters with each sample (":S") */
+    bool reads; /* of a leader: it alone samples, and reads the others' counters with each sample (":S") */
 };
 #define EVENT_GROUP_MAX 8
 /* How many stand in its place of a list: the members of the group that it leads, or itself. */
@@ -84,7 +85,8 @@ void event_default(struct event *out);
 
 /* One line of the picker and of --list-events. */
 struct event_row {
-    const char *group; /* "Hardware", "Software", "Cache", "Tool", "PMU: cpu", "Vendor: skl", "Tracepoint: sched" */
+    const char
+        *group; /* "Hardware", "Software", "Cache", "Tool", "PMU: cpu", "Vendor: skl", "Tracepoint: sched" */
     const char *name;  /* what event_parse takes */
     const char *alias; /* "cs" for context-switches, or NULL */
     const char *help;  /* one line, or NULL */
@@ -109,7 +111,8 @@ int event_open_fd(const struct perf_event_attr *attr, pid_t pid, int cpu, int gr
 bool event_explain_filter(const struct event *ev, int errnum, struct error *e);
 /* Why an event did not open on this task (0: ourselves; -1: on a CPU, for all tasks or a cgroup's), from errno, and what would
  * mend it. False. */
-bool event_explain(const char *name, const struct perf_event_attr *attr, pid_t pid, int errnum, struct error *e);
+bool event_explain(const char *name, const struct perf_event_attr *attr, pid_t pid, int errnum,
+                   struct error *e);
 /* kernel.perf_event_paranoid; 2, the default of the kernel, when it cannot be read. */
 int event_paranoid(void);
 

@@ -9,9 +9,11 @@
 #define EVENT_MODIFIERS "ukhGHpPSDIWe"
 
 bool event_parse_one(const char *text, struct event *out, struct error *e);
-bool event_parse_tracepoint(const char *text, const char *system, const char *name, struct event *out, struct error *e);
+bool event_parse_tracepoint(const char *text, const char *system, const char *name, struct event *out,
+                            struct error *e);
 /* rest: what follows it in the text: "", "/terms/…" or ":mods". */
-bool event_parse_breakpoint(const char *text, struct perf_event_attr *attr, const char **rest, struct error *e);
+bool event_parse_breakpoint(const char *text, struct perf_event_attr *attr, const char **rest,
+                            struct error *e);
 /* mods as they stand behind the colon; the place is in them. */
 bool event_check_modifiers(const char *mods, const char *text, struct error *e);
 

@@ -21,8 +21,9 @@ enum callchain_mode {
     CALLCHAIN_LBR,   /* the CPU's own record of calls */
 };
 
-#define LIVE_STACK_BYTES     (24 * 1024) /* of a sample's user stack, by default: cuts under 0.1 % of real stacks */
-#define LIVE_STACK_BYTES_MAX 65528       /* the kernel's: a multiple of 8 below 64 KiB */
+#define LIVE_STACK_BYTES                                                                                     \
+    (24 * 1024)                    /* of a sample's user stack, by default: cuts under 0.1 % of real stacks */
+#define LIVE_STACK_BYTES_MAX 65528 /* the kernel's: a multiple of 8 below 64 KiB */
 
 /* One that is sampled at the same time. How often: if it does not follow the leader of a group. */
 struct live_other {
@@ -31,25 +32,27 @@ struct live_other {
 };
 
 struct live_config {
-    struct event event;   /* what to sample */
-    uint64_t freq_hz;     /* samples per second and CPU, or 0 */
-    uint64_t period;      /* events per sample when freq_hz is 0; 0: 1, every event */
+    struct event event;                          /* what to sample */
+    uint64_t freq_hz;                            /* samples per second and CPU, or 0 */
+    uint64_t period;                             /* events per sample when freq_hz is 0; 0: 1, every event */
     struct live_other others[EVENT_SET_MAX - 1]; /* those of its group, and others, with their groups */
     uint32_t n_others;
-    struct scope scope;   /* borrowed lists; live copies what it keeps */
+    struct scope scope;            /* borrowed lists; live copies what it keeps */
     enum callchain_mode callchain; /* live_config_of: what runs (auto becomes dwarf or fp) */
-    uint32_t stack_bytes;          /* dwarf, auto: of each sample; 0: default; live_config_of: 0 but for dwarf */
-    uint64_t regs_user_mask;       /* dwarf, auto: unwind_arch_regs_mask(); 0: this machine is not unwound */
-    uint64_t regs_link_mask;       /* fp: unwind_arch_link_mask() */
-    uint64_t seen_hz;     /* without freq_hz: samples per second and CPU as live_over_budget said, 0: not known */
-    uint32_t ring_bytes;  /* per CPU, 0: 512 KiB, with dumps half a second of them; smaller if RLIMIT_MEMLOCK wants it */
-    int program;          /* BPF, to run with each sample; 0: none */
-    bool enable_on_exec;  /* the scope is a command that has not started yet */
-    bool inherit;         /* follow children of tasks */
-    bool wide;            /* tasks: on all CPUs without the samples of others, where permitted and affordable */
-    const uint32_t *known; /* of a scope of processes or threads: what these started before, as of live_known */
-    uint32_t n_known;      /* … borrowed, for live_open */
-    bool named;           /* by the user: only cycles may have another one in its place, as in perf */
+    uint32_t stack_bytes;    /* dwarf, auto: of each sample; 0: default; live_config_of: 0 but for dwarf */
+    uint64_t regs_user_mask; /* dwarf, auto: unwind_arch_regs_mask(); 0: this machine is not unwound */
+    uint64_t regs_link_mask; /* fp: unwind_arch_link_mask() */
+    uint64_t seen_hz; /* without freq_hz: samples per second and CPU as live_over_budget said, 0: not known */
+    uint32_t
+        ring_bytes; /* per CPU, 0: 512 KiB, with dumps half a second of them; smaller if RLIMIT_MEMLOCK wants it */
+    int program;         /* BPF, to run with each sample; 0: none */
+    bool enable_on_exec; /* the scope is a command that has not started yet */
+    bool inherit;        /* follow children of tasks */
+    bool wide; /* tasks: on all CPUs without the samples of others, where permitted and affordable */
+    const uint32_t
+        *known;       /* of a scope of processes or threads: what these started before, as of live_known */
+    uint32_t n_known; /* … borrowed, for live_open */
+    bool named;       /* by the user: only cycles may have another one in its place, as in perf */
 };
 
 /* Each way in which what runs is less than what was asked for, with what would mend it. */
@@ -109,7 +112,7 @@ size_t live_drain(struct live *l, bool final, live_record_fn *fn, void *ctx);
 struct live_stats {
     uint64_t records, samples, lost, throttled; /* since open; lost counts LOST and LOST_SAMPLES records */
     uint64_t parse_errors;
-    double ring_fill;                /* highest share of a ring in use at the last drain, 0..1 */
+    double ring_fill; /* highest share of a ring in use at the last drain, 0..1 */
 };
 void live_stats(const struct live *l, struct live_stats *out);
 /* auto without a frequency: more dumps than their budget allows for a second, in a second or less? Then how many samples

@@ -27,14 +27,19 @@ struct plan {
     uint32_t features_dropped;
     uint32_t ring_asked; /* 0: as is best */
     uint32_t ring_bytes, ring_bytes_asked;
-    uint32_t n_cpus;           /* that are sampled, as of the start */
+    uint32_t n_cpus; /* that are sampled, as of the start */
     enum callchain_mode callchain_asked;
     uint32_t stack_bytes_asked;
-    enum dumps_less { DUMPS_FULL, DUMPS_BUDGET, DUMPS_MEMORY, DUMPS_REFUSED } dumps_less; /* why there is less */
+    enum dumps_less {
+        DUMPS_FULL,
+        DUMPS_BUDGET,
+        DUMPS_MEMORY,
+        DUMPS_REFUSED
+    } dumps_less;                /* why there is less */
     bool without[EVENT_SET_MAX]; /* members that did not open */
     struct error refused;        /* why the first of these did not, if it was the first of all */
     bool inherit_noted;
-    uint64_t limit_hz;           /* the kernel's, of the rate; 0: not known */
+    uint64_t limit_hz; /* the kernel's, of the rate; 0: not known */
     uint64_t vary_seed;
     struct perf_event_attr attrs[EVENT_SET_MAX]; /* made of the above, by member */
     struct live_note notes[LIVE_NOTES_MAX];
@@ -75,21 +80,21 @@ void plan_note_is_calm(struct plan *p);
 /* One CPU's ring and the descriptors that write to it. */
 struct live_cpu {
     uint32_t cpu;
-    int *fds; /* fds[0] has the ring */
+    int *fds;         /* fds[0] has the ring */
     uint8_t *members; /* which event each of them is */
     uint32_t n_fds;
     size_t fds_cap, members_cap;
     uint32_t watched; /* the one that epoll holds; n_fds: none, all of them have ended */
     struct ring ring;
-    uint64_t enabled_ns; /* its time, as of the last look that read it */
-    uint64_t seen_head;  /* of the ring, as of the last look */
+    uint64_t enabled_ns;  /* its time, as of the last look that read it */
+    uint64_t seen_head;   /* of the ring, as of the last look */
     uint64_t rated_bytes; /* written to it when rates were looked at */
-    double rate;         /* until then, in bytes a nanosecond */
+    double rate;          /* until then, in bytes a nanosecond */
     uint64_t varied_head; /* of the ring, when its events' periods were last changed */
     uint64_t varied_ns;   /* when that was; 0: not yet */
     uint64_t n_varied;    /* how often */
     bool is_rated;
-    bool leaving;        /* the CPU is gone: closed when the ring is empty */
+    bool leaving; /* the CPU is gone: closed when the ring is empty */
 };
 void live_cpu_close(struct live_cpu *c);
 /* Has this BPF program run with each sample of it. False: with none. */

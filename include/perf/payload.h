@@ -20,7 +20,8 @@ struct payload {
     const struct payload_format *format;
     const void *raw;
     uint32_t size;
-    const char *(*name)(void *ctx, uint64_t address, uint64_t *start); /* as tracepoint_name_fn; NULL: addresses have no names */
+    const char *(*name)(void *ctx, uint64_t address,
+                        uint64_t *start); /* as tracepoint_name_fn; NULL: addresses have no names */
     void *ctx;
 };
 /* Adds the payload's text, cleaned. */
@@ -30,9 +31,11 @@ void payload_print(const struct payload *p, struct buf *out);
 int32_t payload_field_find(const struct payload_format *f, const char *name);
 /* Not extended by its sign, as in libtraceevent; 0: beyond the payload, or no number. */
 uint64_t payload_number(const struct payload *p, int32_t field);
-uint64_t payload_number_at(const struct payload *p, const uint8_t *bytes, uint32_t size); /* 1, 2, 4 or 8, which are there */
+uint64_t payload_number_at(const struct payload *p, const uint8_t *bytes,
+                           uint32_t size); /* 1, 2, 4 or 8, which are there */
 bool payload_is_number(const struct payload_format *f, int32_t field);
-uint64_t payload_element(const struct payload *p, int32_t field, uint64_t index); /* of an array; 0: there is none */
+uint64_t payload_element(const struct payload *p, int32_t field,
+                         uint64_t index); /* of an array; 0: there is none */
 /* The bytes of an array; false: it is a number, or the array is not all in the payload. */
 bool payload_bytes(const struct payload *p, int32_t field, const uint8_t **bytes, uint32_t *n);
 

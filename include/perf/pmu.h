@@ -17,7 +17,7 @@
 struct pmu {
     char name[64];
     uint32_t type;
-    bool core;     /* the counters of the CPUs themselves ("cpu", "cpu_core", "armv8_…") */
+    bool core;            /* the counters of the CPUs themselves ("cpu", "cpu_core", "armv8_…") */
     struct cpu_mask cpus; /* the only ones where it opens; no bit: all, or tasks */
 };
 
@@ -28,8 +28,8 @@ bool pmu_find_alias(const char *event, struct pmu *out);
 /* "event=0x3c,umask=1", "instructions" (an event that the PMU names), "config1=5,name=mine", of a core PMU "cycles" and
  * "r1c2" as well: sets type and config*. Of a field that is given twice the last counts. What is said beside the config
  * goes to `more`. The place of an error is in `terms`. */
-bool pmu_apply(const struct pmu *pmu, const char *terms, struct perf_event_attr *attr, struct event_terms *more,
-               struct error *e);
+bool pmu_apply(const struct pmu *pmu, const char *terms, struct perf_event_attr *attr,
+               struct event_terms *more, struct error *e);
 /* The PMUs that a name stands for: "uncore_imc" for uncore_imc_0, uncore_imc_1 …, globs, and itself; in order. */
 struct namelist;
 void pmu_match(const char *name, struct namelist *out);

@@ -13,7 +13,7 @@
 
 #define READINGS_MAX (1u << 19) /* tasks come and go for ever */
 
-struct readings { /* zero-initialised: nothing was read yet */
+struct readings {    /* zero-initialised: nothing was read yet */
     struct map last; /* counter (and task, where each has its own) → what it was at the last sample */
     struct map old;  /* the same of those that were not seen since there were READINGS_MAX others */
 };
@@ -27,6 +27,7 @@ bool readings_in(const struct record *r, const struct record_layout *l);
 /* Called for each counter that has moved since: a copy of the record with its id and, as the period, by how much, scaled. The
  * first has `again` false. member: its place in the group, the leader's is 0. False stops. */
 typedef bool readings_fn(void *ctx, struct record *one, uint32_t member);
-bool readings_each(struct readings *m, const struct record *r, const struct record_layout *l, readings_fn *fn, void *ctx);
+bool readings_each(struct readings *m, const struct record *r, const struct record_layout *l, readings_fn *fn,
+                   void *ctx);
 
 #endif

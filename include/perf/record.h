@@ -16,10 +16,10 @@ struct record_layout {
     uint64_t sample_type, read_format, branch_type;
     uint64_t regs_user, regs_intr; /* masks */
     bool id_all;                   /* non-sample records carry a sample_id trailer */
-    bool per_task;                 /* counters that samples read are those of the sampled task: inherited events */
-    bool scales;                   /* … and are scaled by the times for which they ran (live.c says so) */
-    bool elsewhere;                /* … which a task has on each CPU: enabled also while it is on the others */
-    bool swap;                     /* bytes are of the other endianness */
+    bool per_task;  /* counters that samples read are those of the sampled task: inherited events */
+    bool scales;    /* … and are scaled by the times for which they ran (live.c says so) */
+    bool elsewhere; /* … which a task has on each CPU: enabled also while it is on the others */
+    bool swap;      /* bytes are of the other endianness */
 };
 void record_layout_of(const struct perf_event_attr *attr, bool swap, struct record_layout *out);
 
@@ -32,25 +32,26 @@ struct record_id {
 };
 
 struct record_sample {
-    uint64_t ip, addr, period, cgroup, weight, ins_lat, data_src, transaction, phys_addr, data_page_size, code_page_size;
-    const void *chain;        /* u64[chain_n]; unaligned and maybe swapped: use record_chain() */
+    uint64_t ip, addr, period, cgroup, weight, ins_lat, data_src, transaction, phys_addr, data_page_size,
+        code_page_size;
+    const void *chain; /* u64[chain_n]; unaligned and maybe swapped: use record_chain() */
     uint32_t chain_n;
     const void *raw;
     uint32_t raw_size;
-    const void *read;         /* the read_format values */
+    const void *read; /* the read_format values */
     uint32_t read_size;
-    const void *branch;       /* perf_branch_entry[branch_n] */
+    const void *branch; /* perf_branch_entry[branch_n] */
     uint32_t branch_n;
-    uint64_t user_abi;        /* PERF_SAMPLE_REGS_ABI_* */
-    const void *user_regs;    /* u64 per bit of layout->regs_user */
-    uint64_t intr_abi;        /* the same of where it was interrupted, in the kernel as well */
+    uint64_t user_abi;     /* PERF_SAMPLE_REGS_ABI_* */
+    const void *user_regs; /* u64 per bit of layout->regs_user */
+    uint64_t intr_abi;     /* the same of where it was interrupted, in the kernel as well */
     const void *intr_regs;
     const void *stack;
     uint64_t stack_size, stack_dyn_size;
 };
 
 struct record {
-    uint32_t type;  /* PERF_RECORD_* (known ones are parsed; others keep type, misc, size and body) */
+    uint32_t type; /* PERF_RECORD_* (known ones are parsed; others keep type, misc, size and body) */
     uint16_t misc;
     uint16_t size;
     bool known;
@@ -59,8 +60,8 @@ struct record {
     struct record_id id;
     uint32_t source; /* which event (index) it came from; the source sets it */
     uint64_t place;  /* over a file: where it stands; samples of a group that were one record share it */
-    bool again;      /* the same sample as the record before, for another event of its group (perf/readings.h) */
-    bool partly;     /* its counters have shared the PMU with others since the sample before */
+    bool again;  /* the same sample as the record before, for another event of its group (perf/readings.h) */
+    bool partly; /* its counters have shared the PMU with others since the sample before */
     union {
         struct record_sample sample;
         struct {
@@ -71,7 +72,7 @@ struct record {
             uint8_t build_id_size; /* MMAP2 with PERF_RECORD_MISC_MMAP_BUILD_ID; else 0 */
             uint8_t build_id[20];
             const char *path; /* raw, NUL-terminated */
-        } mmap; /* MMAP and MMAP2 */
+        } mmap;               /* MMAP and MMAP2 */
         struct {
             uint32_t pid, tid;
             bool exec;

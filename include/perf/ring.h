@@ -32,7 +32,7 @@ const void *ring_bytes(const struct ring *r, uint32_t size, void *scratch);
 void ring_skip(struct ring *r, uint32_t size);
 /* Gives what was read back to the kernel. */
 void ring_end(struct ring *r);
-double ring_fill(const struct ring *r); /* share that was not read yet, 0..1 */
+double ring_fill(const struct ring *r);      /* share that was not read yet, 0..1 */
 uint64_t ring_written(const struct ring *r); /* bytes in all, as of now */
 uint64_t ring_waiting(const struct ring *r); /* bytes that were not read yet, as of now */
 

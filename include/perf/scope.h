@@ -24,15 +24,15 @@ struct scope {
     uint32_t *ids; /* SCOPE_PIDS, SCOPE_TIDS */
     uint32_t n_ids;
     uid_t uid;
-    char cgroup[512]; /* path below the cgroup root, "/" first, as /proc/PID/cgroup says it */
+    char cgroup[512];          /* path below the cgroup root, "/" first, as /proc/PID/cgroup says it */
     char (*more_cgroups)[512]; /* besides that one; none lies below another */
     uint32_t n_more_cgroups;
-    bool no_inherit;  /* neither child processes nor threads that are started from now on */
-    bool *cpus;       /* cpus[i]: CPU i is in; NULL: all */
+    bool no_inherit; /* neither child processes nor threads that are started from now on */
+    bool *cpus;      /* cpus[i]: CPU i is in; NULL: all */
     uint32_t n_cpus;
     bool no_kernel, no_user; /* :u, :k */
-    bool own;         /* SCOPE_PIDS that was chosen by the fallback: all of the caller's processes */
-    bool command;     /* SCOPE_PIDS of a command that we started */
+    bool own;                /* SCOPE_PIDS that was chosen by the fallback: all of the caller's processes */
+    bool command;            /* SCOPE_PIDS of a command that we started */
 };
 
 void scope_init(struct scope *s);
@@ -56,7 +56,8 @@ bool scope_may_stop_inheriting(const struct scope *s, struct error *e);
 /* "all", "pid 123", "only pid 123" (nothing it starts), "user www-data", "cgroup /system.slice", "2 cgroups on 4 cpus": for
  * the header. */
 void scope_describe(const struct scope *s, char *dst, unsigned cap);
-void scope_describe_cpus(const struct scope *s, char *dst, unsigned cap); /* " on cpu 3", " on 12 cpus", "": on all */
+void scope_describe_cpus(const struct scope *s, char *dst,
+                         unsigned cap); /* " on cpu 3", " on 12 cpus", "": on all */
 /* The cgroup mount that perf uses: v1 perf_event where mounted, else v2. False: none. */
 bool scope_cgroup_root(char *path, unsigned cap, bool *v2, struct error *e);
 

@@ -22,7 +22,7 @@ enum topdown_model {
 };
 struct topdown {
     enum topdown_model model;
-    double width;                      /* slots per cycle, where the model wants it */
+    double width;                       /* slots per cycle, where the model wants it */
     const char *events[TOPDOWN_INPUTS]; /* terms of the PMU, in order of opening; NULL: no more */
 };
 /* What the PMU has. amd_width: slots per cycle of an AMD core that has the events (topdown_amd_width), else 0. */

@@ -30,7 +30,8 @@ bool tracepoint_fields(const char *system, const char *name, char *dst, size_t c
 /* Why the kernel does not take a filter, in its own words, which it tells where filters are set by text; with the place in
  * the filter. It is asked in an instance of its own, beside whatever traces. errnum: what it answered to the filter, which
  * is told where it cannot be asked. False. */
-bool tracepoint_explain_filter(const char *system, const char *name, const char *filter, int errnum, struct error *e);
+bool tracepoint_explain_filter(const char *system, const char *name, const char *filter, int errnum,
+                               struct error *e);
 
 /* "prev_comm=bash prev_pid=12 …": a raw payload as the kernel's format prints it, cleaned. A payload too
  * short for the format is refused with false; offsets in it may be anything. */

@@ -57,11 +57,12 @@ struct perfdata {
     struct input in;
     struct input *parts; /* of a folder: the files with records and nothing else */
     uint32_t n_parts;
-    uint64_t all_bytes;  /* of all files */
-    char trouble[240];   /* it did not come whole (perfdata/spool.h) */
+    uint64_t all_bytes; /* of all files */
+    char trouble[240];  /* it did not come whole (perfdata/spool.h) */
     bool swap, pipe;
     bool unpadded; /* sizes of records are no multiples of 8, as hiperf writes them */
-    uint64_t header_bytes, attr_bytes; /* as the header tells: its own, and of an event with the place of its ids */
+    uint64_t header_bytes,
+        attr_bytes; /* as the header tells: its own, and of an event with the place of its ids */
     struct format_section attrs;
     uint64_t data_start, data_end;
     struct format_section features[FORMAT_FEATURES];
@@ -155,7 +156,7 @@ struct walk {
     struct perfdata *p;
     bool (*go_on)(void *ctx, uint64_t pos); /* asked every MiB of what is no record; NULL: none */
     void *ctx;
-    bool stopped; /* it said so */
+    bool stopped;      /* it said so */
     uint64_t pos, end; /* places */
     bool more;         /* what is cut at the end will go on: no damage */
     bool quiet;        /* no damage is noted */
@@ -177,11 +178,9 @@ const uint8_t *walk_record(struct perfdata *p, uint64_t place, uint32_t type, si
 /* index.c: all records into runs. go_on may be NULL. */
 void index_build(struct perfdata *p, perfdata_go_on_fn *go_on, void *ctx);
 /* The event of a record; false: a sample of none that we know. */
-bool index_event(struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_t type,
-                 uint32_t *event);
+bool index_event(struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_t type, uint32_t *event);
 /* The time that orders a record; false: it has none and stays behind the one before it. */
-bool index_time(struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_t type,
-                uint64_t *time_ns);
+bool index_time(struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_t type, uint64_t *time_ns);
 
 /* setup.c: records that describe the recording: all of a file that was written to a pipe; of others the tracing data,
  * which simpleperf writes as a record */

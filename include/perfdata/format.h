@@ -17,7 +17,7 @@
 #define FORMAT_STACKS " stacks: "
 /* From here on a record's time is not a time: perf record --off-cpu (6.12, tools/perf/util/bpf_off_cpu.c) numbers samples
  * from OFF_CPU_TIMESTAMP, and synthesized records have all bits set. */
-#define FORMAT_TIME_NONE        (~UINT64_C(0) << 32)
+#define FORMAT_TIME_NONE (~UINT64_C(0) << 32)
 
 struct format_section {
     uint64_t offset, size;

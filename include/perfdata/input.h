@@ -19,9 +19,9 @@ struct input {
     uint64_t left_bytes; /* of them, after it was cut */
     struct input_window *windows;
     const struct input_window *last; /* that was looked into */
-    uint8_t *area; /* where they are mapped … */
+    uint8_t *area;                   /* where they are mapped … */
     size_t area_bytes;
-    bool held;     /* … or all of the file */
+    bool held;      /* … or all of the file */
     uint64_t piece; /* held: of the last get, plus 1 */
     struct guard *guard;
     uint32_t tick;
@@ -47,6 +47,7 @@ static inline void input_await(const struct input *in, uint64_t offset, size_t n
 }
 /* Copies n bytes of any number past the windows. */
 bool input_copy(struct input *in, uint64_t offset, void *dst, size_t n);
-bool input_shrank(struct input *in); /* or may have, meanwhile: part of what was got was not what the file held */
+bool input_shrank(
+    struct input *in); /* or may have, meanwhile: part of what was got was not what the file held */
 
 #endif

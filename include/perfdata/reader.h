@@ -33,7 +33,8 @@ struct perfdata_info { /* from the feature sections; strings "" when absent */
     uint32_t cpus_online, cpus_available;
     uint64_t sample_first_ns, sample_last_ns; /* HEADER_SAMPLE_TIME */
     uint64_t total_mem_kb;
-    uint32_t compressed_by, compressed_level, compressed_ratio; /* HEADER_COMPRESSED: 1 is zstd; 0: it is not */
+    uint32_t compressed_by, compressed_level,
+        compressed_ratio; /* HEADER_COMPRESSED: 1 is zstd; 0: it is not */
 };
 
 struct perfdata;
@@ -42,7 +43,8 @@ struct perfdata;
  * perfdata_damage says. */
 struct perfdata *perfdata_open(const char *path, struct error *e);
 struct spool;
-struct perfdata *perfdata_open_spooled(const struct spool *s, struct error *e); /* takes its file, also when it fails */
+struct perfdata *perfdata_open_spooled(const struct spool *s,
+                                       struct error *e); /* takes its file, also when it fails */
 void perfdata_close(struct perfdata *p);
 uint64_t perfdata_bytes(const struct perfdata *p); /* of its file, or of all that it consists of */
 uint32_t perfdata_events(const struct perfdata *p, const struct perfdata_event **events);
@@ -52,7 +54,7 @@ const struct perfdata_info *perfdata_info(const struct perfdata *p);
  * what came as records. NULL: there is none; never NULL for one that is there and empty. */
 const void *perfdata_feature(const struct perfdata *p, unsigned feature, size_t *size);
 const char *perfdata_feature_name(unsigned feature); /* as perf calls it ("NRCPUS"); NULL: not known here */
-bool perfdata_swapped(const struct perfdata *p); /* it is of the other byte order */
+bool perfdata_swapped(const struct perfdata *p);     /* it is of the other byte order */
 /* The first pass over the records, which perfdata_each makes otherwise. go_on is asked now and then, with the share that is
  * read, 0..1; once it says false the rest of the file counts as not there. */
 typedef bool perfdata_go_on_fn(void *ctx, double share);

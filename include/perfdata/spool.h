@@ -24,7 +24,7 @@ struct spool_wait {
 };
 
 struct spool {
-    int fd;            /* a regular file, a folder, or whatever else cannot be read at once: the caller's to close */
+    int fd; /* a regular file, a folder, or whatever else cannot be read at once: the caller's to close */
     const char *name;  /* for messages: the path, or "standard input" */
     bool archive;      /* a tar: it is in the file as it is */
     char trouble[240]; /* it is not all there: why; else "" */

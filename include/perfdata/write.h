@@ -27,7 +27,7 @@ struct perfdata_writer {
     uint32_t n_events;
     bool chains, cgroups;
     uint64_t data_start, round_bytes; /* round_bytes: of records since the last round ended */
-    uint64_t first_ns, last_ns; /* of the samples */
+    uint64_t first_ns, last_ns;       /* of the samples */
     bool sampled;
     struct buf build_ids, cmdline, jit_names; /* sections; cmdline behind its count */
     uint32_t cmdline_n;
@@ -35,10 +35,10 @@ struct perfdata_writer {
     const struct perfdata *from; /* the file that is written anew; borrowed. NULL: none */
     bool copying;                /* its records too, in its byte order */
     bool swap;                   /* which is the other one */
-    bool part;                   /* not all of them: of its build-ids those of `paths`, hashes of what was mapped */
+    bool part; /* not all of them: of its build-ids those of `paths`, hashes of what was mapped */
     struct map paths;
     struct buf record; /* the one being made */
-    char stacks[24]; /* how they were taken; "": nobody says */
+    char stacks[24];   /* how they were taken; "": nobody says */
     bool packs;        /* records are packed by zstd */
     struct buf plain;  /* those that are not packed yet */
     uint64_t plain_bytes, packed_bytes;
@@ -52,7 +52,7 @@ struct perfdata_writer {
 /* writer.c */
 struct perfdata_writer *write_open(const char *path, struct error *e);
 void write_begin(struct perfdata_writer *w, uint64_t header_bytes); /* room for the header */
-void write_flush(struct perfdata_writer *w); /* what waits to be packed */
+void write_flush(struct perfdata_writer *w);                        /* what waits to be packed */
 void write_bytes(struct perfdata_writer *w, const void *record, size_t n);
 
 /* write_records.c */

@@ -70,7 +70,8 @@ void perfdata_write_host(struct perfdata_writer *w, const struct perfdata_info *
  * in its order. Borrowed until commit. */
 struct perfdata;
 void perfdata_write_origin(struct perfdata_writer *w, const struct perfdata *from);
-void perfdata_write_jit_names(struct perfdata_writer *w, const char *text, size_t size); /* symbols/jittext.h; copied */
+void perfdata_write_jit_names(struct perfdata_writer *w, const char *text,
+                              size_t size); /* symbols/jittext.h; copied */
 /* A file written anew as it is: its events, what it says of itself, and those of its records that perfdata_write_record
  * is given (as perfdata_each hands them out), in its byte order, whole but for compression and AUX data. whole: all
  * records will come; otherwise only build-ids of what they map are kept. `from` is borrowed until commit. */

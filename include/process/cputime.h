@@ -12,10 +12,10 @@ struct cputime {
 
 struct cputime_task {
     uint32_t ppid;
-    uint64_t start_ns;  /* since boot, suspended time included */
+    uint64_t start_ns;     /* since boot, suspended time included */
     struct cputime own;    /* of a process: of all its threads, those that have ended included */
     struct cputime waited; /* of ended children that were waited for, and of those that they had waited for */
-    bool drops_children; /* nobody waits for its children: SIGCHLD is ignored */
+    bool drops_children;   /* nobody waits for its children: SIGCHLD is ignored */
 };
 
 /* /proc/PID/stat, in the kernel's ticks (proc_pid_stat(5)); false: it is no such text. */

@@ -13,7 +13,7 @@
 
 #define MAPS_PATH_MAX 4096
 
-struct maps_file { /* a file, and an offset in it */
+struct maps_file {    /* a file, and an offset in it */
     const char *path; /* NULL: none */
     uint64_t pgoff, ino;
     uint32_t maj, min;
@@ -23,8 +23,8 @@ struct maps_entry {
     uint32_t maj, min;
     bool exec;
     bool private_memory; /* that can be read and written, of no file */
-    bool program; /* a memfd that begins as an ELF file (proc_read): a program or a library */
-    const char *path; /* newlines unescaped; "" for anonymous memory */
+    bool program;        /* a memfd that begins as an ELF file (proc_read): a program or a library */
+    const char *path;    /* newlines unescaped; "" for anonymous memory */
     /* Of anonymous memory next to a file's mapping: that file, and what would be mapped here if it went on. */
     struct maps_file beside;
 };
@@ -37,7 +37,7 @@ struct maps {
     struct maps_entry *items; /* ascending as the kernel gave them */
     uint32_t n, cap;
     struct arena strings;
-    bool cut; /* there was more than we keep */
+    bool cut;                 /* there was more than we keep */
     struct maps_entry before; /* the line before, of any memory; its path is … */
     char before_path[MAPS_PATH_MAX];
 };

@@ -17,7 +17,7 @@ enum module_kind {
     MODULE_UNKNOWN, /* no mapping known; offset = absolute address */
     MODULE_BROKEN,  /* where a callchain is cut: the offset says why (enum broken_reason) */
     MODULE_GUEST,   /* guest code, offset = absolute address */
-    MODULE_SCRIPT,  /* functions of interpreted programs, of all processes; offset = MODULE_SCRIPT_BASE + number of the name */
+    MODULE_SCRIPT, /* functions of interpreted programs, of all processes; offset = MODULE_SCRIPT_BASE + number of the name */
 };
 
 /* The path of the MODULE_VDSO of 32-bit processes on a 64-bit kernel, as perf calls it; the other is "[vdso]". */
@@ -25,18 +25,18 @@ enum module_kind {
 
 /* Offsets in MODULE_BROKEN: why a chain has no true root. */
 enum broken_reason {
-    BROKEN_GARBAGE,  /* frame pointers led into memory that is no code: "[broken]" */
-    BROKEN_DUMP,     /* the stack is deeper than the dump that was taken */
-    BROKEN_NO_TABLE, /* code without unwind table, and no frame pointer */
-    BROKEN_PENDING,  /* the table is not there yet: provisional */
-    BROKEN_NO_MAP,   /* a return address in no mapping */
-    BROKEN_STEP,     /* a step that the table does not allow */
-    BROKEN_DEEP,     /* more frames than are kept */
+    BROKEN_GARBAGE,   /* frame pointers led into memory that is no code: "[broken]" */
+    BROKEN_DUMP,      /* the stack is deeper than the dump that was taken */
+    BROKEN_NO_TABLE,  /* code without unwind table, and no frame pointer */
+    BROKEN_PENDING,   /* the table is not there yet: provisional */
+    BROKEN_NO_MAP,    /* a return address in no mapping */
+    BROKEN_STEP,      /* a step that the table does not allow */
+    BROKEN_DEEP,      /* more frames than are kept */
     BROKEN_ELSEWHERE, /* a signal handler on a stack of its own: what it interrupted is in no dump */
-    BROKEN_UNREAD,    /* the kernel could not read the stack: an exec has given it up, or it is not in memory yet */
+    BROKEN_UNREAD, /* the kernel could not read the stack: an exec has given it up, or it is not in memory yet */
     BROKEN_NO_POINTER, /* frame pointers lead nowhere from its leaf */
     BROKEN_UNPROVEN,   /* code without a table, and no call instruction proves who called it */
-    BROKEN_REASONS    /* files have these numbers: new ones come last */
+    BROKEN_REASONS     /* files have these numbers: new ones come last */
 };
 
 /* Where no code lies on any machine, so that such an offset is told from an address in a chain that is saved. */
@@ -59,17 +59,18 @@ struct module {
     const char *name;  /* for people: cleaned base name, "[kernel]", "[xfs]", "[vdso]", "[JIT]", "[bpf]" */
     uint32_t maj, min; /* device, 0 when unknown */
     uint64_t ino, ino_generation;
-    uint8_t build_id[20];        /* when a record or a file header told it */
-    uint8_t build_id_size;       /* 0: not known here */
-    uint32_t epoch;              /* MODULE_JIT: which of the names that its code has had, one after the other; 0: the first */
+    uint8_t build_id[20];  /* when a record or a file header told it */
+    uint8_t build_id_size; /* 0: not known here */
+    uint32_t
+        epoch; /* MODULE_JIT: which of the names that its code has had, one after the other; 0: the first */
     uint32_t pid;                /* a process that maps it: the way to its file; the owner of a MODULE_JIT */
     uint32_t user;               /* of that process: its effective user + 1; 0: not known */
     uint64_t start, size;        /* MODULE_KERNEL, KMOD, KSYM: address range */
     uint64_t map_start, map_end; /* where pid mapped it, 0: not known: the way to a file that was deleted */
-    bool past;                   /* MODULE_JIT: it holds what was sampled before a change, and nothing maps it */
-    bool deleted;                /* " (deleted)" behind the path */
-    bool live; /* of this machine, now (false: from a file: pids and inodes mean nothing here) */
-    int refs;  /* atomic; use module_get and module_put */
+    bool past;    /* MODULE_JIT: it holds what was sampled before a change, and nothing maps it */
+    bool deleted; /* " (deleted)" behind the path */
+    bool live;    /* of this machine, now (false: from a file: pids and inodes mean nothing here) */
+    int refs;     /* atomic; use module_get and module_put */
 };
 
 /* Makes a module with one reference. Strings are copied; path's " (deleted)" is cut into the flag; without a

@@ -9,7 +9,8 @@
 
 #include "base/map.h"
 
-#define NAMESPACES_KINDS 7 /* net, uts, ipc, pid, user, mnt, cgroup: in the order of perf's NAMESPACES records */
+#define NAMESPACES_KINDS                                                                                     \
+    7 /* net, uts, ipc, pid, user, mnt, cgroup: in the order of perf's NAMESPACES records */
 
 struct namespaces {
     struct namespaces_link {

@@ -35,7 +35,8 @@ struct opened { /* what is known of an open file */
     struct stat st;
     uint8_t id[20], id_size; /* build-id; 0: none */
     bool elf;
-    bool of_users; /* on a file system that a user may serve (FUSE): who owns the file is only what that says */
+    bool
+        of_users; /* on a file system that a user may serve (FUSE): who owns the file is only what that says */
     uint16_t machine;     /* of an ELF file: EM_…; else 0 */
     struct rights rights; /* with which it was opened */
 };

@@ -19,7 +19,7 @@ struct mark { /* files that did not answer, by what they have in common */
     uint64_t key, until_ns, last_ns;
     unsigned n, limit;
 };
-struct opener { /* of one thread */
+struct opener {          /* of one thread */
     bool running, known; /* known: to the end of the thread */
     int fd, stop_fd;
     pid_t pid;
@@ -37,8 +37,7 @@ struct opener_answer {
 /* Sends a request and waits for its answer: 0 or errno. ETIMEDOUT: the opener does not answer, and was left
  * behind. */
 int opener_transact(struct opener *o, enum opener_request_kind kind, const void *body, size_t body_n,
-                    const void *more, size_t more_n, const int *fds, unsigned n_fds,
-                    struct opener_answer *a);
+                    const void *more, size_t more_n, const int *fds, unsigned n_fds, struct opener_answer *a);
 void opener_stop(struct opener *o); /* ends its process, or leaves it behind */
 
 /* opener_marks.c */

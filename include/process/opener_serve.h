@@ -32,7 +32,7 @@ struct opener_request {
     /* A module's: */
     uint32_t maj, min;
     uint64_t ino, ino_generation, map_start, map_end;
-    bool compare;          /* its bytes from `offset` on with the process's memory; EILSEQ: they differ */
+    bool compare; /* its bytes from `offset` on with the process's memory; EILSEQ: they differ */
     uint64_t offset;
     bool live;
     char root[PATH_MAX], path[PATH_MAX]; /* last: not sent where a request has no path */

@@ -31,7 +31,8 @@ struct proc_snapshot {
 struct proc_snapshot *proc_read(uint32_t pid);
 /* Whether the file that e is mapped from begins as ELF. False: it cannot be opened, and *elf is false. */
 bool proc_maps_elf(uint32_t pid, const struct maps_entry *e, bool *elf);
-bool proc_runs(uint32_t pid, uint32_t maj, uint32_t min, uint64_t ino); /* as its program; never waits for its memory */
+bool proc_runs(uint32_t pid, uint32_t maj, uint32_t min,
+               uint64_t ino); /* as its program; never waits for its memory */
 void proc_snapshot_free(struct proc_snapshot *p);
 
 #endif

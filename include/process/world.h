@@ -13,16 +13,17 @@
 #include "perf/record.h"
 #include "process/module.h"
 
-#define WORLD_COMM_MAX 64 /* with the NUL. The kernel has 16; other recorders (simpleperf) write whole program names */
+#define WORLD_COMM_MAX                                                                                       \
+    64 /* with the NUL. The kernel has 16; other recorders (simpleperf) write whole program names */
 
 struct world_thread { /* one version of a thread: a new comm, exec or cgroup makes a new one */
     uint32_t pid, tid;
     char comm[WORLD_COMM_MAX]; /* cleaned */
-    uint32_t uid;      /* live: owner; else ~0 */
-    uint32_t image;    /* address space */
-    uint64_t cgroup;   /* id, 0: not known */
-    uint32_t namespaces; /* number for world_namespaces; 0: not known */
-    uint64_t start_ns; /* when this version began, 0: before us */
+    uint32_t uid;              /* live: owner; else ~0 */
+    uint32_t image;            /* address space */
+    uint64_t cgroup;           /* id, 0: not known */
+    uint32_t namespaces;       /* number for world_namespaces; 0: not known */
+    uint64_t start_ns;         /* when this version began, 0: before us */
     bool exited;
 };
 
@@ -47,7 +48,8 @@ void world_set_with_data(struct world *w);
  * the world takes so many bytes, such a child has only what is mapped from then on. */
 void world_set_limit(struct world *w, size_t bytes);
 uint64_t world_spaces_left_out(const struct world *w); /* how often that was so */
-uint64_t world_unseen(const struct world *w); /* threads, those of new processes too, that ended without a sample */
+uint64_t world_unseen(
+    const struct world *w); /* threads, those of new processes too, that ended without a sample */
 
 /* Records were missed (the source was closed and opened anew with another scope): nothing that is known of
  * running processes holds any more; they are read from /proc again. Samples keep their threads. */
@@ -131,7 +133,8 @@ uint32_t world_past_jit(struct world *w, uint32_t module);
 void world_set_jit_epoch(struct world *w, uint32_t pid, uint32_t epoch);
 
 struct module *world_module(const struct world *w, uint32_t id); /* borrowed; NULL if gone */
-const struct namespaces *world_namespaces(const struct world *w, uint32_t number); /* borrowed; NULL: not known */
+const struct namespaces *world_namespaces(const struct world *w,
+                                          uint32_t number); /* borrowed; NULL: not known */
 /* Name of a cgroup id: its path ("/system.slice/ssh.service"), or "" when not known. Borrowed. */
 const char *world_cgroup_path(struct world *w, uint64_t id);
 
@@ -139,7 +142,8 @@ const char *world_cgroup_path(struct world *w, uint64_t id);
 uint32_t world_image_maps(const struct world *w, uint32_t image, const struct world_map **maps);
 struct world_address {
     uint64_t address;
-    uint64_t until_ns; /* before this time the address is the same for every later time; UINT64_MAX: for ever */
+    uint64_t
+        until_ns; /* before this time the address is the same for every later time; UINT64_MAX: for ever */
 };
 /* Address of (module, offset) in an image at a time: a module may be unmapped and mapped elsewhere. False: it was never
  * mapped. Pseudo-modules with absolute offsets give the offset. */

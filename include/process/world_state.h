@@ -29,8 +29,8 @@ struct proc {
     uint32_t pid, ppid, uid;
     uint32_t namespaces; /* their number; 0: not known */
     uint32_t n_tasks, n_live;
-    uint64_t cgroup; /* from /proc; 0: not known */
-    bool read;       /* from /proc, or it was tried */
+    uint64_t cgroup;      /* from /proc; 0: not known */
+    bool read;            /* from /proc, or it was tried */
     bool namespaces_read; /* the same, since the last exec */
     uint32_t jit_epoch;
     struct image *image;
@@ -133,7 +133,8 @@ static inline uint64_t jit_serial(uint64_t image_serial, uint32_t epoch)
 
 /* world_map.c: what is mapped. `changed` must follow a change of a space, with its size from before. */
 void space_changed(struct world *w, struct space *s, size_t bytes_before, bool changed);
-void map_add(struct world *w, struct space *s, const struct space_map *map); /* its module may have been made for it */
+void map_add(struct world *w, struct space *s,
+             const struct space_map *map); /* its module may have been made for it */
 void apply_mmap(struct world *w, const struct record *r);
 void apply_ksymbol(struct world *w, const struct record *r);
 /* program: what is mapped of a memfd is a program's file, no code of a JIT. */
@@ -143,7 +144,8 @@ void read_kernel_modules(struct world *w);
 /* world_memfd.c: what is mapped of memory with a name. */
 bool memfd_is_elf(const struct world *w, uint64_t ino); /* false: not, or nobody has looked yet */
 void memfd_learn(struct world *w, uint64_t ino, bool elf);
-void memfd_mapped(struct world *w, const struct proc *p, const struct module *like, const struct space_map *map);
+void memfd_mapped(struct world *w, const struct proc *p, const struct module *like,
+                  const struct space_map *map);
 void memfds_done(struct memfds *m);
 
 /* world_remap.c: a file's code that was copied to anonymous memory. map: that memory, with the offset in the

@@ -24,7 +24,8 @@ struct calltree {
     struct calltree_node *nodes; /* nodes[0] is the root: all */
     uint32_t n;
     size_t cap;
-    uint64_t *beside; /* top-down: of node and below, `besides` sums each, as in the result. NULL: there are none */
+    uint64_t *
+        beside; /* top-down: of node and below, `besides` sums each, as in the result. NULL: there are none */
     uint32_t besides;
     size_t beside_cap;
     struct calltree_scratch *scratch;

@@ -19,7 +19,7 @@ struct chart_box {
     uint32_t row;      /* the thread's root has row 0 */
     uint32_t func;
 };
-struct chart { /* zero-initialised at first; its memory is reused */
+struct chart {               /* zero-initialised at first; its memory is reused */
     uint64_t from_ns, to_ns; /* as in struct timeline */
     uint64_t bucket_ns;
     uint64_t hold_ns; /* a sample stands for the time since the one before, at most for so much */

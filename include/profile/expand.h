@@ -16,10 +16,10 @@ struct expanded {         /* zero-initialised at first; its memory is reused */
     uint32_t *last_node; /* of the original node: the node of its innermost function */
     bool any;            /* there is a frame with something inlined */
     /* Private: */
-    uint64_t version;                /* of the original's trie that it was made of; 0: make it anew */
-    uint64_t entries_version;        /* of the original whose entries it has; 0: none */
-    uint32_t *first;                 /* of the original frame: its number here */
-    uint32_t n_real, n_real_nodes;   /* of the original that are here */
+    uint64_t version;              /* of the original's trie that it was made of; 0: make it anew */
+    uint64_t entries_version;      /* of the original whose entries it has; 0: none */
+    uint32_t *first;               /* of the original frame: its number here */
+    uint32_t n_real, n_real_nodes; /* of the original that are here */
     size_t real_cap, inlined_cap, first_cap, last_cap, parent_cap, frame_cap, module_cap, offset_cap,
         interrupted_cap, entries_cap, added_cap;
 };
@@ -34,7 +34,8 @@ void expand_trie(struct expanded *x, const struct result *r, uint32_t (*inlined)
 void expand_entries(struct expanded *x, const struct result *r);
 /* expand_trie would only add what is new in r: frames and nodes keep their numbers. */
 bool expand_goes_on(const struct expanded *x, const struct result *r);
-void expand_anew(struct expanded *x); /* more or other functions are inlined at frames that were there before */
+void expand_anew(
+    struct expanded *x); /* more or other functions are inlined at frames that were there before */
 void expanded_done(struct expanded *x);
 
 #endif

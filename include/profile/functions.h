@@ -41,8 +41,8 @@ void functions_build(struct functions *f, const struct result *r, const uint32_t
                      uint32_t n_funcs, bool with_group, bool leaf_only);
 /* What the events beside r's count in each row itself: r->besides sums a row, in the order of the rows, as frame_func and
  * with_group made them of r. sums is memory of the caller's, reused. */
-void functions_beside(const struct functions *f, const struct result *r, const uint32_t *frame_func, bool with_group,
-                      uint64_t **sums, size_t *cap);
+void functions_beside(const struct functions *f, const struct result *r, const uint32_t *frame_func,
+                      bool with_group, uint64_t **sums, size_t *cap);
 void functions_done(struct functions *f);
 
 #endif

@@ -23,7 +23,7 @@ struct sample { /* 32 bytes */
     uint64_t weight; /* period: events that this sample stands for */
     uint32_t stack;
     uint32_t thread;
-    uint32_t raw; /* 0: none; else handle for history_raw: append sets it */
+    uint32_t raw;      /* 0: none; else handle for history_raw: append sets it */
     uint32_t cpu : 13; /* Linux knows 8,192 at most */
     uint32_t event : 13;
     uint32_t flags : 6; /* sample_flags */

@@ -8,7 +8,8 @@
 #include "base/mem.h"
 #include "profile/stacks.h"
 
-struct part_numbers { /* of what was met: one bit each, few enough to stay in the cache, and its number here */
+struct
+    part_numbers { /* of what was met: one bit each, few enough to stay in the cache, and its number here */
     uint64_t *bits;
     uint32_t *place; /* only of what was met */
     size_t words_cap;

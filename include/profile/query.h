@@ -26,7 +26,7 @@ struct query {
     uint32_t n_threads;           /* length of both; ids beyond pass with group 0 */
     const bool *cpu_pass;         /* NULL: all; indexed below n_cpu_pass, CPUs beyond are left out */
     uint32_t n_cpu_pass;
-    uint32_t only_cpu;            /* a CPU's number plus one: those of all others are left out; 0: see cpu_pass */
+    uint32_t only_cpu; /* a CPU's number plus one: those of all others are left out; 0: see cpu_pass */
     uint32_t n_beside;
     uint16_t beside[QUERY_BESIDE]; /* events; the rest is 0 */
 };
@@ -60,7 +60,7 @@ struct result_entry {
     uint32_t broken;      /* those of the samples whose callchain ends in garbage */
     uint8_t idle;         /* all of them are of the idle task (idle and others make different entries) */
     uint32_t trend[QUERY_TREND]; /* samples per eighth of the time range, oldest first */
-    uint32_t other;       /* of entries.c: between entries and what was added to them */
+    uint32_t other;              /* of entries.c: between entries and what was added to them */
 };
 
 struct result {
@@ -70,7 +70,8 @@ struct result {
     /* frames used: index 0 unused */
     uint32_t *frame_module;
     uint64_t *frame_offset;
-    uint8_t *frame_interrupted; /* 1: the offset is where a signal interrupted: exact in spite of the callee */
+    uint8_t
+        *frame_interrupted; /* 1: the offset is where a signal interrupted: exact in spite of the callee */
     uint32_t n_frames;
     struct result_entry *entries;
     uint32_t n_entries;
@@ -84,13 +85,14 @@ struct result {
      * has left, modulo 2^64 or 2^32. Nodes and frames that were there have their numbers still. For those who make
      * tables of it. */
     uint64_t version, since;
-    uint32_t slid; /* by so many buckets; mostly 0; or RESULT_WIDENED */
+    uint32_t slid;  /* by so many buckets; mostly 0; or RESULT_WIDENED */
     bool some_left; /* entries may have left, and others moved up: it has slid, or stacks became others */
     struct result_entry *added;
     uint32_t n_added;
     uint32_t n_frames_before; /* frames below are those of the run before; 1: a new trie */
     uint64_t goes_on_from;    /* the version of that run, whose nodes these are with more; 0: a new trie */
-    bool is_same_question;    /* as in the run before; its range may have slid: what is added is the difference */
+    bool
+        is_same_question; /* as in the run before; its range may have slid: what is added is the difference */
     uint64_t samples, weight; /* of all entries */
     uint64_t broken_samples;
     uint64_t first_ns, last_ns;   /* of the samples that were counted */

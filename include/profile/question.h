@@ -6,11 +6,12 @@
 #include "profile/query.h"
 
 struct question {
-    struct query q;          /* its tables are copies */
-    uint64_t from_ns, to_ns; /* as of the result */
+    struct query q;                       /* its tables are copies */
+    uint64_t from_ns, to_ns;              /* as of the result */
     uint64_t history_epoch, stacks_epoch; /* 0: of none yet */
-    uint64_t count, next, changes; /* of the history, when it was looked at: the asker's to set */
-    bool beyond;    /* also the asker's: there were threads beyond the tables, which mean something else for them when
+    uint64_t count, next, changes;        /* of the history, when it was looked at: the asker's to set */
+    bool
+        beyond; /* also the asker's: there were threads beyond the tables, which mean something else for them when
                      * they grow */
     uint32_t *thread_group;
     uint8_t *thread_pass;

@@ -13,12 +13,13 @@ struct stacks *stacks_new(void);
 void stacks_free(struct stacks *s);
 
 #define STACKS_FRAME_MAX INT32_MAX
-uint32_t stacks_frame(struct stacks *s, uint32_t module, uint64_t offset); /* interns; 0: there are too many */
+uint32_t stacks_frame(struct stacks *s, uint32_t module,
+                      uint64_t offset); /* interns; 0: there are too many */
 /* The same place as that frame's, where a signal interrupted its thread: as an address it is exact, although
  * the frame has a callee. Interns. */
 uint32_t stacks_frame_interrupted(struct stacks *s, uint32_t frame);
-uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame);  /* interns */
-uint32_t stacks_node_count(const struct stacks *s);                        /* with node 0 */
+uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame); /* interns */
+uint32_t stacks_node_count(const struct stacks *s);                       /* with node 0 */
 uint32_t stacks_frame_count(const struct stacks *s);
 /* Whole columns, indexed by id; valid until the next frame, child or compact. */
 const uint32_t *stacks_parents(const struct stacks *s);

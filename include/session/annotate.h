@@ -11,9 +11,10 @@
 struct annotate_place {    /* where a function's code is */
     struct module *module; /* a reference is held; NULL: nowhere */
     uint64_t start, size;  /* in the module's offsets; size 0: nothing tells where it begins and ends */
-    uint64_t offset;       /* in it, of a sample or its beginning: what is called otherwise later is found again by it */
-    uint64_t key;          /* of its name, as a symbol's */
-    char name[256];        /* cleaned */
+    uint64_t
+        offset; /* in it, of a sample or its beginning: what is called otherwise later is found again by it */
+    uint64_t key;   /* of its name, as a symbol's */
+    char name[256]; /* cleaned */
     enum symbol_class class;
 };
 void annotate_place_done(struct annotate_place *p);
@@ -35,15 +36,16 @@ struct annotate_sum {
 enum annotate_kind { ANNOTATE_INSN, ANNOTATE_SOURCE, ANNOTATE_ADDRESS };
 struct annotate_row {
     enum annotate_kind kind;
-    uint32_t slot;    /* of `sums`, and of the code's rows if there are any; of a source line, those of what follows */
+    uint32_t
+        slot; /* of `sums`, and of the code's rows if there are any; of a source line, those of what follows */
     uint64_t offset;  /* the same, in the module */
     const char *file; /* of a source line; and */
     uint32_t line;
-    bool new_file;        /* another one than the line before it */
-    const char *inlined;  /* function that is inlined there; NULL: none */
+    bool new_file;       /* another one than the line before it */
+    const char *inlined; /* function that is inlined there; NULL: none */
 };
 
-struct annotate_place_line { /* of an instruction */
+struct annotate_place_line {    /* of an instruction */
     const char *file, *inlined; /* NULL: not known; none */
     uint32_t line;
     bool known;
@@ -57,16 +59,16 @@ struct annotate_file {
 
 struct annotation { /* zero-initialised has no function */
     struct annotate_place place;
-    struct code *code;         /* NULL: on its way */
-    enum symbol_state state;   /* of that */
-    uint64_t code_start;       /* what was asked for: of a function that is too large the part around the hottest */
+    struct code *code;       /* NULL: on its way */
+    enum symbol_state state; /* of that */
+    uint64_t code_start; /* what was asked for: of a function that is too large the part around the hottest */
     bool intel, source, cut;   /* syntax; source lines are wanted; it is only a part */
     struct annotate_sum *sums; /* per instruction, or per address */
     uint32_t n_sums, n_sampled;
-    struct annotate_sum all;   /* of the function */
-    uint64_t answer_weight;    /* of the answer that they are of */
-    uint64_t outside;          /* of all.self: at no instruction that is shown */
-    uint64_t other_copies;     /* self weight of functions of that name elsewhere, which are not in it */
+    struct annotate_sum all; /* of the function */
+    uint64_t answer_weight;  /* of the answer that they are of */
+    uint64_t outside;        /* of all.self: at no instruction that is shown */
+    uint64_t other_copies;   /* self weight of functions of that name elsewhere, which are not in it */
     struct annotate_row *rows;
     uint32_t n_rows;
     /* private */
@@ -97,8 +99,8 @@ int64_t annotate_hottest(const struct annotation *a, uint32_t n);
 int64_t annotate_row_at(const struct annotation *a, uint64_t offset);
 /* "callq  memcpy", "jne    4f": the instruction with where it leads; inside the function as an offset in it, or (absolute) as
  * the address that the file was linked to. */
-const char *annotate_text(const struct annotation *a, struct session *s, uint32_t slot, bool absolute, char *dst,
-                          size_t cap);
+const char *annotate_text(const struct annotation *a, struct session *s, uint32_t slot, bool absolute,
+                          char *dst, size_t cap);
 /* The text of a row's source line, "" if it is not to be had. */
 const char *annotate_source(const struct annotation *a, const struct annotate_row *r, char *dst, size_t cap);
 /* Why no text is shown of some source file, "" if all are. */

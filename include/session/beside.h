@@ -28,7 +28,8 @@ struct view_beside {
 
 /* The number for something with these sums (struct result.beside) and this weight; false: too few samples, or nothing
  * below the line. */
-bool beside_value(const struct view_beside *b, const uint64_t *sums, uint64_t weight, uint32_t count, double *value);
+bool beside_value(const struct view_beside *b, const uint64_t *sums, uint64_t weight, uint32_t count,
+                  double *value);
 /* More than half of the weight is of samples before which the group had to share the PMU: the number is an estimate. */
 bool beside_is_partly(const uint64_t *sums, uint32_t besides, uint64_t weight);
 /* "0.83", "12.5", "1.2 M"; cap at least 16. */

@@ -20,11 +20,12 @@ struct box_file {
 struct box {
     struct box_file stat, vmstat;
     struct buf text;
-    uint32_t cpus;          /* online */
+    uint32_t cpus;                              /* online */
     uint64_t user, system, idle, iowait, total; /* jiffies at the last look */
     uint64_t switches, faults;
     uint64_t time_ns;
-    double user_percent, system_percent, idle_percent, iowait_percent; /* since the look before; < 0: unknown */
+    double user_percent, system_percent, idle_percent,
+        iowait_percent; /* since the look before; < 0: unknown */
     double switches_per_sec, faults_per_sec;
     struct box_counters *counters; /* NULL: not tried yet, or not to be had */
     bool counters_tried;

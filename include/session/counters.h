@@ -10,7 +10,8 @@
 
 struct counters_part {
     struct count_part part;
-    double busy_percent; /* of one CPU for tasks and cgroups, of its CPUs for parts of the machine; < 0: unknown */
+    double
+        busy_percent; /* of one CPU for tasks and cgroups, of its CPUs for parts of the machine; < 0: unknown */
     uint32_t trend[COUNTERS_TREND]; /* of that, in hundredths of a percent */
     uint32_t n_trend;
 };
@@ -20,9 +21,10 @@ struct counters { /* zero-initialised: nothing is counted */
     enum count_by by;
     struct counters_part *parts; /* of the machine in order, others the busiest first */
     uint32_t n_parts;
-    bool counted; /* there was an interval */
+    bool counted;     /* there was an interval */
     bool without_pmu; /* nothing of the cores can be counted */
-    double rates[COUNT_EVENTS][COUNTERS_TREND]; /* per second, of top-down and metrics in percent the share; newest last */
+    double rates[COUNT_EVENTS]
+                [COUNTERS_TREND]; /* per second, of top-down and metrics in percent the share; newest last */
     uint32_t n_rates;
     struct box_cpus cpus;
 };

@@ -12,20 +12,20 @@ struct session_event_facts {
     bool has_cpu, has_time; /* its samples tell the CPU and the time … */
     bool has_chain;         /* … and who called */
     bool is_tracepoint;
-    bool left_out;          /* -e named others of the file: its samples were not read */
+    bool left_out; /* -e named others of the file: its samples were not read */
     struct perf_event_attr attr;
 };
 struct session_facts {
     const struct perfdata_info *info; /* of a file, what it says of its machine; NULL: live, on this one */
-    unsigned *features; /* of a file, the numbers of its feature sections, rising; owned */
+    unsigned *features;               /* of a file, the numbers of its feature sections, rising; owned */
     uint32_t n_features;
     struct session_event_facts *events; /* owned */
     uint32_t n_events;
-    struct perfdata_count *records;   /* by type; owned */
+    struct perfdata_count *records; /* by type; owned */
     uint32_t n_records;
-    const char *const *damage;        /* borrowed from the file */
+    const char *const *damage; /* borrowed from the file */
     uint32_t n_damage;
-    uint64_t lost;                    /* of all events */
+    uint64_t lost; /* of all events */
 };
 /* Over a file: once it is read. */
 void session_get_facts(struct session *s, struct session_facts *out);

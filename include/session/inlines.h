@@ -14,12 +14,13 @@ struct inlines { /* zero-initialised at first */
     uint32_t *frame_func; /* of the expanded: of the first n_numbered frames */
     uint32_t n_numbered;
     bool renamed; /* … some of which may have other functions now */
-    uint32_t *later; /* frames whose functions have too few samples to ask for them, or of which nothing is known yet */
-    uint32_t n_later, generation; /* the symbolizer's, when they were looked at last */
+    uint32_t *
+        later; /* frames whose functions have too few samples to ask for them, or of which nothing is known yet */
+    uint32_t n_later, generation;     /* the symbolizer's, when they were looked at last */
     uint64_t *samples, *node_samples; /* by function, of those that it is on the stack of; scratch */
-    uint32_t n_samples, answers; /* … since that was counted */
-    uint64_t all, looked_at;     /* samples, then */
-    uint64_t answer;             /* version of the last; 0: none that goes on */
+    uint32_t n_samples, answers;      /* … since that was counted */
+    uint64_t all, looked_at;          /* samples, then */
+    uint64_t answer;                  /* version of the last; 0: none that goes on */
     size_t frame_func_cap, later_cap, samples_cap, node_samples_cap;
 };
 
@@ -38,7 +39,8 @@ void inlines_restore(struct inlines *in, struct view *v); /* before the query ru
 /* result_filter: drop is by entry of the original. Once after each query, expanded or not. */
 void inlines_filter(struct inlines *in, struct view *v, const uint8_t *drop);
 void inlines_forget(struct inlines *in); /* functions have other numbers, or more is known of frames */
-void inlines_renamed(struct inlines *in); /* frames have other functions; those that there were keep their numbers */
+void inlines_renamed(
+    struct inlines *in); /* frames have other functions; those that there were keep their numbers */
 void inlines_done(struct inlines *in);
 
 #endif

@@ -22,6 +22,7 @@ struct listing {
 void listing_read_processes(struct listing *l);
 void listing_read_cgroups(struct listing *l);
 /* listing.c */
-void listing_leave(struct listing *l); /* by the session, or by the thread: the last one frees it; NULL is fine */
+void listing_leave(
+    struct listing *l); /* by the session, or by the thread: the last one frees it; NULL is fine */
 
 #endif

@@ -12,14 +12,16 @@
 enum machine_resource { MACHINE_CPU, MACHINE_MEMORY, MACHINE_IO, MACHINE_RESOURCES };
 
 struct machine_load {
-    double average[3];        /* runnable and uninterruptible tasks, over 1, 5 and 15 minutes; average[0] < 0: not known */
-    uint32_t running, tasks;  /* running or runnable now; all */
-    uint32_t blocked;         /* waiting for a disk or the like now */
-    double steal_percent;     /* of the time of all CPUs, since the last look; < 0: not known yet */
-    uint64_t steal, total;    /* ticks, at the last look */
+    double average
+        [3]; /* runnable and uninterruptible tasks, over 1, 5 and 15 minutes; average[0] < 0: not known */
+    uint32_t running, tasks; /* running or runnable now; all */
+    uint32_t blocked;        /* waiting for a disk or the like now */
+    double steal_percent;    /* of the time of all CPUs, since the last look; < 0: not known yet */
+    uint64_t steal, total;   /* ticks, at the last look */
     struct machine_pressure {
-        bool there;           /* the kernel tells it */
-        double some, full;    /* percent of the last 10 s in which some tasks, or all that could run, waited; full < 0: not told */
+        bool there; /* the kernel tells it */
+        double some,
+            full; /* percent of the last 10 s in which some tasks, or all that could run, waited; full < 0: not told */
     } pressure[MACHINE_RESOURCES];
 };
 /* What the texts of those files say; a text that says something else changes nothing. */

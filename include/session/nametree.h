@@ -19,10 +19,11 @@ enum nametree_side {
 };
 
 struct nametree_func { /* funcs[0] is the root's, "all" */
-    const char *name, *module; /* cleaned; without "(inlined)", which the class tells; module: "" for groups */
+    const char *name,
+        *module; /* cleaned; without "(inlined)", which the class tells; module: "" for groups */
     enum symbol_class class;
-    bool is_group;             /* a comm, or whatever the view groups by */
-    uint64_t key;              /* equal names, equal keys; what is inlined is another function */
+    bool is_group; /* a comm, or whatever the view groups by */
+    uint64_t key;  /* equal names, equal keys; what is inlined is another function */
 };
 struct nametree_node {
     uint64_t key; /* of the path: equal in another tree */

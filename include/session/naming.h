@@ -20,6 +20,7 @@ struct session_name {
 };
 /* What lies at an address of a thread (of world_thread; kernel: of the kernel, whatever the thread), by the maps as they
  * are now. Waits for names, as long as they come in time. Valid until the next call. */
-const struct session_name *session_name_at(struct session_naming *n, uint32_t thread, uint64_t address, bool kernel);
+const struct session_name *session_name_at(struct session_naming *n, uint32_t thread, uint64_t address,
+                                           bool kernel);
 
 #endif

@@ -9,13 +9,13 @@
 struct session_parcel {
     int fd; /* a perf.data without a name; no dump of a stack or of registers is in it */
     uint64_t bytes, samples;
-    uint64_t last_ns;  /* of the samples, by their clock … */
-    uint64_t wall_s;   /* … and on the wall; 0: not known */
-    struct buf names;  /* symbols/given.h */
+    uint64_t last_ns; /* of the samples, by their clock … */
+    uint64_t wall_s;  /* … and on the wall; 0: not known */
+    struct buf names; /* symbols/given.h */
 };
 /* beside: the file is made in this path's folder, which has room. */
-bool session_pack(struct session *s, const struct view_query *q, const char *beside, struct session_parcel *out,
-                  struct error *e);
+bool session_pack(struct session *s, const struct view_query *q, const char *beside,
+                  struct session_parcel *out, struct error *e);
 /* The bundle that the session's file came in; NULL: none. */
 struct bundle;
 const struct bundle *session_bundle(const struct session *s);

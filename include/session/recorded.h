@@ -11,8 +11,8 @@ struct session_recorded;
 typedef bool session_recorded_fn(void *ctx, const struct sample *sample, const struct record *r,
                                  struct session_recorded *at);
 /* For samples that were taken numbered (session_samples). False: live, or the file is still being read. */
-bool session_each_recorded(struct session *s, const struct session_samples *samples, session_recorded_fn *fn, void *ctx,
-                           struct error *e);
+bool session_each_recorded(struct session *s, const struct session_samples *samples, session_recorded_fn *fn,
+                           void *ctx, struct error *e);
 /* What was mapped at an address of a record's process at that time, data as well; NULL: nothing that the file tells of.
  * Raw; valid until the next record. */
 const char *session_recorded_path(struct session_recorded *at, const struct record *r, uint64_t address);

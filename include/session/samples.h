@@ -8,14 +8,14 @@
 #include "profile/history.h"
 #include "session/session.h"
 
-struct session_samples {          /* zero-initialised at first, but for with_raw */
-    bool with_raw;                /* payloads of tracepoints are wanted */
-    bool numbered;                /* instead of them, raw is the sample's number in the history (over a file) */
-    struct sample *list;          /* stack: the node of the view's result, where inlined functions are nodes, too */
+struct session_samples { /* zero-initialised at first, but for with_raw */
+    bool with_raw;       /* payloads of tracepoints are wanted */
+    bool numbered;       /* instead of them, raw is the sample's number in the history (over a file) */
+    struct sample *list; /* stack: the node of the view's result, where inlined functions are nodes, too */
     size_t n, cap;
     struct world_thread *threads; /* by the thread of a sample; only those that have some are filled in */
     uint32_t n_threads;
-    char (*events)[128];          /* their names, by the event of a sample; cleaned */
+    char (*events)[128]; /* their names, by the event of a sample; cleaned */
     uint32_t n_events;
     struct buf raw;
     bool no_memory;
@@ -23,10 +23,11 @@ struct session_samples {          /* zero-initialised at first, but for with_raw
 
 /* session_query, and in `out` (emptied before) the samples that its answer is made of: those that pass its zooms,
  * its filter and the idle loop, of the same moment. False: there is no memory for them; the view is whole. */
-bool session_samples(struct session *s, const struct view_query *q, struct view *v, struct session_samples *out,
-                     struct error *e);
+bool session_samples(struct session *s, const struct view_query *q, struct view *v,
+                     struct session_samples *out, struct error *e);
 /* The payload of one of them, aligned to 4; NULL (and size 0): it has none. */
-const void *session_sample_raw(const struct session_samples *samples, const struct sample *sample, uint32_t *size);
+const void *session_sample_raw(const struct session_samples *samples, const struct sample *sample,
+                               uint32_t *size);
 /* world_address for an address space of world_thread; address 0: it is not known. */
 void session_address(struct session *s, uint32_t image, uint32_t module, uint64_t offset, uint64_t time_ns,
                      struct world_address *out);

@@ -28,7 +28,8 @@ bool select_ignores_names(const struct view_query *q);
 struct select_trie {
     const uint32_t *parent, *frame, *by_frame;
     const uint16_t *hits;
-    uint16_t *path_hits; /* by node, with those of its callers; filled in by select_mark, where it is needed */
+    uint16_t
+        *path_hits; /* by node, with those of its callers; filled in by select_mark, where it is needed */
     uint16_t path_wanted, leaf_wanted;
 };
 /* Whether path_hits is needed, one per node; sets what is wanted. */

@@ -25,29 +25,34 @@ struct session_sampling {
 
 struct session_config {
     struct event events[SESSION_EVENTS_MAX];
-    struct session_sampling samplings[SESSION_EVENTS_MAX]; /* of each: its own, whatever freq_hz and period are */
-    uint32_t n_events;    /* sampled at the same time; [ and ] choose which of them is shown */
-    bool event_named;     /* by the user: no silent replacement */
+    struct session_sampling
+        samplings[SESSION_EVENTS_MAX]; /* of each: its own, whatever freq_hz and period are */
+    uint32_t n_events;                 /* sampled at the same time; [ and ] choose which of them is shown */
+    bool event_named;                  /* by the user: no silent replacement */
     struct scope scope;
     uint64_t freq_hz, period;
-    bool freq_named;      /* by the user */
+    bool freq_named; /* by the user */
     enum callchain_mode callchain;
     uint32_t stack_bytes; /* for CALLCHAIN_DWARF; 0: default */
     uint64_t history_bytes;
     char *const *command; /* argv after "--", or NULL */
-    bool leaves_in_time;  /* somebody waits for the terminal: closing waits half a second at most, and leaves the rest to exit() */
-    bool command_to_log;  /* its output would tear a screen: it goes to the log, and its input is empty */
+    bool
+        leaves_in_time; /* somebody waits for the terminal: closing waits half a second at most, and leaves the rest to exit() */
+    bool command_to_log; /* its output would tear a screen: it goes to the log, and its input is empty */
     struct session_output *command_output; /* … and here as it is, until the session is closed; NULL: not */
-    const char *input;    /* perf.data to open instead of sampling ("-": standard input), or NULL */
-    const struct spool_wait *wait; /* told while it comes through a pipe or is unpacked (perfdata/spool.h), or NULL */
-    const char *const *chosen; /* of a file: names and globs of the events that are read, with commas between them … */
-    size_t n_chosen;           /* … 0: all are */
+    const char *input; /* perf.data to open instead of sampling ("-": standard input), or NULL */
+    const struct spool_wait
+        *wait; /* told while it comes through a pipe or is unpacked (perfdata/spool.h), or NULL */
+    const char *const
+        *chosen; /* of a file: names and globs of the events that are read, with commas between them … */
+    size_t n_chosen; /* … 0: all are */
     const char *symfs, *kallsyms, *vmlinux;
-    bool whole_chains;    /* of a file: callchains as they were recorded, also beyond where they ran into no code */
-    bool as_perf;         /* of a file, and with whole_chains: by perf's rules, see --as-perf */
-    bool compress;        /* records of a perf.data that is written are packed */
-    bool no_interpreted;  /* frames of interpreted programs are not read */
-    bool no_cache;        /* symbol and unwind tables are not kept on disk */
+    bool
+        whole_chains; /* of a file: callchains as they were recorded, also beyond where they ran into no code */
+    bool as_perf;     /* of a file, and with whole_chains: by perf's rules, see --as-perf */
+    bool compress;    /* records of a perf.data that is written are packed */
+    bool no_interpreted;    /* frames of interpreted programs are not read */
+    bool no_cache;          /* symbol and unwind tables are not kept on disk */
     const char *debuginfod; /* servers that are asked for debug files, separated by blanks; NULL: none */
 };
 
@@ -73,41 +78,44 @@ bool session_missing(struct session *s, struct session_missing *out); /* false: 
 /* What the header shows. Strings are inside. */
 #define SESSION_SPARK 60
 struct session_status {
-    bool file;                  /* over a perf.data: nothing moves */
+    bool file; /* over a perf.data: nothing moves */
     char host[65], release[65];
-    char input[256];            /* file name, cleaned */
+    char input[256]; /* file name, cleaned */
     uint32_t cpus;
     char event[128];
     uint32_t event_index, n_events; /* of all that were chosen, or that a file has */
-    uint32_t beside_index, n_beside; /* the same of those that are sampled at the same time; of a file, that have samples */
+    uint32_t beside_index,
+        n_beside; /* the same of those that are sampled at the same time; of a file, that have samples */
     uint64_t freq_hz, period;
     char scope[96];
     bool no_kernel, no_user;
     enum callchain_mode callchain; /* as asked for; of a file as recorded */
-    char stacks[24];            /* what runs: "auto", "auto 48K", "auto 8K", "auto->fp", "dwarf 24K", "fp", "lbr", "none" */
-    bool reading;               /* the file is not all there yet */
-    double read_share;          /* how much of it is, 0..1 */
+    char stacks
+        [24];     /* what runs: "auto", "auto 48K", "auto 8K", "auto->fp", "dwarf 24K", "fp", "lbr", "none" */
+    bool reading; /* the file is not all there yet */
+    double read_share; /* how much of it is, 0..1 */
     bool frozen;
-    uint64_t elapsed_ns;        /* since start or clear; frozen: until the freeze */
-    uint64_t now_ns;            /* end of the time that is shown */
-    uint64_t samples;           /* since start or clear */
-    uint64_t event_samples;     /* of these, of the event that is shown */
-    uint64_t lost, throttled;   /* since start */
+    uint64_t elapsed_ns;      /* since start or clear; frozen: until the freeze */
+    uint64_t now_ns;          /* end of the time that is shown */
+    uint64_t samples;         /* since start or clear */
+    uint64_t event_samples;   /* of these, of the event that is shown */
+    uint64_t lost, throttled; /* since start */
     uint64_t history_samples, history_dropped, history_used_bytes, history_bytes;
     uint32_t spark[SESSION_SPARK]; /* samples per second, oldest first, the last one is the running second */
-    uint64_t spark_sec;         /* number of that second: CLOCK_MONOTONIC's, or the file's clock's */
-    double self_percent;        /* own CPU time, percent of one CPU, over the last second or so */
-    double user_percent, system_percent, idle_percent, iowait_percent; /* of all CPUs, from /proc/stat; < 0: unknown */
+    uint64_t spark_sec;            /* number of that second: CLOCK_MONOTONIC's, or the file's clock's */
+    double self_percent;           /* own CPU time, percent of one CPU, over the last second or so */
+    double user_percent, system_percent, idle_percent,
+        iowait_percent;                           /* of all CPUs, from /proc/stat; < 0: unknown */
     double switches_per_sec, faults_per_sec, ipc; /* < 0: unknown */
     uint32_t pending_modules;
-    uint64_t stacks_waiting;    /* samples whose stacks are cut only until an unwind table is there */
-    char fetching[128];         /* "debuginfod: libfoo.so 3.2M of 14M"; "": nothing is under way */
+    uint64_t stacks_waiting; /* samples whose stacks are cut only until an unwind table is there */
+    char fetching[128];      /* "debuginfod: libfoo.so 3.2M of 14M"; "": nothing is under way */
     struct live_note notes[LIVE_NOTES_MAX + 8]; /* DEGRADED, worst first */
     uint32_t n_notes;
-    bool targets_gone;          /* what was measured has ended */
-    char fatal[160];            /* sampling stopped for good: why; else "" */
-    char said[200];             /* the last answer to what was asked for in the background */
-    uint32_t said_number;       /* of such answers so far */
+    bool targets_gone;    /* what was measured has ended */
+    char fatal[160];      /* sampling stopped for good: why; else "" */
+    char said[200];       /* the last answer to what was asked for in the background */
+    uint32_t said_number; /* of such answers so far */
 };
 /* Of so many stacks of an answer that are cut, those that will be whole: the answer may be older than the status. */
 static inline uint64_t session_stacks_waiting(const struct session_status *s, uint64_t cut)
@@ -119,38 +127,43 @@ void session_get_status(struct session *s, struct session_status *out);
 uint64_t session_generation(struct session *s);
 
 /* Live switches: the source is closed and opened anew, the history stays. On failure what ran goes on running. */
-bool session_set_event(struct session *s, const char *text, struct error *e); /* adds it if new, and selects it */
-bool session_set_event_as(struct session *s, const char *text, const struct session_sampling *how, struct error *e);
+bool session_set_event(struct session *s, const char *text,
+                       struct error *e); /* adds it if new, and selects it */
+bool session_set_event_as(struct session *s, const char *text, const struct session_sampling *how,
+                          struct error *e);
 /* What an event would be sampled by: one of both is 0. */
 void session_sampling_of(const struct session *s, const struct event *ev, const struct session_sampling *how,
                          struct session_sampling *out);
 /* True if flametop chooses the period of such an event itself, from its rate: nobody has to be asked. */
-bool session_chooses_period(const struct session *s, const struct event *ev, const struct session_sampling *how);
-uint64_t session_default_freq(const struct session *s); /* of -F, or the default */
-bool session_select_event(struct session *s, int step, struct error *e);      /* next or previous chosen event */
+bool session_chooses_period(const struct session *s, const struct event *ev,
+                            const struct session_sampling *how);
+uint64_t session_default_freq(const struct session *s);                  /* of -F, or the default */
+bool session_select_event(struct session *s, int step, struct error *e); /* next or previous chosen event */
 
 /* The events that were chosen, or that a file has. */
 struct session_chosen {
-    char name[128];     /* cleaned */
-    uint64_t samples;   /* in the history */
+    char name[128];      /* cleaned */
+    uint64_t samples;    /* in the history */
     bool shown, sampled; /* sampled: it runs now; over a file never */
-    bool left_out;      /* it did not open, or -e named others of the file */
+    bool left_out;       /* it did not open, or -e named others of the file */
     bool removed;
 };
 uint32_t session_chosen(struct session *s, struct session_chosen **out); /* owned */
-bool session_show_event(struct session *s, uint32_t event, struct error *e); /* by its number; starts it if need be */
+bool session_show_event(struct session *s, uint32_t event,
+                        struct error *e); /* by its number; starts it if need be */
 /* Live: it is sampled and offered no more, nor what is in one group with it; of what was sampled before, nor those that were
  * sampled at the same time. The last one that is sampled stays. */
 bool session_remove_event(struct session *s, uint32_t event, struct error *e);
 bool session_set_scope(struct session *s, const struct scope *scope, struct error *e);
 bool session_set_freq(struct session *s, uint64_t freq_hz, struct error *e);
 /* stack_bytes: for CALLCHAIN_DWARF; 0: what was asked for last, or the default. */
-bool session_set_callchain(struct session *s, enum callchain_mode mode, uint32_t stack_bytes, struct error *e);
+bool session_set_callchain(struct session *s, enum callchain_mode mode, uint32_t stack_bytes,
+                           struct error *e);
 /* Over a file that is still being read: what has come is enough. */
 void session_stop_reading(struct session *s);
 const struct scope *session_scope(struct session *s); /* borrowed until the next switch; the asked-for one */
 const struct scope *session_running_scope(struct session *s); /* the same, after the fallback */
-void session_clear(struct session *s);                /* what was sampled so far is forgotten */
+void session_clear(struct session *s);                        /* what was sampled so far is forgotten */
 void session_freeze(struct session *s, bool on);
 /* When somebody will look at what was sampled, and how often from then on: it is collected right before. */
 void session_looks(struct session *s, uint64_t at_ns, uint64_t every_ns);
@@ -161,7 +174,8 @@ void session_query(struct session *s, const struct view_query *q, struct view *v
 void session_query_names(struct session *s, const struct view_query *q, struct view *v);
 
 /* Writes what q selects as perf.data (see doc): all samples, or why not. Counts what was written. */
-bool session_write(struct session *s, const struct view_query *q, const char *path, uint64_t *samples, struct error *e);
+bool session_write(struct session *s, const struct view_query *q, const char *path, uint64_t *samples,
+                   struct error *e);
 
 /* Asks a Java VM for the names of its compiled code, in the background: the answer comes in the status. */
 bool session_ask_jvm(struct session *s, uint32_t pid, struct error *e);

@@ -12,8 +12,8 @@ struct copied_image {
     uint32_t n_maps;
 
     /* while writing, since the process was introduced with this image */
-    uint32_t next;          /* maps before it were written when they were due */
-    uint32_t *written;      /* indices of maps, in the order of their records */
+    uint32_t next;     /* maps before it were written when they were due */
+    uint32_t *written; /* indices of maps, in the order of their records */
     uint32_t n_written;
     size_t written_cap;
 };
@@ -38,25 +38,25 @@ struct snapshot {
     uint32_t n_images;
     size_t images_cap;
     struct map image_index, modules, cgroups; /* module id → struct module *, cgroup id → char * */
-    struct namespaces *namespaces;  /* that a thread has; by thread of samples, n_threads of them */
+    struct namespaces *namespaces;            /* that a thread has; by thread of samples, n_threads of them */
     uint64_t lost;
     struct session_event *events;
     uint32_t n_events;
 
     /* while writing */
     struct perfdata_writer *w;
-    struct map pid_image;           /* pid → image whose maps were last written */
+    struct map pid_image; /* pid → image whose maps were last written */
     uint8_t *thread_told;
-    struct map address_of;          /* (image, frame) → index in addresses */
+    struct map address_of; /* (image, frame) → index in addresses */
     struct kept_address *addresses;
     uint32_t n_addresses;
     size_t addresses_cap;
-    struct jit_kept *jit;           /* snapshot_jit.c */
+    struct jit_kept *jit; /* snapshot_jit.c */
     uint32_t n_jit;
     size_t jit_cap;
-    struct map pid_jit;             /* pid → the last one of it, + 1 */
-    uint8_t *frame_jit;             /* NULL: no such code */
-    struct map scripts_told;        /* frames of MODULE_SCRIPT whose names are in … */
+    struct map pid_jit;      /* pid → the last one of it, + 1 */
+    uint8_t *frame_jit;      /* NULL: no such code */
+    struct map scripts_told; /* frames of MODULE_SCRIPT whose names are in … */
     struct buf scripts;
 };
 

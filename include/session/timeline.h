@@ -20,7 +20,7 @@ const struct view *session_times_view(const struct session_times *t);
 enum times_kind { TIMES_ALL, TIMES_THREADS, TIMES_CPUS };
 struct times_ask {
     enum times_kind kind;
-    uint64_t id; /* of a chart: the tid, or the CPU */
+    uint64_t id;             /* of a chart: the tid, or the CPU */
     uint64_t from_ns, to_ns; /* to_ns 0: open */
     uint64_t bucket_ns;
 };
@@ -32,8 +32,8 @@ struct times_done { /* private */
     uint64_t version, count;
     bool any;
 };
-struct times_counts { /* zero-initialised at first */
-    struct timeline timeline; /* row 0: all; or keys are tids, CPUs */
+struct times_counts {           /* zero-initialised at first */
+    struct timeline timeline;   /* row 0: all; or keys are tids, CPUs */
     struct times_label *labels; /* by row */
     size_t labels_cap;
     struct times_done done;
@@ -43,13 +43,14 @@ bool session_times_count(struct session_times *t, struct session *s, const struc
                          struct times_counts *counts);
 void times_counts_done(struct times_counts *c);
 
-struct times_chart { /* zero-initialised at first */
+struct times_chart {    /* zero-initialised at first */
     struct chart chart; /* its functions are those of session_times_view */
     struct times_done done;
 };
 bool session_times_chart(struct session_times *t, struct session *s, const struct times_ask *ask,
                          struct times_chart *chart);
-void session_times_lay_out(const struct session_times *t, struct times_chart *chart, uint32_t per, uint32_t columns);
+void session_times_lay_out(const struct session_times *t, struct times_chart *chart, uint32_t per,
+                           uint32_t columns);
 void times_chart_done(struct times_chart *c);
 
 #endif

@@ -24,9 +24,10 @@ struct trials *trials_new(void);
 /* Before the start: the first event of such a list is to be tried (the text is copied). Those that may be left out are tried
  * for a third of a second. Trials have the numbers 0, 1, ... */
 void trials_add(struct trials *t, const char *events, bool may_be_left_out);
-void trials_start(struct trials *t); /* where no thread can be started, they are done without one that was made */
+void trials_start(
+    struct trials *t); /* where no thread can be started, they are done without one that was made */
 bool trials_done(const struct trials *t);
 enum trial trials_result(const struct trials *t, uint32_t number); /* when they are done */
-void trials_leave(struct trials *t); /* nobody asks any more; NULL is fine */
+void trials_leave(struct trials *t);                               /* nobody asks any more; NULL is fine */
 
 #endif

@@ -34,8 +34,8 @@ struct view_memory {
     size_t funcs_cap, groups_cap, frame_func_cap, drop_cap;
     uint8_t *drop; /* by entry */
     bool *func_idles;
-    bool *func_settled;        /* it is found, and not called otherwise later */
-    uint32_t *stale;           /* frames that are to be asked for again */
+    bool *func_settled;              /* it is found, and not called otherwise later */
+    uint32_t *stale;                 /* frames that are to be asked for again */
     uint16_t *func_hits, *path_hits; /* see session/select.h */
     size_t func_settled_cap, stale_cap, func_idles_cap, func_hits_cap, path_hits_cap;
     struct inlines inlines;
@@ -44,9 +44,11 @@ struct view_memory {
 /* ---- groups (view_groups.c), under the lock but for view_group_cpus ---- */
 
 uint32_t view_add_group(struct view *v, uint64_t key, uint64_t number, const char *label);
-bool view_groups_threads(enum view_group group); /* whether a sample's group is its thread's: memory->thread_group */
+bool view_groups_threads(
+    enum view_group group); /* whether a sample's group is its thread's: memory->thread_group */
 /* Of the threads that pass (memory->thread_pass) and have samples in the range. */
-void view_group_threads(struct session *s, struct view *v, const struct view_query *q, const struct query *scan);
+void view_group_threads(struct session *s, struct view *v, const struct view_query *q,
+                        const struct query *scan);
 /* Of the cgroups that are measured each has its place, whether it has samples or not. */
 void view_group_chosen(struct session *s, struct view *v);
 /* A CPU's group is its number plus one; those between that were not seen are groups without samples. */

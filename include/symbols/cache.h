@@ -32,7 +32,8 @@ void cache_free(struct cache *c); /* NULL is fine */
 #define CACHE_NOTE_MAX 256
 /* For blob_free; contents are what was put, by checksum. note: the text that was put with it; may be
  * NULL. false: not there, or damaged (then removed). c may be NULL. */
-bool cache_get(struct cache *c, const struct cache_key *key, const void **bytes, size_t *n, char note[CACHE_NOTE_MAX]);
+bool cache_get(struct cache *c, const struct cache_key *key, const void **bytes, size_t *n,
+               char note[CACHE_NOTE_MAX]);
 bool cache_has(struct cache *c, const struct cache_key *key); /* something by that name, good or bad */
 /* Best effort, under a temporary name that is renamed. Makes room by removing what was not used for longest. */
 void cache_put(struct cache *c, const struct cache_key *key, const void *bytes, size_t n, const char *note);

@@ -7,7 +7,8 @@
 #include "symbols/code.h"
 #include "symbols/state.h"
 
-#define CODECACHE_SLOTS 8 /* of each module, and as many as are still to be got; who shows something holds it himself */
+#define CODECACHE_SLOTS                                                                                      \
+    8 /* of each module, and as many as are still to be got; who shows something holds it himself */
 
 struct code_want { /* code, or the file `path` */
     uint64_t start, size;
@@ -20,14 +21,14 @@ struct codecache { /* of a module */
         struct code *code; /* both NULL: to be got */
         struct source *source;
         uint64_t used;
-    } *slots;
+    } * slots;
     unsigned n;
     size_t cap;
     uint64_t clock;
     struct code_want batch; /* what is under way: the resolver's; its path is its own */
     uint64_t kernel_shift;  /* of then … */
     uint64_t reference;
-    bool over;              /* … and whether the module's code was replaced */
+    bool over; /* … and whether the module's code was replaced */
 };
 
 /* With the lock held: */

@@ -16,11 +16,11 @@
 #define CODE_BYTES_MAX (1u << 20)  /* in one request */
 #define CODE_ROWS_MAX  (1u << 18)
 
-enum code_source { /* what the descriptor of the request is */
-    CODE_ELF,      /* a file in which the code lies at `start` */
-    CODE_VMLINUX,  /* a kernel in which it lies at the address `start`, if its text began at `reference` (0: as linked) */
-    CODE_JITDUMP,  /* of a JIT that has it at the address `start`: what was put there last */
-    CODE_MEMORY,   /* the bytes and nothing else, for `machine` (EM_…) */
+enum code_source {           /* what the descriptor of the request is */
+                   CODE_ELF, /* a file in which the code lies at `start` */
+                   CODE_VMLINUX, /* a kernel in which it lies at the address `start`, if its text began at `reference` (0: as linked) */
+                   CODE_JITDUMP, /* of a JIT that has it at the address `start`: what was put there last */
+                   CODE_MEMORY,  /* the bytes and nothing else, for `machine` (EM_…) */
 };
 struct code_ask { /* the payload */
     uint64_t start, size, reference;
@@ -46,9 +46,9 @@ struct code_row {
 };
 struct code_header {
     uint32_t magic, n_rows, strings_n, bytes_n;
-    uint64_t start; /* offset of the first byte */
-    uint64_t bias;  /* what is added to an offset to have the address that the file was linked to */
-    uint16_t machine; /* EM_… */
+    uint64_t start;          /* offset of the first byte */
+    uint64_t bias;           /* what is added to an offset to have the address that the file was linked to */
+    uint16_t machine;        /* EM_… */
     uint8_t no_disassembler; /* there are bytes, but nothing that reads them: why is in the first string */
     uint8_t zero[5];
 };
@@ -74,6 +74,7 @@ void code_build(struct code_builder *b, const uint8_t *bytes, size_t n, struct b
 void code_builder_done(struct code_builder *b);
 
 /* Answers a payload: fds are those that came with it. */
-bool code_serve(const void *payload, size_t n, const int *fds, unsigned n_fds, struct buf *blob, struct error *e);
+bool code_serve(const void *payload, size_t n, const int *fds, unsigned n_fds, struct buf *blob,
+                struct error *e);
 
 #endif

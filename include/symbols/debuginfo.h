@@ -64,12 +64,14 @@ void debuginfo_split_range(struct debuginfo_entry *entry, const struct splitrang
                            struct splitranges_iterator *it);
 /* Of a function or an inlined one, also by what it is an instance of. NULL: none. */
 const char *debuginfo_linkage_name(struct debuginfo_entry *entry);
-const char *debuginfo_plain_name(struct debuginfo_entry *entry); /* as the source has it, without what is around it */
+const char *debuginfo_plain_name(
+    struct debuginfo_entry *entry); /* as the source has it, without what is around it */
 /* The entry becomes the one that it is an instance or the definition of. False: it is neither. */
 bool debuginfo_origin(struct debuginfo_entry *entry);
 bool debuginfo_is_namespace(struct debuginfo_entry *entry);
 void debuginfo_top(struct debuginfo_entry *entry, struct debuginfo_entry *top); /* of its unit */
-uint64_t debuginfo_key(const struct debuginfo_entry *entry); /* the same for the same entry of open files only */
+uint64_t debuginfo_key(
+    const struct debuginfo_entry *entry); /* the same for the same entry of open files only */
 /* Where an inlined one was called; top: of the unit that has the lines. File NULL, line 0: not known. */
 void debuginfo_call(struct debuginfo_entry *entry, struct debuginfo_entry *top, const char **file,
                     uint32_t *line);

@@ -37,7 +37,8 @@ bool elf_add_go(const struct elffile *f, struct table_builder *b);
 
 /* The file's call-frame information, compiled (unwind/cfi.h): *blob is the caller's, for mem_free. debug_fd >= 0: with
  * what a separate debug file has in .debug_frame; refused if it has none or belongs to another build. */
-bool elf_read_unwind(int fd, int debug_fd, void **blob, size_t *size, char link[ELF_LINK_MAX], struct error *e);
+bool elf_read_unwind(int fd, int debug_fd, void **blob, size_t *size, char link[ELF_LINK_MAX],
+                     struct error *e);
 
 /* The calls in the file's machine code (unwind/calls.h): *blob is the caller's, for mem_free. */
 bool elf_read_calls(int fd, void **blob, size_t *size, struct error *e);

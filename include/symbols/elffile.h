@@ -27,16 +27,16 @@ struct elffile {
     int fd; /* -1: in memory */
     struct elf_segment *segments;
     unsigned n_segments;
-    bool wide, swapped;     /* 64-bit; of the other byte order */
-    uint16_t machine;       /* EM_… */
-    uint64_t entry;         /* where it is started, 0: nowhere */
-    bool moves;             /* ET_DYN: a library, or a program that may be anywhere */
-    size_t symtab, dynsym;  /* sections, 0: none */
-    bool go;                /* of Go's linker; or it may be, as there are no sections that tell */
-    uint64_t dynamic;       /* virtual address of PT_DYNAMIC, 0: none */
-    uint64_t eh_frame_hdr;  /* virtual address of PT_GNU_EH_FRAME, 0: none */
+    bool wide, swapped;    /* 64-bit; of the other byte order */
+    uint16_t machine;      /* EM_… */
+    uint64_t entry;        /* where it is started, 0: nowhere */
+    bool moves;            /* ET_DYN: a library, or a program that may be anywhere */
+    size_t symtab, dynsym; /* sections, 0: none */
+    bool go;               /* of Go's linker; or it may be, as there are no sections that tell */
+    uint64_t dynamic;      /* virtual address of PT_DYNAMIC, 0: none */
+    uint64_t eh_frame_hdr; /* virtual address of PT_GNU_EH_FRAME, 0: none */
     uint8_t build_id[TABLE_BUILD_ID_MAX];
-    unsigned build_id_size; /* 0: none */
+    unsigned build_id_size;  /* 0: none */
     char link[ELF_LINK_MAX]; /* .gnu_debuglink, "": none */
     uint32_t link_crc;
     struct elf_unpacked *unpacked; /* the file's own */
@@ -62,11 +62,11 @@ struct elf_symbols {
 };
 struct elf_symbol {
     uint64_t value, size;
-    const char *name; /* name_n bytes, not terminated within them */
-    size_t name_n;    /* 0: no name */
+    const char *name;               /* name_n bytes, not terminated within them */
+    size_t name_n;                  /* 0: no name */
     uint8_t type, bind, visibility; /* STT_…, STB_…, STV_… */
-    bool defined;     /* at an address of a section */
-    bool superseded;  /* a version that is there for old programs only (the hidden bit of .gnu.version) */
+    bool defined;                   /* at an address of a section */
+    bool superseded; /* a version that is there for old programs only (the hidden bit of .gnu.version) */
 };
 bool elffile_symbols(const struct elffile *f, size_t section, struct elf_symbols *out); /* section 0: none */
 bool elffile_symbol(const struct elf_symbols *symbols, size_t i, struct elf_symbol *out);

@@ -24,11 +24,13 @@ void fetch_free(struct fetcher *f); /* its thread has ended; NULL is fine */
 void fetch_after_names(struct symbolizer *sy, struct mod *mod);
 bool fetch_has(const struct symbolizer *sy, const uint8_t *id, unsigned id_size);
 unsigned fetch_pending(const struct symbolizer *sy); /* wanted or under way */
-void fetch_tell(const struct symbolizer *sy, char *dst, size_t cap); /* "debuginfod: libfoo.so 3.2M of 14M"; "" */
+void fetch_tell(const struct symbolizer *sy, char *dst,
+                size_t cap);            /* "debuginfod: libfoo.so 3.2M of 14M"; "" */
 void fetch_wake(struct symbolizer *sy); /* to see that it is to stop */
 
 /* Without the lock: */
-int fetch_open(struct symbolizer *sy, const uint8_t *id, unsigned id_size); /* the debug file that came; -1: none */
+int fetch_open(struct symbolizer *sy, const uint8_t *id,
+               unsigned id_size); /* the debug file that came; -1: none */
 /* The module's source lines want the file with that build-id, which several debug files share. True: it is on its way, and
  * they are asked for again when that has come to an end. */
 bool fetch_for_lines(struct symbolizer *sy, struct mod *mod, const uint8_t *id, unsigned id_size);

@@ -37,7 +37,8 @@ const struct given_module *given_module_by_path(const struct given *g,
                                                 const struct module *m); /* NULL: none */
 
 void given_put_head(struct buf *out);
-void given_put_module(struct buf *out, const struct module *m, const uint8_t *build_id, unsigned build_id_size);
+void given_put_module(struct buf *out, const struct module *m, const uint8_t *build_id,
+                      unsigned build_id_size);
 void given_put_symbol(struct buf *out, uint64_t offset, const struct symbol *symbol);
 void given_put_lines(struct buf *out, uint64_t offset, const struct symbol_lines *lines);
 

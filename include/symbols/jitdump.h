@@ -28,7 +28,7 @@ bool jitdump_is_one(int fd);
  * where its times can be those of CLOCK_MONOTONIC. */
 bool jitdump_read(int fd, struct table_builder *b, struct error *e);
 /* Adds to out the code that was loaded, or moved, to this address last, at most `size` bytes of it; *machine: EM_…. */
-bool jitdump_find_code(int fd, uint64_t address, uint64_t size, struct buf *out, uint16_t *machine, bool *swapped,
-                       struct error *e);
+bool jitdump_find_code(int fd, uint64_t address, uint64_t size, struct buf *out, uint16_t *machine,
+                       bool *swapped, struct error *e);
 
 #endif

@@ -19,7 +19,7 @@ struct job {
 struct job_reply {
     char payload[WORKER_MESSAGE_MAX];
     size_t payload_n;
-    int blob_fd; /* the memory that came with the request, for the blob */
+    int blob_fd;        /* the memory that came with the request, for the blob */
     uint64_t blob_size; /* 0: none */
 };
 

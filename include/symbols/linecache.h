@@ -16,7 +16,8 @@ struct line_row {
     const char *file;
     uint32_t line, n;
     struct name **names;
-    struct symbol_inline *told; /* replaced, never changed: someone may be reading it. NULL: not asked for yet */
+    struct symbol_inline
+        *told; /* replaced, never changed: someone may be reading it. NULL: not asked for yet */
 };
 struct linecache_asked {
     uint64_t *offsets; /* waiting */
@@ -33,14 +34,15 @@ struct linecache {   /* of a module */
     uint64_t batch[LINECACHE_BATCH]; /* what is under way; the resolver's alone, as is … */
     enum linecache_kind batch_kind;  /* … what it is of */
     size_t n_batch;
-    uint64_t reference;              /* where the kernel's text begins; 0: that is not known, or it is no kernel's */
-    uint32_t epoch;    /* of the names, when that batch was taken */
-    uint64_t spent_ns; /* on this module */
-    uint32_t file_user; /* owner of the module's file, from when it was opened on; what it names is opened with his rights */
-    unsigned given_up; /* addresses whose unit took too long to read */
+    uint64_t reference; /* where the kernel's text begins; 0: that is not known, or it is no kernel's */
+    uint32_t epoch;     /* of the names, when that batch was taken */
+    uint64_t spent_ns;  /* on this module */
+    uint32_t
+        file_user; /* owner of the module's file, from when it was opened on; what it names is opened with his rights */
+    unsigned given_up;               /* addresses whose unit took too long to read */
     uint8_t awaits[20], awaits_size; /* build-id of a file that is being fetched for it; size 0: none */
-    bool lacking;      /* a file that its debug information refers to (dwz, .dwo): nothing is kept on disk */
-    bool none;         /* the module has no debug information */
+    bool lacking; /* a file that its debug information refers to (dwz, .dwo): nothing is kept on disk */
+    bool none;    /* the module has no debug information */
     bool disk_asked, ask_disk; /* for what is inlined; ask_disk: with this batch (the resolver's alone) */
     size_t n_on_disk;          /* of the ranges */
     struct cache_key key;      /* under which they are kept (the resolver's alone); id_size 0: they are not */
@@ -67,7 +69,8 @@ void lines_answer_free(struct lines_answer *a); /* NULL is fine */
 
 /* linesdisk.c: what is inlined, kept on disk as names and unwind tables are. In the resolver's thread.
  * Without the lock: what is kept of a module, of which fd is the file with the build-id in out; NULL: nothing. */
-struct lines_answer *linesdisk_load(struct symbolizer *sy, struct mod *mod, int fd, const struct outcome *out);
+struct lines_answer *linesdisk_load(struct symbolizer *sy, struct mod *mod, int fd,
+                                    const struct outcome *out);
 /* Under lock, at the end: writes what modules have more than was kept of them. */
 void linesdisk_save(struct symbolizer *sy);
 

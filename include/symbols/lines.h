@@ -20,7 +20,8 @@ struct lines_files {  /* borrowed for the call; -1: none */
     int alt_fd;       /* what several debug files share (dwz; .gnu_debugaltlink) */
     bool without_alt; /* there is none to be had: do without its names */
     bool go_table;    /* without debug information, use the table of a Go program */
-    uint64_t reference; /* not 0: fd is a kernel, offsets are addresses, and its text began there when it ran */
+    uint64_t
+        reference; /* not 0: fd is a kernel, offsets are addresses, and its text began there when it ran */
 };
 enum lines_open_result {
     LINES_OPEN_READY,

@@ -17,19 +17,19 @@
 #define LINES_MAGIC       0x4e4c5446u /* FTLN */
 #define LINES_OFFSETS_MAX 4096        /* in one request */
 
-enum {                     /* which descriptors come with the request, in this order */
-       LINES_OPEN = 1,     /* the file; the module is opened (anew) under the key */
-       LINES_DEBUG = 2,    /* its separate debug file */
-       LINES_ALT = 4,      /* the alternate file that was wanted … */
-       LINES_NO_ALT = 8,   /* … or: there is none */
-       LINES_SPLIT = 16,   /* the .dwo file of the unit `split_id` … */
+enum {                      /* which descriptors come with the request, in this order */
+       LINES_OPEN = 1,      /* the file; the module is opened (anew) under the key */
+       LINES_DEBUG = 2,     /* its separate debug file */
+       LINES_ALT = 4,       /* the alternate file that was wanted … */
+       LINES_NO_ALT = 8,    /* … or: there is none */
+       LINES_SPLIT = 16,    /* the .dwo file of the unit `split_id` … */
        LINES_NO_SPLIT = 32, /* … or: there is none */
        /* Not of descriptors: no files and lines are wanted, but what is inlined, and that of whole units. */
        LINES_INLINED = 64,
        /* Without debug information, the table of a Go program is used. */
        LINES_GO = 128
 };
-struct lines_ask { /* the payload, with n offsets (u64) behind it */
+struct lines_ask {                     /* the payload, with n offsets (u64) behind it */
     uint64_t key, split_id, reference; /* reference: as in struct lines_files */
     uint32_t flags, n;
 };
@@ -46,7 +46,8 @@ enum lines_status {
 struct lines_header {
     uint32_t magic, status;
     uint32_t n_rows, n_inlined, strings_n;
-    uint32_t n_more;   /* rows behind those of the offsets: of other places in the same units, in no order, those without
+    uint32_t
+        n_more; /* rows behind those of the offsets: of other places in the same units, in no order, those without
                           anything inlined joined to runs */
     uint32_t given_up; /* offsets of this answer whose unit took too long to read */
     uint32_t want_folder, want_path, want_id_n;
@@ -55,7 +56,8 @@ struct lines_header {
 };
 struct lines_row {
     uint64_t low, high; /* offsets at which the same is inlined */
-    uint32_t file, line, first, n; /* file: a string, 0: not known; inlined functions [first, first + n), innermost first */
+    uint32_t file, line, first,
+        n; /* file: a string, 0: not known; inlined functions [first, first + n), innermost first */
 };
 struct lines_call { /* an inlined function, and where it was called */
     uint32_t name, file, line;

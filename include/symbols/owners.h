@@ -16,7 +16,7 @@ struct task;
 enum lane_kind { LANE_QUICK, LANE_SLOW, LANES };
 #define OWNER_QUEUES 8 /* one for each kind of task, the most urgent first */
 
-#define OWNERS_MAX   64
+#define OWNERS_MAX 64
 enum { /* numbers of owners; those above are users, the last is all for whom there is no room */
        OWNER_UNKNOWN, /* of files that were not opened yet */
        OWNER_TRUSTED, /* root, and whoever started flametop */

@@ -43,10 +43,10 @@ struct symbol {
 };
 
 struct symbolizer_config {
-    bool live;                   /* kernel names of this machine may be used freely */
-    const char *symfs;           /* NULL: none; root below which files of a perf.data are looked for */
-    const char *kallsyms;        /* NULL: /proc/kallsyms */
-    const char *vmlinux;         /* the profile's kernel as a file, before all others; NULL: none was named */
+    bool live;            /* kernel names of this machine may be used freely */
+    const char *symfs;    /* NULL: none; root below which files of a perf.data are looked for */
+    const char *kallsyms; /* NULL: /proc/kallsyms */
+    const char *vmlinux;  /* the profile's kernel as a file, before all others; NULL: none was named */
     /* A perf.data of another machine, or of one that it does not name: files of this machine's are only of use where their
      * build-ids agree, or where they are the very ones that were mapped. */
     bool other_machine;
@@ -56,11 +56,13 @@ struct symbolizer_config {
      * earlier. What its processes tell of their code today is used for it. */
     uint64_t recorded_ns;
     const struct jit_epoch *epochs; /* what the file brought: a module's epoch - 1 is an index; borrowed */
-    const struct given *embedded; /* symbols that the recording tool put into the file, before others; borrowed */
+    const struct given
+        *embedded; /* symbols that the recording tool put into the file, before others; borrowed */
     uint32_t n_epochs;
-    const struct given *given; /* names that came with the profile (symbols/given.h), before any others; borrowed */
-    bool keep_tables;        /* on disk, for the next start (symbols/cache.h) */
-    bool as_perf;            /* names as perf chooses them, with the versions of symbols */
+    const struct given
+        *given;       /* names that came with the profile (symbols/given.h), before any others; borrowed */
+    bool keep_tables; /* on disk, for the next start (symbols/cache.h) */
+    bool as_perf;     /* names as perf chooses them, with the versions of symbols */
     const char *worker_path; /* program to run as the worker; NULL: /proc/self/exe */
     /* URLs of debuginfod servers, separated by blanks, which symbolizer_fetch asks; NULL: none are asked. */
     const char *debuginfod;
@@ -116,7 +118,8 @@ uint32_t symbolizer_renamed(struct symbolizer *sy, uint32_t *modules, uint32_t c
 bool symbolizer_differs(struct symbolizer *sy, struct module *m, const uint64_t *offsets, size_t n);
 /* From now on `m` keeps the names that it had for these offsets (for code that had none the new one), and `next`, which
  * takes its place in the process, has the new names. next NULL: its code runs no more. */
-void symbolizer_renew(struct symbolizer *sy, struct module *m, struct module *next, const uint64_t *offsets, size_t n);
+void symbolizer_renew(struct symbolizer *sy, struct module *m, struct module *next, const uint64_t *offsets,
+                      size_t n);
 
 /* A jitdump tells when code was where. If what it says has changed and some of it was replaced by other code: what it says;
  * else NULL. When it is given back the module gets the names of today. Times are those of CLOCK_MONOTONIC. */
@@ -127,8 +130,8 @@ bool symbolizer_replaced(const struct symbol_table *t, uint64_t offset); /* othe
 /* When the code that was there at that time got another name, or went; UINT64_MAX: it is what it is called now. */
 uint64_t symbolizer_named_until(const struct symbol_table *t, uint64_t offset, uint64_t time_ns);
 /* `past`, which is no part of its process any more, has the names that its code had at that time for these offsets. */
-void symbolizer_keep_dated(struct symbolizer *sy, struct module *past, const struct symbol_table *t, uint64_t time_ns,
-                           const uint64_t *offsets, size_t n);
+void symbolizer_keep_dated(struct symbolizer *sy, struct module *past, const struct symbol_table *t,
+                           uint64_t time_ns, const uint64_t *offsets, size_t n);
 
 /* Why a module has no names, for the doctor: "stripped, no debug file", "no /tmp/perf-123.map". "" if fine. */
 void symbolizer_trouble(struct symbolizer *sy, const struct module *m, char *dst, size_t cap);
@@ -163,9 +166,9 @@ struct symbol_inline {
     uint64_t key;     /* as a symbol's, but another than that of the same function where it was not inlined */
 };
 struct symbol_lines {
-    const char *file;              /* of the address itself (innermost), "" when not known */
+    const char *file; /* of the address itself (innermost), "" when not known */
     uint32_t line;
-    uint32_t n_inlines;            /* innermost first; the function that holds them all is the symbol */
+    uint32_t n_inlines; /* innermost first; the function that holds them all is the symbol */
     const struct symbol_inline *inlines;
 };
 /* Never blocks; asks in the background. SYMBOL_NONE: no debug information covers it. Strings and the array are
@@ -179,7 +182,7 @@ enum symbol_state symbolizer_inlined(struct symbolizer *sy, struct module *m, ui
 
 struct symbolizer_stats {
     uint32_t modules, pending, failed, worker_starts;
-    uint32_t mangled;          /* names that wait to be demangled */
+    uint32_t mangled;      /* names that wait to be demangled */
     bool jit_of_now;       /* names of a file's code come from what its processes tell today */
     bool kernel_hidden;    /* kptr_restrict: /proc/kallsyms has only zeros for us */
     bool kernel_foreign;   /* a file of another kernel, whose names nobody gave */

@@ -17,17 +17,18 @@
 #include "base/error.h"
 
 enum {
-    TABLE_WIDE = 1,   /* starts are u64 */
-    TABLE_FULL = 2,   /* made from a full symbol table, not from exported names only */
-    TABLE_HIDDEN = 4, /* kallsyms: every address was zero */
-    TABLE_CUT = 8,    /* a limit was met: entries are missing */
+    TABLE_WIDE = 1,    /* starts are u64 */
+    TABLE_FULL = 2,    /* made from a full symbol table, not from exported names only */
+    TABLE_HIDDEN = 4,  /* kallsyms: every address was zero */
+    TABLE_CUT = 8,     /* a limit was met: entries are missing */
     TABLE_PACKED = 16, /* it has .gnu_debugdata that could not be unpacked */
     TABLE_DATED = 32,
 };
 #define TABLE_NAME_MAX     8192 /* longer names are cut */
 #define TABLE_ENTRIES_MAX  (4u << 20)
 #define TABLE_BUILD_ID_MAX 20
-#define TABLE_OLDER_MAX    (1u << 18) /* only so many of the latest entries are remembered when they are replaced */
+#define TABLE_OLDER_MAX                                                                                      \
+    (1u << 18) /* only so many of the latest entries are remembered when they are replaced */
 
 struct table_header {
     uint32_t magic;
@@ -69,7 +70,8 @@ bool table_view(struct table *t, const void *blob, size_t size, struct error *e)
 bool table_find(const struct table *t, uint64_t offset, struct table_entry *out);
 /* The entry that covered it at a time (by CLOCK_MONOTONIC). Of code that runs before it was told of, as of that which is
  * the first at its place. *until_ns: then it had another name, or none; UINT64_MAX: it is what table_find finds. */
-bool table_find_at(const struct table *t, uint64_t offset, uint64_t time_ns, struct table_entry *out, uint64_t *until_ns);
+bool table_find_at(const struct table *t, uint64_t offset, uint64_t time_ns, struct table_entry *out,
+                   uint64_t *until_ns);
 bool table_has_older(const struct table *t, uint64_t offset); /* something else was there before */
 bool table_entry_at(const struct table *t, uint32_t index, struct table_entry *out);
 const char *table_debuglink(const struct table *t, uint32_t *crc); /* NULL: none */

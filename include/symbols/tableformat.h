@@ -15,7 +15,8 @@
 
 static inline uint64_t table_dates_bytes(const struct table_header *h)
 {
-    return h->flags & TABLE_DATED ? (uint64_t)h->n * 8 + (uint64_t)h->n_older * sizeof(struct table_older) : 0;
+    return h->flags & TABLE_DATED ? (uint64_t)h->n * 8 + (uint64_t)h->n_older * sizeof(struct table_older)
+                                  : 0;
 }
 
 static inline uint64_t table_starts_bytes(uint32_t n, bool wide)

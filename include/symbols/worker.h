@@ -12,23 +12,24 @@
 
 #include "base/error.h"
 
-enum worker_kind {       /* fds; payload → what comes back */
-    WORKER_ELF = 1,      /* the file; anything for names as perf chooses them → table */
-    WORKER_ELF_DEBUG,    /* the file, its debug file; the same → table */
-    WORKER_VMLINUX,      /* a vmlinux → table, by address */
-    WORKER_KALLSYMS,     /* kallsyms → table */
-    WORKER_JIT,          /* perf maps and jitdumps, the best last → table */
-    WORKER_DEMANGLE,     /* -; names, each with its NUL → as many names, "" where it is none */
-    WORKER_UNWIND,       /* the file → unwind rows, or none; its debug link, a NUL, and why there are none */
-    WORKER_UNWIND_DEBUG, /* the file, its debug file → unwind rows of both, or none: the latter adds nothing; as above */
-    WORKER_LINES,        /* up to 4 files; struct lines_ask → source lines (symbols/linesformat.h) */
-    WORKER_CODE,         /* what has the code; struct code_ask → its instructions (symbols/codeformat.h) */
-    WORKER_CALLS,        /* the file → the calls in its code (unwind/calls.h) */
-    WORKER_JIT_ROWS,     /* functions made at run time; a struct worker_code for each → unwind rows, by address */
+enum worker_kind {                   /* fds; payload → what comes back */
+                   WORKER_ELF = 1,   /* the file; anything for names as perf chooses them → table */
+                   WORKER_ELF_DEBUG, /* the file, its debug file; the same → table */
+                   WORKER_VMLINUX,   /* a vmlinux → table, by address */
+                   WORKER_KALLSYMS,  /* kallsyms → table */
+                   WORKER_JIT,       /* perf maps and jitdumps, the best last → table */
+                   WORKER_DEMANGLE,  /* -; names, each with its NUL → as many names, "" where it is none */
+                   WORKER_UNWIND, /* the file → unwind rows, or none; its debug link, a NUL, and why there are none */
+                   WORKER_UNWIND_DEBUG, /* the file, its debug file → unwind rows of both, or none: the latter adds nothing; as above */
+                   WORKER_LINES, /* up to 4 files; struct lines_ask → source lines (symbols/linesformat.h) */
+                   WORKER_CODE, /* what has the code; struct code_ask → its instructions (symbols/codeformat.h) */
+                   WORKER_CALLS, /* the file → the calls in its code (unwind/calls.h) */
+                   WORKER_JIT_ROWS, /* functions made at run time; a struct worker_code for each → unwind rows, by address */
 };
 struct worker_code { /* sorted by address, all with pc or all without */
     uint64_t start, size;
-    uint64_t pc; /* 0: rows of the whole function; else one row, at this address, by what comes next (unwind/codeahead.h) */
+    uint64_t
+        pc; /* 0: rows of the whole function; else one row, at this address, by what comes next (unwind/codeahead.h) */
     uint64_t exact; /* with pc: a thread is there; else a call returns there */
 };
 #define WORKER_FDS_MAX     4
@@ -40,7 +41,8 @@ struct worker_message {
     uint32_t magic;
     uint32_t
         kind; /* request: enum worker_kind; answer: 0, or the enum error_class of the text in the payload */
-    uint64_t serial;    /* the answer's is the request's; 0: "I am ready", sent once at the start, or (kind not 0) why not */
+    uint64_t
+        serial; /* the answer's is the request's; 0: "I am ready", sent once at the start, or (kind not 0) why not */
     uint64_t blob_size; /* answer: bytes in the memory that came with the request */
     uint32_t payload_n, zero;
 };
@@ -63,15 +65,16 @@ struct worker {
     int fd;           /* -1: not running */
     pid_t pid;
     uint64_t serial, started_ns;
-    uint64_t answered; /* bytes of answers in its life: it may have kept them */
+    uint64_t answered;            /* bytes of answers in its life: it may have kept them */
     unsigned starts, never_ready; /* never_ready: starts in a row that came to nothing */
-    bool disassembles;            /* the first that it was asked for is code: it has the disassembler, others cannot load it */
-    bool ready;                   /* it has (after its end: had) come so far as to take requests */
-    bool crashed;                 /* its last end was its own fault (or its memory's), no kill from outside */
-    bool stuck;                   /* it could not be ended: a file system does not answer it */
-    uint64_t oom_kills;           /* of the machine, when it was started */
-    uint64_t used_ns;             /* CPU time that the last request took; the limit, if it slept for too long */
-    char refusal[200];            /* why no worker can be confined; then none is started any more. "": it can */
+    bool
+        disassembles; /* the first that it was asked for is code: it has the disassembler, others cannot load it */
+    bool ready;       /* it has (after its end: had) come so far as to take requests */
+    bool crashed;       /* its last end was its own fault (or its memory's), no kill from outside */
+    bool stuck;         /* it could not be ended: a file system does not answer it */
+    uint64_t oom_kills; /* of the machine, when it was started */
+    uint64_t used_ns;   /* CPU time that the last request took; the limit, if it slept for too long */
+    char refusal[200];  /* why no worker can be confined; then none is started any more. "": it can */
     pid_t abandoned[WORKER_ABANDONED_MAX]; /* killed and not gone yet */
     unsigned n_abandoned;
 };

@@ -11,7 +11,8 @@
 #define ANNOTATE_BACK_MAX 32
 struct annotate_view {
     struct annotation an;
-    struct ui_selection asked; /* what was opened: with what was inlined, which lies in the code of another function */
+    struct ui_selection
+        asked; /* what was opened: with what was inlined, which lies in the code of another function */
     struct arrows arrows;
     struct list list;
     struct annotate_back { /* functions whose calls were followed */
@@ -29,6 +30,7 @@ struct annotate_view {
 };
 void annotate_draw(void *view, struct app *a, struct area area);
 /* What a row says, without its numbers. */
-void annotate_row_text(const struct annotate_view *v, struct app *a, const struct annotate_row *r, char *dst, size_t cap);
+void annotate_row_text(const struct annotate_view *v, struct app *a, const struct annotate_row *r, char *dst,
+                       size_t cap);
 
 #endif

@@ -38,10 +38,10 @@ struct app {
     struct keymap *keymap;
     struct theme theme;
 
-    struct view_query query;      /* what is asked, for all views */
-    struct view answer;           /* what came back; names are valid until the next one */
-    struct view whole;            /* of the same question without zooms and filter, where there are any */
-    struct session_status status; /* of the last tick */
+    struct view_query query;       /* what is asked, for all views */
+    struct view answer;            /* what came back; names are valid until the next one */
+    struct view whole;             /* of the same question without zooms and filter, where there are any */
+    struct session_status status;  /* of the last tick */
     struct difference *difference; /* what the answer is compared with; NULL: nothing */
     double delay_s;
 
@@ -50,7 +50,7 @@ struct app {
     uint32_t n_views, view;
 
     struct strip strip;
-    struct session_times *times;  /* of the answer's question over all of the time; NULL: nobody shows it */
+    struct session_times *times; /* of the answer's question over all of the time; NULL: nobody shows it */
 
     char search[128];        /* what is lit up; "" : nothing */
     uint32_t columns_hidden; /* bit per column of columns.def */
@@ -58,7 +58,7 @@ struct app {
     struct dialog *dialog; /* on top; they stack */
     struct app_press {
         int what, row, col; /* enum of struct app_place; 0: none */
-    } press; /* of the mouse, until it is let go */
+    } press;                /* of the mouse, until it is let go */
     char message[512];
     bool message_is_error;
     uint64_t message_until_ns;
@@ -70,13 +70,14 @@ struct app {
     struct step typed_from; /* the state when a line was begun to be typed */
     bool restores;          /* after the next answer the cursor goes to ... */
     struct view_position restore;
-    uint32_t question; /* changes with the query, the event and the scope; views that note it see a new question */
+    uint32_t
+        question; /* changes with the query, the event and the scope; views that note it see a new question */
     struct {
         struct view_query query;
         uint32_t event_index;
-    } asked; /* when it changed last */
-    uint32_t ended_ticks;   /* since what is sampled was gone */
-    uint32_t said_number;   /* of the last answer of the session that was shown */
+    } asked;              /* when it changed last */
+    uint32_t ended_ticks; /* since what is sampled was gone */
+    uint32_t said_number; /* of the last answer of the session that was shown */
     bool stopped_reading;
     bool range_taken;       /* that of the configuration */
     bool held;              /* frozen for that, not by a key */
@@ -85,7 +86,7 @@ struct app {
     struct {
         char events[512];
         struct session_sampling choices[3];
-    } offer; /* of offer.c: while a person is asked */
+    } offer;                            /* of offer.c: while a person is asked */
     const struct ui_exporter *exporter; /* what goes there; NULL: perf.data */
     struct job job;
     int exit_code;

@@ -9,7 +9,14 @@ void app_screen_draw(struct app *a);
 struct area app_screen_view(const struct app *a); /* where the view is drawn */
 
 struct app_place {
-    enum { APP_PLACE_NOTHING, APP_PLACE_KEY, APP_PLACE_TAB, APP_PLACE_VIEW, APP_PLACE_STRIP, APP_PLACE_DIALOG } what;
+    enum {
+        APP_PLACE_NOTHING,
+        APP_PLACE_KEY,
+        APP_PLACE_TAB,
+        APP_PLACE_VIEW,
+        APP_PLACE_STRIP,
+        APP_PLACE_DIALOG
+    } what;
     int row, col;  /* within the view, the strip, or the dialog's area */
     uint32_t key;  /* that the bottom line offers there */
     uint32_t view; /* of the tab */

@@ -14,7 +14,8 @@
 
 struct arrow {
     uint32_t from, to; /* rows of the code */
-    uint8_t lane;      /* 0: next to the instructions; ARROWS_LANES: no room, drawn only where the cursor is on it */
+    uint8_t
+        lane; /* 0: next to the instructions; ARROWS_LANES: no room, drawn only where the cursor is on it */
 };
 struct arrows { /* zero-initialised has none */
     struct arrow *items;
@@ -29,7 +30,8 @@ void arrows_done(struct arrows *a);
 enum { ARROW_UP = 1, ARROW_DOWN = 2, ARROW_LEFT = 4, ARROW_RIGHT = 8, ARROW_HEAD = 16, ARROW_HERE = 32 };
 /* The cells before a row: before: it is a source line above instruction `row`. here: the row of the code under the
  * cursor, whose arrows get ARROW_HERE. Returns how many cells there are: a->lanes + 1, or 0 without arrows. */
-int arrows_cells(const struct arrows *a, uint32_t row, bool before, uint32_t here, uint8_t cells[ARROWS_COLS]);
+int arrows_cells(const struct arrows *a, uint32_t row, bool before, uint32_t here,
+                 uint8_t cells[ARROWS_COLS]);
 const char *arrow_text(uint8_t cell, bool glyphs); /* one column */
 
 #endif

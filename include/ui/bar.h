@@ -8,8 +8,8 @@
 int header_rows(const struct app *a, int screen_rows); /* lines that header_draw wants */
 void header_draw(const struct app *a, struct area area);
 void tabs_draw(struct app *a, struct area area);
-bool tabs_find(const struct app *a, struct area area, int col, uint32_t *view); /* the tab at a column */
-void footer_draw(const struct app *a, struct area area); /* keys, or the message */
+bool tabs_find(const struct app *a, struct area area, int col, uint32_t *view);  /* the tab at a column */
+void footer_draw(const struct app *a, struct area area);                         /* keys, or the message */
 bool footer_find(const struct app *a, struct area area, int col, uint32_t *key); /* the key at a column */
 /* Keys of menus and pickers; multiple: several may be tagged. */
 void footer_draw_picker(const struct app *a, struct area area, bool multiple);

@@ -12,7 +12,7 @@ enum callgraph_order { CALLGRAPH_CALLEES, CALLGRAPH_CALLERS, CALLGRAPH_ORDERS };
 
 struct callgraph { /* zero-initialised: callees, nothing built */
     enum callgraph_order order;
-    uint64_t focus;        /* key of a function: only what passes through it, and who called it; 0: none */
+    uint64_t focus; /* key of a function: only what passes through it, and who called it; 0: none */
     bool by_group;
     const struct view *view; /* of the last build, borrowed */
     struct calltree tree;    /* siblings by weight */
@@ -31,7 +31,8 @@ extern const struct tree_model callgraph_model; /* its ctx is a struct callgraph
 
 const struct calltree_node *callgraph_node(const struct callgraph *g, uint32_t node);
 const char *callgraph_name(const struct callgraph *g, uint32_t node);
-const struct view_function *callgraph_function(const struct callgraph *g, uint32_t node); /* NULL: of a group */
+const struct view_function *callgraph_function(const struct callgraph *g,
+                                               uint32_t node); /* NULL: of a group */
 /* Callees: what ended in the function. Callers: what ended in the one at the top, called along this path. */
 uint64_t callgraph_self_weight(const struct callgraph *g, uint32_t node);
 /* A node and its siblings behind it, as one. */
@@ -51,6 +52,7 @@ void callgraph_match(struct callgraph *g, const char *needle);
 bool callgraph_matches(const struct callgraph *g, uint32_t node, const char *needle);
 /* The next (step >= 0) or previous match seen from a node, in the order of the tree with everything open, around
  * its end, which *round tells. The node itself when it is the only one; 0: none. */
-uint32_t callgraph_next_match(const struct callgraph *g, uint32_t node, int step, const char *needle, bool *round);
+uint32_t callgraph_next_match(const struct callgraph *g, uint32_t node, int step, const char *needle,
+                              bool *round);
 
 #endif

@@ -8,7 +8,7 @@
 
 /* Draws a row's name with its place in the tree into a line of the area; module: behind it the module,
  * where it has room. */
-void callgraph_draw_row(const struct callgraph *g, const struct tree_row *row, const char *search, struct area area, int line,
-                        bool module);
+void callgraph_draw_row(const struct callgraph *g, const struct tree_row *row, const char *search,
+                        struct area area, int line, bool module);
 
 #endif

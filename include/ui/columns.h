@@ -39,7 +39,8 @@ struct column_row {
 extern const struct column_row column_table[COLUMN_COUNT];
 bool column_find(const char *name, enum column *c, struct error *e); /* an error names the nearest */
 /* "total,self": the first one sorts, the next ones decide among equals. columns has room for COLUMN_COUNT. */
-uint32_t columns_hidden_but(const char *list); /* bit per column that is not in the list; the function's always is */
+uint32_t columns_hidden_but(
+    const char *list); /* bit per column that is not in the list; the function's always is */
 void columns_shown(uint32_t hidden, struct buf *list); /* its reverse: "self,total,function" */
 bool columns_parse(const char *list, enum column *columns, uint32_t *n, struct error *e);
 

@@ -13,6 +13,7 @@ uint32_t counters_lines(const struct counters *c);
 uint32_t counters_line_row(const struct counters *c, uint32_t line);
 bool counters_line_is_many(const struct counters *c, uint32_t line);
 /* split_key: what divides the sum otherwise, for the heading of the lower table; parts: whether that is shown. */
-void counters_draw(const struct counters *c, struct list *list, bool parts, const char *split_key, struct area area);
+void counters_draw(const struct counters *c, struct list *list, bool parts, const char *split_key,
+                   struct area area);
 
 #endif

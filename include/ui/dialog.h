@@ -11,13 +11,13 @@ struct dialog_ops {
     unsigned (*key)(struct dialog *d, struct app *a,
                     uint32_t key); /* app_flags; may call dialog_close(a, d) */
     void (*draw)(struct dialog *d, struct app *a,
-                 struct area area);                /* area: all between header and bottom bar */
+                 struct area area); /* area: all between header and bottom bar */
     /* Once per redraw: refresh; may be NULL. True: there is something new to draw. */
     bool (*tick)(struct dialog *d, struct app *a);
     bool (*waits)(const struct dialog *d); /* something is on its way: tick comes often; may be NULL */
     /* Within the area of draw; may be NULL. */
     unsigned (*click)(struct dialog *d, struct app *a, int row, int col, bool twice);
-    void (*draw_bar)(struct dialog *d, struct app *a, struct area bar);               /* the bottom line */
+    void (*draw_bar)(struct dialog *d, struct app *a, struct area bar); /* the bottom line */
     void (*destroy)(struct dialog *d);
     bool takes_text; /* what is pasted is typed into it */
 };

@@ -27,7 +27,8 @@ int draw_right(struct area a, int row, int col, int cols, enum style style,
 int draw_match(struct area a, int row, int col, int cols, enum style style, const char *text,
                const char *needle);
 /* The same of a function's name, of which the function itself stays where there is no room for arguments and scopes. */
-int draw_function(struct area a, int row, int col, int cols, enum style style, const char *name, const char *needle);
+int draw_function(struct area a, int row, int col, int cols, enum style style, const char *name,
+                  const char *needle);
 /* A cell whose left half has the background of one style, its right half that of another (term_halves). */
 void draw_half(struct area a, int row, int col, enum style left, enum style right);
 void draw_fill(struct area a, int row, int col, int cols,

@@ -8,7 +8,7 @@
 
 /* Draws the lines below the flame of that area: the selected box, where it belongs, matches of the search,
  * what is too narrow to be drawn, the legend, which rows are shown. */
-void flame_draw_below(const struct flame_model *m, const struct flame_look *look, const struct app *a, struct area area,
-                      int selected);
+void flame_draw_below(const struct flame_model *m, const struct flame_look *look, const struct app *a,
+                      struct area area, int selected);
 
 #endif

@@ -8,10 +8,10 @@
 #include "ui/flame_model.h"
 
 struct flame_look {
-    bool upward;    /* flame: the root at the bottom; else an icicle */
+    bool upward; /* flame: the root at the bottom; else an icicle */
     enum flame_colour colour;
     int parts; /* of a column that the layout counts in: 2 where halves of a cell have their own colours (term_halves), else 1 */
-    int first_row;  /* scrolled by so many rows of the tree: kept so that the selected box is seen */
+    int first_row; /* scrolled by so many rows of the tree: kept so that the selected box is seen */
 };
 /* The model has a layout of look->parts times the area's columns. */
 void flame_draw(const struct flame_model *m, struct flame_look *look, const struct app *a, struct area area);

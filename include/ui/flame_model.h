@@ -10,7 +10,7 @@
 #include "session/session.h"
 #include "ui/difference.h"
 
-struct flame_model { /* zero-initialised: nothing, zoomed out */
+struct flame_model {         /* zero-initialised: nothing, zoomed out */
     const struct view *view; /* of the last update, borrowed */
     struct calltree tree;
     struct flame flame;
@@ -43,7 +43,8 @@ struct flame_model { /* zero-initialised: nothing, zoomed out */
 void flame_model_update(struct flame_model *m, const struct view *v, const struct view_query *q,
                         const struct session_status *status);
 /* Makes the layout, in parts of a column, if there is none of so many columns and parts. */
-void flame_model_lay_out(struct flame_model *m, uint32_t columns, uint32_t parts, const struct view_query *q, uint64_t now_ns);
+void flame_model_lay_out(struct flame_model *m, uint32_t columns, uint32_t parts, const struct view_query *q,
+                         uint64_t now_ns);
 void flame_model_zoom(struct flame_model *m, uint32_t node); /* shows the tree from this node on */
 void flame_model_select(struct flame_model *m, uint32_t node);
 /* After each update. NULL: with nothing. */

@@ -28,7 +28,8 @@ struct job { /* zero-initialised: none */
 /* Runs `run` once the progress line is on the screen. */
 unsigned job_run(struct app *a, const char *progress, unsigned (*run)(struct app *a));
 /* Makes what exporter will write to path; then the user is asked, and it is written. */
-unsigned job_make(struct app *a, const struct ui_exporter *exporter, const struct view_query *q, const char *path);
+unsigned job_make(struct app *a, const struct ui_exporter *exporter, const struct view_query *q,
+                  const char *path);
 /* Goes a step on. */
 unsigned job_tick(struct app *a);
 /* Milliseconds until the next step; -1: there is no job. */

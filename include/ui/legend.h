@@ -8,6 +8,7 @@
 
 /* Draws the name of each class that has functions in the result of v, in its style, right-aligned in the
  * line from column `col` on; nothing where not all of them have room, or without colours. */
-void legend_draw(struct area area, int row, int col, const struct view *v, enum style (*style_of)(enum symbol_class class));
+void legend_draw(struct area area, int row, int col, const struct view *v,
+                 enum style (*style_of)(enum symbol_class class));
 
 #endif

@@ -14,9 +14,9 @@ typedef uint64_t list_key_fn(const void *ctx, uint32_t row);
 
 struct list { /* zero-initialised: empty, cursor at the top */
     uint32_t n, cursor, top;
-    uint64_t key; /* of the row under the cursor */
-    bool moved;   /* by a person */
-    int page;     /* rows on the screen at the last list_fit */
+    uint64_t key;   /* of the row under the cursor */
+    bool moved;     /* by a person */
+    int page;       /* rows on the screen at the last list_fit */
     bool restarted; /* list_restart was called, and nobody moved the cursor since */
 };
 /* There are n rows now. A cursor whose row is gone stays at its place; after list_restart it goes to the first row. */

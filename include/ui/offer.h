@@ -9,7 +9,8 @@
 
 /* name: as for -e; of several events the first one is sampled, the others can be switched to. how: what was asked for with it, or NULL: as all events are sampled. known: its rate, or NULL: it is counted now, and
  * the answer comes from a dialog. */
-unsigned offer_event(struct app *a, const char *name, const struct session_sampling *how, const struct rate *known);
+unsigned offer_event(struct app *a, const char *name, const struct session_sampling *how,
+                     const struct rate *known);
 /* All that a preset says: view, grouping, scope, and its events as above. */
 unsigned offer_preset(struct app *a, const struct preset *p, const struct rate *known);
 /* "12.4 K/s"; of a clock "1.98 CPUs". Returns dst. */

@@ -31,7 +31,7 @@ struct picker_config {
      * filled again. */
     void (*ask)(void *ctx, struct app *a);
     bool (*take_answer)(void *ctx, struct app *a);
-    int cols;            /* wanted width, 0: as wide as the longest line */
+    int cols; /* wanted width, 0: as wide as the longest line */
     void (*fill)(void *ctx, struct app *a, struct picker *p); /* calls picker_add per item */
     /* Enter: keys of what is tagged, or of the row under the cursor. The picker is closed already. */
     unsigned (*take)(void *ctx, struct app *a, const uint64_t *keys, uint32_t n);
@@ -46,8 +46,8 @@ struct picker_config {
     /* Keys that mean something in this picker only (PICK_COUNT ...); may be NULL. */
     unsigned (*act)(void *ctx, struct app *a, struct picker *p, enum action action);
     bool (*waits)(const void *ctx); /* take_answer waits for something: it is asked often; may be NULL */
-    void (*destroy)(void *ctx); /* may be NULL */
-    void *ctx;                  /* owned by the picker from here on */
+    void (*destroy)(void *ctx);     /* may be NULL */
+    void *ctx;                      /* owned by the picker from here on */
 };
 unsigned picker_open(struct app *a, const struct picker_config *cfg);
 void picker_add(struct picker *p, const struct picker_item *item);
@@ -57,7 +57,8 @@ const char *picker_text(const struct picker *p, uint64_t key);
 /* Keys of the rows on the screen, the one under the cursor first; headings are left out. Returns how many. */
 uint32_t picker_shown(const struct picker *p, uint64_t *keys, uint32_t cap);
 
-uint64_t picker_cursor(const struct picker *p); /* the key of the row under the cursor; 0: there is none, or a heading */
+uint64_t picker_cursor(
+    const struct picker *p); /* the key of the row under the cursor; 0: there is none, or a heading */
 
 /* A short menu of fixed choices; the number of the chosen row goes to take. Strings are copied. */
 unsigned picker_menu(struct app *a, const char *title, const char *const *choices, uint32_t n,

@@ -19,11 +19,11 @@ struct ui_selection {
 
 /* Cursor, scroll and subject of a view. Each view fills in what it has; the rest is 0. */
 struct view_position {
-    uint64_t row_key;      /* of the row under the cursor */
-    uint32_t cursor, top;  /* row numbers */
-    bool moved;            /* a person moved the cursor */
-    uint32_t order, depth; /* call graph: callees or callers; annotate: functions to go back to */
-    uint64_t zoom_key;     /* flame: the box that has the whole width */
+    uint64_t row_key;            /* of the row under the cursor */
+    uint32_t cursor, top;        /* row numbers */
+    bool moved;                  /* a person moved the cursor */
+    uint32_t order, depth;       /* call graph: callees or callers; annotate: functions to go back to */
+    uint64_t zoom_key;           /* flame: the box that has the whole width */
     struct ui_selection subject; /* function that the view shows */
 };
 

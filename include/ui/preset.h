@@ -26,7 +26,8 @@ struct preset {
     struct session_sampling how;
     const char *view; /* NULL: as it is */
     int group;        /* enum view_group; -1: as it is */
-    char from[160];   /* "FILE:LINE: ", to stand before what is found wrong when it is used; "" of presets.def */
+    char
+        from[160]; /* "FILE:LINE: ", to stand before what is found wrong when it is used; "" of presets.def */
 };
 struct preset_list { /* zero-initialised: empty */
     struct preset *at;

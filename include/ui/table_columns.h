@@ -13,7 +13,8 @@ struct table_columns {
     int at[COLUMN_COUNT], width[COLUMN_COUNT];
     int n;
 };
-void table_columns_lay_out(struct table_columns *l, const struct app *a, const struct table_rows *t, int cols);
+void table_columns_lay_out(struct table_columns *l, const struct app *a, const struct table_rows *t,
+                           int cols);
 /* What a column is called now; dst: room for what is not called so always. */
 const char *table_columns_title(const struct app *a, const struct table_rows *t, enum column c, char dst[32]);
 /* Is there such a column for what is measured and asked for? The screen may be too narrow for it. */

@@ -56,7 +56,13 @@ enum term_key {
 };
 struct term_mouse {
     int y, x;
-    enum { TERM_MOUSE_PRESS, TERM_MOUSE_DOUBLE, TERM_MOUSE_RELEASE, TERM_MOUSE_WHEEL_UP, TERM_MOUSE_WHEEL_DOWN } what;
+    enum {
+        TERM_MOUSE_PRESS,
+        TERM_MOUSE_DOUBLE,
+        TERM_MOUSE_RELEASE,
+        TERM_MOUSE_WHEEL_UP,
+        TERM_MOUSE_WHEEL_DOWN
+    } what;
 };
 
 /* Has a type that the machine's terminfo does not know described by ui/term_types.h, in the environment: to be called
@@ -100,9 +106,9 @@ enum term_event {
 /* Waits for the next event, at most timeout_ms (0: only looks). TERM_KEY sets *key (and the mouse if TK_MOUSE).
  * ^Z is answered here: the terminal is restored, the process stops, and goes on with TERM_RESIZED. */
 enum term_event term_wait(int timeout_ms, uint32_t *key, struct term_mouse *mouse);
-bool term_pasted(void); /* the last key is of a text that was pasted */
+bool term_pasted(void);       /* the last key is of a text that was pasted */
 void term_quit_forgive(void); /* that signal was meant for something else: go on */
-int term_quit_signal(void); /* the signal of TERM_QUIT; SIGHUP when the terminal went */
+int term_quit_signal(void);   /* the signal of TERM_QUIT; SIGHUP when the terminal went */
 
 /* Async-signal-safe: puts the terminal back as it was, without ever blocking. For last words. */
 void term_emergency_restore(void);

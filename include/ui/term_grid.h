@@ -12,7 +12,7 @@
  * one is 0. */
 #define TERM_GRID_STYLE 21
 
-struct term_grid {         /* zero-initialised at first */
+struct term_grid { /* zero-initialised at first */
     int rows, cols;
     uint32_t *now, *shown; /* rows * cols cells each */
     bool whole;            /* nothing is known of what is shown */
@@ -26,7 +26,8 @@ static inline uint32_t term_grid_character(uint32_t cell)
 /* A frame of that size begins, of spaces in that style. */
 void term_grid_begin(struct term_grid *g, int rows, int cols, unsigned style);
 /* As term_text, term_fill and term_restyle. What is left of a wide character that is half drawn over is a space. */
-int term_grid_text(struct term_grid *g, int y, int x, int cols, unsigned style, const char *text, bool unicode);
+int term_grid_text(struct term_grid *g, int y, int x, int cols, unsigned style, const char *text,
+                   bool unicode);
 void term_grid_fill(struct term_grid *g, int y, int x, int cols, unsigned style, char ch);
 void term_grid_restyle(struct term_grid *g, int y, int x, int cols, unsigned style);
 /* The cells of a row from *x on, *n of them, that differ from what is shown, which they are from now on; NULL: none do.

@@ -11,14 +11,14 @@
 #include "base/map.h"
 #include "ui/theme.h"
 
-#define TERM_PAINTS     (1 << 11) /* as many as the bits of a term_grid cell hold */
+#define TERM_PAINTS     (1 << 11)   /* as many as the bits of a term_grid cell hold */
 #define TERM_PAINT_NONE STYLE_COUNT /* of cells without a style */
 
 struct term_paints { /* zero-initialised at first */
     struct theme_style styles[TERM_PAINTS];
-    uint32_t n, room; /* room: as many as there may be */
+    uint32_t n, room;  /* room: as many as there may be */
     bool rich, direct; /* the terminal has 256 colours; RGB */
-    struct map made;  /* colours and attributes → paint, of those made on demand */
+    struct map made;   /* colours and attributes → paint, of those made on demand */
 };
 /* Forgets all paints; makes those of the styles. room: TERM_PAINTS, or less where the terminal has fewer
  * colour pairs. */

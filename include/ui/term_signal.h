@@ -15,7 +15,7 @@ void term_signal_retake(void); /* the handlers only: newterm() puts ncurses' own
 void term_signal_stop(void);
 int term_signal_fd(void); /* readable when a signal came */
 void term_signal_drain(void);
-int term_signal_quit(void); /* the first signal that asked us to end, or 0; stays */
+int term_signal_quit(void);     /* the first signal that asked us to end, or 0; stays */
 void term_signal_forgive(void); /* that one was meant for something else */
 bool term_signal_take_resize(void);
 bool term_signal_take_stop(void);

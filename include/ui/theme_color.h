@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 /* A colour is -1 (the terminal's default), 0 to 255, or THEME_RGB with 0xrrggbb in its lower bits. */
-#define THEME_RGB 0x1000000
+#define THEME_RGB    0x1000000
 #define THEME_SHADES 5 /* of a colour, itself included */
 
-int32_t theme_color_256(int32_t c);   /* the nearest of the 256 colours; -1 stays */
-int32_t theme_color_8(int32_t c);     /* the nearest of the 8 colours; -1 stays */
+int32_t theme_color_256(int32_t c);    /* the nearest of the 256 colours; -1 stays */
+int32_t theme_color_8(int32_t c);      /* the nearest of the 8 colours; -1 stays */
 int32_t theme_color_direct(int32_t c); /* THEME_RGB, from 8 on; what is less stays */
 /* Shade `which` (any number, modulo the shades that there are) of a colour: a little lighter, darker, more
  * or less saturated, with the same hue within 6 degrees, so that two shades of two different hues are not

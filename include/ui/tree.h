@@ -29,9 +29,11 @@ struct tree_model {
 #define TREE_ROWS_MAX 20000 /* opened rows beyond these are not shown */
 
 struct tree_row {
-    uint32_t first, node; /* a chain of only children, as one row: its first and its last node. A rest: its first node, twice */
-    uint64_t more;        /* bit d: behind this row, there is another row of the same parent at depth d; below 64 only */
-    uint16_t depth;       /* in rows; 0: child of the root */
+    uint32_t first,
+        node; /* a chain of only children, as one row: its first and its last node. A rest: its first node, twice */
+    uint64_t
+        more; /* bit d: behind this row, there is another row of the same parent at depth d; below 64 only */
+    uint16_t depth; /* in rows; 0: child of the root */
     bool open, leaf, rest;
 };
 struct tree {            /* zero-initialised: all collapsed */
@@ -44,7 +46,7 @@ struct tree {            /* zero-initialised: all collapsed */
     uint64_t apart;   /* key of the node that was revealed last: a chain ends there */
     uint32_t *path;   /* while rows are listed: the row at each depth */
     size_t path_cap;
-    bool cut;         /* there were more than TREE_ROWS_MAX rows */
+    bool cut; /* there were more than TREE_ROWS_MAX rows */
 };
 /* Lists the visible rows of the model as it is now. Call after the model changed; the calls below do it themselves. */
 void tree_update(struct tree *t, const struct tree_model *m, const void *ctx);
@@ -54,11 +56,13 @@ const struct tree_row *tree_cursor(const struct tree *t); /* NULL when empty */
  * when it was one of them. */
 bool tree_act(struct tree *t, enum action a, const struct tree_model *m, const void *ctx);
 void tree_set_open(struct tree *t, uint64_t key, bool open); /* tree_update after the last one */
-void tree_go(struct tree *t, uint32_t row, const struct tree_model *m, const void *ctx); /* puts the cursor on a row */
+void tree_go(struct tree *t, uint32_t row, const struct tree_model *m,
+             const void *ctx); /* puts the cursor on a row */
 /* Opens all ancestors of a node, puts the cursor on it. It is the last one of its row. */
 void tree_reveal(struct tree *t, uint32_t node, const struct tree_model *m, const void *ctx);
 /* As list_restore: the row of that key has to be visible. */
-void tree_restore(struct tree *t, const struct view_position *position, const struct tree_model *m, const void *ctx);
+void tree_restore(struct tree *t, const struct view_position *position, const struct tree_model *m,
+                  const void *ctx);
 void tree_forget(struct tree *t); /* all collapsed, cursor at the top: another tree */
 void tree_done(struct tree *t);
 

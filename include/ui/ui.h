@@ -13,27 +13,35 @@
 #include "session/session.h"
 #include "ui/action.h"
 
-enum ui_export_step { UI_EXPORT_MORE, UI_EXPORT_WAIT, UI_EXPORT_DONE, UI_EXPORT_FAILED }; /* as enum export_step */
+enum ui_export_step {
+    UI_EXPORT_MORE,
+    UI_EXPORT_WAIT,
+    UI_EXPORT_DONE,
+    UI_EXPORT_FAILED
+};                   /* as enum export_step */
 struct ui_exporter { /* E: main passes them on, so that ui and export need not know each other */
     const char *name, *help, *suffix; /* "folded", one line, ".folded" */
     const void *self;
     bool (*run)(const void *self, struct session *s, const struct view_query *q, const char *path,
                 struct error *e);
     /* Those that show what they will write first, and are made by steps (struct export_plan); NULL: not this one. */
-    void *(*begin)(const void *self, struct session *s, const struct view_query *q, const char *path, struct error *e);
-    enum ui_export_step (*step)(const void *self, void *plan, struct session *s, const char **what, struct error *e);
+    void *(*begin)(const void *self, struct session *s, const struct view_query *q, const char *path,
+                   struct error *e);
+    enum ui_export_step (*step)(const void *self, void *plan, struct session *s, const char **what,
+                                struct error *e);
     void (*list)(const void *self, const void *plan, struct buf *out); /* lines */
-    bool (*write)(const void *self, void *plan, const char *path, struct error *e); /* may be in another thread */
+    bool (*write)(const void *self, void *plan, const char *path,
+                  struct error *e);               /* may be in another thread */
     void (*cancel)(const void *self, void *plan); /* write fails soon */
     void (*free)(const void *self, void *plan);
 };
 
 struct ui_config {
-    const char *theme; /* name or path; NULL: default */
-    const char *view;  /* name; NULL: the first */
-    const char *sort;  /* column names of the functions table, "self" or "total,self"; NULL: the default */
-    const char *columns;     /* names of those that the functions table shows; NULL: all */
-    const char *config_path; /* where setup saves; NULL: there is no place */
+    const char *theme;   /* name or path; NULL: default */
+    const char *view;    /* name; NULL: the first */
+    const char *sort;    /* column names of the functions table, "self" or "total,self"; NULL: the default */
+    const char *columns; /* names of those that the functions table shows; NULL: all */
+    const char *config_path;  /* where setup saves; NULL: there is no place */
     const char *config_model; /* what a file that setup makes begins with; NULL: nothing */
     bool no_color, no_unicode, mouse;
     bool show_idle;
@@ -42,7 +50,7 @@ struct ui_config {
     enum view_group group;
     unsigned counters_detail; /* as in struct count_options */
     enum count_by counters_by;
-    bool no_inlines; /* as in struct view_query */
+    bool no_inlines;                /* as in struct view_query */
     const struct key_binding *keys; /* from the config */
     size_t n_keys;
     const struct ui_exporter *exporters;
@@ -50,7 +58,7 @@ struct ui_config {
     struct session_before before; /* what is compared with */
     bool negate;                  /* … so that more is less */
     double from_s, to_s;          /* to_s not 0: only these seconds are looked at first */
-    const char *version; /* for help; may be NULL */
+    const char *version;          /* for help; may be NULL */
 };
 
 /* Whether theme, view, sort and keys are good; called before anything starts, so that a message can be printed. */

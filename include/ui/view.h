@@ -20,12 +20,15 @@ struct view_ops {
     const char *intro; /* first paragraph of its help */
     uint32_t number;   /* the key that shows it */
     enum action_scope scope;
-    enum action without[VIEW_WITHOUT]; /* of the bottom line's keys: those that do nothing here; or ACTION_NONE */
-    bool no_query; /* needs no answer (counters): app->answer is not refreshed for it */
-    bool over_time; /* it needs app->times */
-    bool compares; /* it shows app->difference */
-    bool legend;  /* names of functions have the colours of their classes: the line of tabs explains them where it has room */
-    bool explains; /* what it describes is needed to read it (a scale): below 120 columns it has the room of the other tabs' titles */
+    enum action
+        without[VIEW_WITHOUT]; /* of the bottom line's keys: those that do nothing here; or ACTION_NONE */
+    bool no_query;             /* needs no answer (counters): app->answer is not refreshed for it */
+    bool over_time;            /* it needs app->times */
+    bool compares;             /* it shows app->difference */
+    bool
+        legend; /* names of functions have the colours of their classes: the line of tabs explains them where it has room */
+    bool
+        explains; /* what it describes is needed to read it (a scale): below 120 columns it has the room of the other tabs' titles */
     bool by_comm; /* where rows would be by symbol, it is asked by comm and symbol: trees start with a comm */
 
     void *(*create)(struct app *a);
@@ -49,7 +52,8 @@ struct view_ops {
     void (*describe)(void *v, struct app *a, char *dst, size_t cap);
 };
 
-extern const struct view_ops view_functions_ops, view_callgraph_ops, view_flame_ops, view_counters_ops, view_doctor_ops, view_time_ops;
+extern const struct view_ops view_functions_ops, view_callgraph_ops, view_flame_ops, view_counters_ops,
+    view_doctor_ops, view_time_ops;
 extern const struct view_ops view_annotate_ops;
 extern const struct view_ops *const view_table[];
 extern const uint32_t view_table_n;

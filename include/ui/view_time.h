@@ -13,12 +13,12 @@ enum time_picture { TIME_HEAT, TIME_THREADS, TIME_THREAD_CHART, TIME_CPUS, TIME_
 /* Columns of a fixed length, divided into cells from the top down. */
 struct time_heat {
     uint64_t column_ns, cell_ns, from_ns;
-    uint32_t rows;          /* cells of a column */
-    uint64_t columns;       /* until now */
-    uint64_t cursor, mark;  /* cells from from_ns on */
-    bool placed, marking;   /* placed: by a person; else the cursor is at the newest */
-    uint64_t first;         /* column that is drawn first */
-    int width, visible;     /* of a column, in cells of the screen; how many there are */
+    uint32_t rows;         /* cells of a column */
+    uint64_t columns;      /* until now */
+    uint64_t cursor, mark; /* cells from from_ns on */
+    bool placed, marking;  /* placed: by a person; else the cursor is at the newest */
+    uint64_t first;        /* column that is drawn first */
+    int width, visible;    /* of a column, in cells of the screen; how many there are */
     struct times_counts counts;
 };
 /* Threads or CPUs, the busiest first. */
@@ -58,9 +58,11 @@ extern const struct time_picture_ops time_heat_ops, time_rows_ops, time_chart_op
 
 /* The time that rows and the chart are of: the range or window that is shown, or all of it. */
 void time_view_fit(const struct app *a, struct time_axis *x, int columns);
-bool time_view_count(struct app *a, enum times_kind kind, const struct time_axis *x, struct times_counts *counts);
+bool time_view_count(struct app *a, enum times_kind kind, const struct time_axis *x,
+                     struct times_counts *counts);
 /* A cell of so many samples: as a colour, or as a mark where the theme has none, or `marked`. width: cells of the screen. */
-void time_view_cell(const struct app *a, struct area area, int row, int col, int width, uint32_t samples, uint32_t max, bool marked);
+void time_view_cell(const struct app *a, struct area area, int row, int col, int width, uint32_t samples,
+                    uint32_t max, bool marked);
 /* Chooses a range and says how to look at it. */
 unsigned time_view_take(struct app *a, uint64_t from_ns, uint64_t to_ns);
 

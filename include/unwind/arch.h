@@ -9,7 +9,8 @@
 
 enum unwind_arch { UNWIND_ARCH_NONE, UNWIND_ARCH_X86_64, UNWIND_ARCH_ARM64, UNWIND_ARCH_I386 };
 
-#define UNWIND_REGS_MAX 34 /* by DWARF number; arm64: x0-x30, sp 31, pc 32; x86-64: 0-15, ra 16; i386: 0-7, ra 8 */
+#define UNWIND_REGS_MAX                                                                                      \
+    34 /* by DWARF number; arm64: x0-x30, sp 31, pc 32; x86-64: 0-15, ra 16; i386: 0-7, ra 8 */
 
 struct unwind_regs {
     uint64_t r[UNWIND_REGS_MAX]; /* by DWARF number */
@@ -39,7 +40,8 @@ uint64_t unwind_arch_regs_mask(enum unwind_arch a);
 uint64_t unwind_arch_link_mask(enum unwind_arch a);
 /* Takes the registers of a sample: popcount(mask) u64 in bit order at `regs` (unaligned, maybe swapped). False:
  * pc or sp is not among them; what there is has been taken. */
-bool unwind_arch_take_regs(enum unwind_arch a, const void *regs, uint64_t mask, bool swap, struct unwind_regs *out);
+bool unwind_arch_take_regs(enum unwind_arch a, const void *regs, uint64_t mask, bool swap,
+                           struct unwind_regs *out);
 /* A code address without what is not part of it (pointer authentication of arm64). */
 uint64_t unwind_arch_strip(enum unwind_arch a, uint64_t addr);
 

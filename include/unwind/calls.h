@@ -44,7 +44,7 @@ struct calls_input {
     enum calls_machine machine;
     const struct cfi_segment *segments; /* executable */
     size_t n_segments;
-    const uint64_t *functions;          /* offsets where functions begin, sorted; called ones need not be among them */
+    const uint64_t *functions; /* offsets where functions begin, sorted; called ones need not be among them */
     size_t n_functions;
 };
 /* *blob is the caller's, for mem_free. */

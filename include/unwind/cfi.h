@@ -15,7 +15,7 @@ struct gorows;
 struct cfi_section {
     const void *bytes; /* NULL: not there */
     size_t size;
-    uint64_t addr;     /* virtual address */
+    uint64_t addr; /* virtual address */
 };
 struct cfi_segment { /* an executable PT_LOAD: virtual address → offset in the module */
     uint64_t addr, offset, size;

@@ -15,22 +15,22 @@ struct cfi_cie {
     unsigned ra;
     uint64_t code_align;
     int64_t data_align;
-    size_t run, end;           /* instructions */
-    bool ran;                  /* initial is made */
-    uint32_t initial;          /* state */
+    size_t run, end;  /* instructions */
+    bool ran;         /* initial is made */
+    uint32_t initial; /* state */
 };
 struct cfi_reader {
     const struct cfi_input *in;
     const struct cfi_section *section;
     const struct unwind_abi *abi;
-    bool debug;              /* .debug_frame */
-    uint64_t budget;         /* for instructions */
+    bool debug;                         /* .debug_frame */
+    uint64_t budget;                    /* for instructions */
     struct cfi_cie cies[CFI_CIES_KEPT]; /* by place in the section */
     struct cfi_states states;           /* numbers are valid until the next function is run */
 };
 struct cfi_fde {
-    struct cfi_cie *cie;   /* valid until the next look at another FDE */
-    uint64_t begin, size;  /* addresses */
+    struct cfi_cie *cie;  /* valid until the next look at another FDE */
+    uint64_t begin, size; /* addresses */
     size_t run, end;
 };
 

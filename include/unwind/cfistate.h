@@ -24,7 +24,7 @@ enum cfi_rule_kind {
 };
 struct cfi_rule { /* no padding: compared as bytes */
     uint32_t kind;
-    uint32_t size;            /* of the expression */
+    uint32_t size; /* of the expression */
     union {
         int64_t value;
         const uint8_t *bytes; /* borrowed from the section */

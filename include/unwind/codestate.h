@@ -24,7 +24,7 @@ struct code_value {
 };
 
 #define CODE_SLOTS_MAX 20
-struct code_slot { /* a word of the stack */
+struct code_slot {               /* a word of the stack */
     struct code_value at, holds; /* at: CODE_CFA or CODE_ALIGNED */
 };
 struct code_state { /* compared as bytes; slots are sorted, unused ones zero */

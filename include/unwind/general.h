@@ -19,6 +19,7 @@
 /* Steps from the registers of a frame to those of its caller by the rules at `at` of t's blob. regs->known must be
  * true. False: they cannot be followed; *missing tells the address that the dump lacks, or 0. */
 bool unwind_general_step(const struct unwind_rows *t, uint32_t at, enum unwind_arch arch,
-                         const struct unwind_memory *m, struct unwind_regs *regs, bool *signal, uint64_t *missing);
+                         const struct unwind_memory *m, struct unwind_regs *regs, bool *signal,
+                         uint64_t *missing);
 
 #endif

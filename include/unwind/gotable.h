@@ -14,35 +14,36 @@
 struct gotable {
     const uint8_t *bytes; /* borrowed */
     size_t size;
-    uint64_t text;     /* address that entries count from; before Go 1.18 they are addresses: 0 */
-    bool counts_text;  /* … and this is such a table. text is 0 in one that is filled in when it is loaded */
-    uint8_t quantum;   /* bytes that the least instruction has: counters of code are multiples */
+    uint64_t text;    /* address that entries count from; before Go 1.18 they are addresses: 0 */
+    bool counts_text; /* … and this is such a table. text is 0 in one that is filled in when it is loaded */
+    uint8_t quantum;  /* bytes that the least instruction has: counters of code are multiples */
     uint8_t entry_size; /* 4 or 8 bytes each for an entry and for where its function is */
-    uint8_t id_at;     /* where a function has its id, a byte before its flags */
+    uint8_t id_at;      /* where a function has its id, a byte before its flags */
     bool has_flags;
-    bool has_lines;    /* functions tell lines and inlined calls: since Go 1.18 */
-    bool has_start;    /* functions and inlined calls have the line where they start: since Go 1.20 */
-    uint64_t n;        /* functions */
+    bool has_lines; /* functions tell lines and inlined calls: since Go 1.18 */
+    bool has_start; /* functions and inlined calls have the line where they start: since Go 1.20 */
+    uint64_t n;     /* functions */
     uint64_t names, pcs, functab, functions; /* offsets in bytes; functions count from the last one */
-    uint64_t units, files; /* offsets of the lists of the files of each unit (u32), and of the names of files */
+    uint64_t units,
+        files; /* offsets of the lists of the files of each unit (u32), and of the names of files */
 };
 
-enum { /* flags of a function */
-    GOTABLE_TOP = 1,      /* nobody called it, as Go's own tracebacks see it */
-    GOTABLE_SP_WRITE = 2, /* it sets the stack pointer to what the table does not tell */
+enum {                       /* flags of a function */
+       GOTABLE_TOP = 1,      /* nobody called it, as Go's own tracebacks see it */
+       GOTABLE_SP_WRITE = 2, /* it sets the stack pointer to what the table does not tell */
 };
 
 struct gotable_function {
     uint64_t entry, end; /* addresses; the end is where the next one begins */
     const char *name;    /* name_n bytes, without a 0 among them */
     size_t name_n;
-    uint32_t pcsp;       /* where the sizes of its frame are told; 0: nowhere */
-    uint8_t flags;       /* 0 where the table has none */
+    uint32_t pcsp; /* where the sizes of its frame are told; 0: nowhere */
+    uint8_t flags; /* 0 where the table has none */
     /* With has_lines; else as if nothing was told. */
     uint32_t pcfile, pcln; /* as pcsp: the numbers of its files within its unit, and its lines */
-    uint32_t pcinlined;  /* as pcsp: the numbers of its inlined calls; negative values: not in one */
-    uint32_t unit;       /* number of the first entry of its unit in the lists of files */
-    uint32_t calls;      /* offset of its inlined calls from runtime.gofunc; GOTABLE_NONE: none */
+    uint32_t pcinlined;    /* as pcsp: the numbers of its inlined calls; negative values: not in one */
+    uint32_t unit;         /* number of the first entry of its unit in the lists of files */
+    uint32_t calls;        /* offset of its inlined calls from runtime.gofunc; GOTABLE_NONE: none */
 };
 #define GOTABLE_NONE UINT32_MAX
 
@@ -65,8 +66,8 @@ struct gotable_call {
     uint32_t pc;      /* an instruction of the place of the call, from the entry of the function on */
 };
 /* The i-th of a function's calls, from `size` bytes at runtime.gofunc; false: it is not there. */
-bool gotable_call(const struct gotable *t, const struct gotable_function *f, const uint8_t *bytes, size_t size,
-                  uint32_t i, struct gotable_call *out);
+bool gotable_call(const struct gotable *t, const struct gotable_function *f, const uint8_t *bytes,
+                  size_t size, uint32_t i, struct gotable_call *out);
 
 /* The values of one table of a function over its code: each holds from one address up to another. */
 struct gotable_values {
@@ -78,7 +79,8 @@ struct gotable_values {
     bool first;
 };
 /* at: as pcsp. */
-void gotable_values_of(struct gotable_values *v, const struct gotable *t, const struct gotable_function *f, uint32_t at);
+void gotable_values_of(struct gotable_values *v, const struct gotable *t, const struct gotable_function *f,
+                       uint32_t at);
 /* The next value; false: there is no more, or it is damaged. `from` < `to` <= the function's end. */
 bool gotable_next_value(struct gotable_values *v);
 

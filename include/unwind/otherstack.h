@@ -28,8 +28,9 @@ uint32_t otherstack_follow(const struct otherstack *o, const struct unwind_input
                            struct unwind_frame *frames, uint32_t cap, enum unwind_end *end);
 /* The registers behind the return address of the last of n frames, that of an entry of the chain, which lies in the dump above
  * sp: the function that it called changed from the stack in use (Go's cgocallback). False: it did not, or it is not there. */
-bool otherstack_come_back(const struct otherstack *o, const struct unwind_input *in, const struct unwind_frame *frames,
-                          uint32_t n, uint32_t at, uint64_t sp, struct unwind_regs *regs);
+bool otherstack_come_back(const struct otherstack *o, const struct unwind_input *in,
+                          const struct unwind_frame *frames, uint32_t n, uint32_t at, uint64_t sp,
+                          struct unwind_regs *regs);
 
 /* Does the memory of the other stack have the return addresses that the chain has from entry `at` on, as far as they are of
  * code? */
@@ -37,8 +38,8 @@ bool otherstack_agrees(const struct otherstack *o, const struct unwind_input *in
                        const struct unwind_memory *later);
 /* The registers of the caller in memory that was read later, and where the arguments of the function begin that changed
  * the stack. ROOT: found. PENDING, ELSEWHERE: not (yet). */
-enum unwind_end otherstack_find(const struct otherstack *o, const struct unwind_memory *later, struct unwind_regs *regs,
-                                uint64_t *arguments);
+enum unwind_end otherstack_find(const struct otherstack *o, const struct unwind_memory *later,
+                                struct unwind_regs *regs, uint64_t *arguments);
 /* Is the function to call, the first argument, one of these frames, which lie on the stack that was in use? */
 bool otherstack_calls(const struct otherstack *o, const struct unwind_memory *later, uint64_t arguments,
                       const struct unwind_frame *frames, uint32_t n);

@@ -38,8 +38,8 @@ const struct unwind_entry *rowbuild_last(const struct rowbuild *b);
 void rowbuild_stop(struct rowbuild *b);
 /* Keeps general rules (once each); false: no room. */
 bool rowbuild_rules(struct rowbuild *b, const uint8_t *bytes, size_t n, uint32_t *at);
-bool rowbuild_finish(struct rowbuild *b, enum unwind_arch arch, const uint8_t *build_id, unsigned build_id_size,
-                     void **blob, size_t *size, struct error *e);
+bool rowbuild_finish(struct rowbuild *b, enum unwind_arch arch, const uint8_t *build_id,
+                     unsigned build_id_size, void **blob, size_t *size, struct error *e);
 void rowbuild_done(struct rowbuild *b);
 
 #endif

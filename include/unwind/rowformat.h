@@ -33,14 +33,16 @@ struct unwind_rows_header {
 #define UNWIND_ENTRY_FP_SAVED       1
 #define UNWIND_ENTRY_RA_IN_REGISTER 2
 #define UNWIND_ENTRY_CLONE          4 /* where the system call returned 0, a new thread begins: nobody called it */
-#define UNWIND_ENTRY_DEDUCED        8 /* needs a proof: deduced from the instructions (unwind/coderows.h), or of code that
+#define UNWIND_ENTRY_DEDUCED                                                                                 \
+    8 /* needs a proof: deduced from the instructions (unwind/coderows.h), or of code that
                                          * puts another frame over its own */
-#define UNWIND_ENTRY_FP_LOST        16 /* … and what fp held at the call is not known */
-#define UNWIND_ENTRY_CLOBBERS       32 /* keeps no register for its caller but fp (Go) */
-#define UNWIND_ENTRY_INJECTED       64 /* the "return address" is where a signal interrupted: it is exact */
-#define UNWIND_ENTRY_STANDS_IN      128 /* as a return address stands for another one: unwind_entry_stands_for() */
-#define UNWIND_MORE_BOTH_STACKS     1 /* of `more`: its frame pointer is of the stack that it came from (Go's cgocallback) */
-#define UNWIND_NOT_SAVED            INT16_MIN
+#define UNWIND_ENTRY_FP_LOST   16  /* … and what fp held at the call is not known */
+#define UNWIND_ENTRY_CLOBBERS  32  /* keeps no register for its caller but fp (Go) */
+#define UNWIND_ENTRY_INJECTED  64  /* the "return address" is where a signal interrupted: it is exact */
+#define UNWIND_ENTRY_STANDS_IN 128 /* as a return address stands for another one: unwind_entry_stands_for() */
+#define UNWIND_MORE_BOTH_STACKS                                                                              \
+    1 /* of `more`: its frame pointer is of the stack that it came from (Go's cgocallback) */
+#define UNWIND_NOT_SAVED INT16_MIN
 
 /* cfa_offset of a UNWIND_ROW_SWITCH: whose frame the frame pointer is of, which still points to the stack that was left. */
 enum unwind_switch { UNWIND_SWITCH_LOST, UNWIND_SWITCH_OWN, UNWIND_SWITCH_CALLERS };
@@ -48,7 +50,8 @@ enum unwind_switch { UNWIND_SWITCH_LOST, UNWIND_SWITCH_OWN, UNWIND_SWITCH_CALLER
 struct unwind_entry {
     uint8_t kind, flags, ra_register, more;
     int32_t cfa_offset, fp_offset, ra_offset; /* as in struct unwind_row */
-    int16_t saved[UNWIND_SAVED_MAX]; /* of the ABI's saved registers: at CFA (UNWIND_ROW_DRAP: fp) + 8 times this */
+    int16_t saved
+        [UNWIND_SAVED_MAX]; /* of the ABI's saved registers: at CFA (UNWIND_ROW_DRAP: fp) + 8 times this */
 };
 
 /* UNWIND_ENTRY_STANDS_IN: how far it is, from the beginning of the function, to what is meant. Such a function saves no

@@ -16,22 +16,23 @@
 #include "unwind/arch.h"
 
 enum unwind_row_kind {
-    UNWIND_ROW_NONE,    /* no code, or nothing is known of it */
-    UNWIND_ROW_SP,      /* CFA = sp + cfa_offset */
-    UNWIND_ROW_FP,      /* CFA = fp + cfa_offset */
-    UNWIND_ROW_PLT,     /* x86-64: CFA = sp + 8 + ((pc & 15) >= cfa_offset ? 8 : 0) */
-    UNWIND_ROW_SIGNAL,  /* a signal frame: the interrupted registers lie on the stack */
-    UNWIND_ROW_END,     /* the return address is undefined: the outermost frame */
-    UNWIND_ROW_DRAP,    /* CFA = *(fp + cfa_offset); fp_offset is from fp */
+    UNWIND_ROW_NONE,   /* no code, or nothing is known of it */
+    UNWIND_ROW_SP,     /* CFA = sp + cfa_offset */
+    UNWIND_ROW_FP,     /* CFA = fp + cfa_offset */
+    UNWIND_ROW_PLT,    /* x86-64: CFA = sp + 8 + ((pc & 15) >= cfa_offset ? 8 : 0) */
+    UNWIND_ROW_SIGNAL, /* a signal frame: the interrupted registers lie on the stack */
+    UNWIND_ROW_END,    /* the return address is undefined: the outermost frame */
+    UNWIND_ROW_DRAP,   /* CFA = *(fp + cfa_offset); fp_offset is from fp */
     UNWIND_ROW_GENERAL, /* what a row cannot say: rules in the blob, at cfa_offset of them (unwind/general.h) */
-    UNWIND_ROW_SWITCH,  /* the caller's frame is on another stack, and nothing on this one tells where */
+    UNWIND_ROW_SWITCH, /* the caller's frame is on another stack, and nothing on this one tells where */
 };
 struct unwind_row {
     enum unwind_row_kind kind;
     int32_t cfa_offset;
-    bool fp_saved, ra_in_register;  /* fp is at CFA + fp_offset; the return address is (still) in a register: */
-    uint8_t ra_register;            /* its DWARF number (x86-64 vfork: rdi; arm64 leaf: x30) */
-    int32_t fp_offset, ra_offset;   /* from the CFA */
+    bool fp_saved,
+        ra_in_register;           /* fp is at CFA + fp_offset; the return address is (still) in a register: */
+    uint8_t ra_register;          /* its DWARF number (x86-64 vfork: rdi; arm64 leaf: x30) */
+    int32_t fp_offset, ra_offset; /* from the CFA */
 };
 
 struct unwind_rows { /* a checked view of a blob, which must stay mapped and unchanged; zero: empty */

@@ -9,7 +9,8 @@
 
 /* sp as it is when the handler has returned to the trampoline. All registers are taken from the frame. False: the
  * dump does not hold it. */
-bool unwind_signal_take(enum unwind_arch arch, const struct unwind_memory *m, uint64_t sp, struct unwind_regs *out);
+bool unwind_signal_take(enum unwind_arch arch, const struct unwind_memory *m, uint64_t sp,
+                        struct unwind_regs *out);
 /* Whether what lies at sp can hardly be anything else: for trampolines without call-frame information. */
 bool unwind_signal_is(enum unwind_arch arch, const struct unwind_memory *m, uint64_t sp);
 

@@ -15,15 +15,15 @@ enum x86_kind {
     X86_CALL_INDIRECT, /* through a register or memory */
     X86_JUMP,          /* as X86_CALL */
     X86_JUMP_INDIRECT,
-    X86_BRANCH,        /* conditional; as X86_CALL */
+    X86_BRANCH, /* conditional; as X86_CALL */
     X86_RETURN,
-    X86_TRAP,          /* int3, hlt, ud2: nothing follows */
-    X86_PUSH,          /* reg, or X86_NO_REG: a value that is not followed */
-    X86_POP,           /* as X86_PUSH */
-    X86_COPY,          /* reg = base + value; base is a register or X86_NO_REG (value is not followed) */
-    X86_ALIGN,         /* reg is rounded down */
-    X86_LOAD,          /* reg = memory at base + value, a whole word */
-    X86_STORE,         /* memory at base + value = reg, a whole word */
+    X86_TRAP,  /* int3, hlt, ud2: nothing follows */
+    X86_PUSH,  /* reg, or X86_NO_REG: a value that is not followed */
+    X86_POP,   /* as X86_PUSH */
+    X86_COPY,  /* reg = base + value; base is a register or X86_NO_REG (value is not followed) */
+    X86_ALIGN, /* reg is rounded down */
+    X86_LOAD,  /* reg = memory at base + value, a whole word */
+    X86_STORE, /* memory at base + value = reg, a whole word */
     X86_LEAVE,
 };
 

@@ -34,8 +34,8 @@ static void on_bus_error(int sig, siginfo_t *info, void *context)
     void (*last_words)(void) = atomic_load(&crash_words);
 
     (void)context;
-    if (g && mmap((void *)page, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-                  -1, 0) != MAP_FAILED) {
+    if (g && mmap((void *)page, (size_t)sysconf(_SC_PAGESIZE), PROT_READ,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED) {
         atomic_store(&g->hit, true);
     } else {
         if (last_words)

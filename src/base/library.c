@@ -17,8 +17,9 @@ bool library_load(const char *soname, const char *package, const struct library_
     for (size_t i = 0; i < n; i++) {
         *symbols[i].at = find(lib, &symbols[i]);
         if (!*symbols[i].at)
-            return error_set(e, ERROR_MISSING, "%s is another version than this program was built with: it has no %s",
-                             soname, symbols[i].name);
+            return error_set(e, ERROR_MISSING,
+                             "%s is another version than this program was built with: it has no %s", soname,
+                             symbols[i].name);
     }
     return true;
 }

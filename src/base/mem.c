@@ -104,7 +104,8 @@ void *mem_lines(size_t count, size_t size)
     size_t total = 0, whole;
     void *p = NULL;
 
-    if (!__builtin_mul_overflow(count, size, &total) && !__builtin_add_overflow(total, (size_t)LINE_BYTES - 1, &whole))
+    if (!__builtin_mul_overflow(count, size, &total) &&
+        !__builtin_add_overflow(total, (size_t)LINE_BYTES - 1, &whole))
         p = aligned_alloc(LINE_BYTES, whole / LINE_BYTES * LINE_BYTES);
     return memset(or_exhausted(p), 0, total);
 }

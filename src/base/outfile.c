@@ -167,8 +167,10 @@ static bool open_target(struct outfile *o, struct error *e)
         return open_nameless(o, fcntl(number, F_DUPFD_CLOEXEC, 3), e);
     if (!open_folder(o, e) || !check_target(o, &through, e))
         return false;
-    return through ? open_nameless(o, openat(o->dirfd, base_of(o->path), O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC), e)
-                   : open_tmp(o, e);
+    return through
+               ? open_nameless(
+                     o, openat(o->dirfd, base_of(o->path), O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC), e)
+               : open_tmp(o, e);
 }
 
 bool outfile_open(struct outfile *o, const char *path, struct error *e)

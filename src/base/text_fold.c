@@ -75,8 +75,8 @@ bool text_fold(char *dst, size_t cap, const char *s, int level)
 
     while (*at && !f.bad) {
         size_t n = 1;
-        if (!strncmp(at, operator, sizeof operator - 1))
-            n = sizeof operator - 1 + strspn(at + sizeof operator - 1, "<>=-");
+        if (!strncmp(at, operator, sizeof operator- 1))
+            n = sizeof operator- 1 + strspn(at + sizeof operator- 1, "<>=-");
         else if (!strncmp(at, "->", 2))
             n = 2;
         if (n == 1 && *at == '<')

@@ -56,7 +56,8 @@ static size_t arguments_at(const char *s, const unsigned char *depth)
     for (size_t i = 1; s[i]; i++) {
         if (s[i] == '(' && !depth[i] && s[i - 1] != ' ' && s[i - 1] != '.' && s[i - 1] != ':')
             at = i;
-        else if (at && !depth[i] && (s[i] == ':' || s[i] == '.')) /* a scope within a function: f(int)::{lambda()#1} */
+        else if (at && !depth[i] &&
+                 (s[i] == ':' || s[i] == '.')) /* a scope within a function: f(int)::{lambda()#1} */
             at = 0;
         else if (at && s[i] == '[' && !depth[i])
             break;
@@ -79,7 +80,8 @@ static size_t name_at(const char *s, size_t end, const unsigned char *depth)
 
 static bool is_clone_suffix(const char *s)
 {
-    static const char *const suffixes[] = { "constprop", "isra", "part", "cold", "llvm", "lto_priv", "localalias" };
+    static const char *const suffixes[] = { "constprop", "isra",     "part",      "cold",
+                                            "llvm",      "lto_priv", "localalias" };
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
         if (text_begins_with(s, suffixes[i]))
             return true;

@@ -42,7 +42,8 @@ struct unpacker *unpacker_new(enum unpack_kind kind, struct error *e)
     const struct unpack_ops *ops = kinds[kind];
     void *stream = ops->open ? ops->open() : NULL;
     if (!ops->open)
-        error_set(e, ERROR_UNSUPPORTED, "it is packed by %s, and this build is without %s", ops->name, ops->library);
+        error_set(e, ERROR_UNSUPPORTED, "it is packed by %s, and this build is without %s", ops->name,
+                  ops->library);
     else if (!stream)
         error_set(e, ERROR_LIMIT, "no memory to unpack what %s packed", ops->name);
     if (!stream)
@@ -59,7 +60,8 @@ void unpacker_free(struct unpacker *u)
     mem_free(u);
 }
 
-enum unpack_state unpacker_run(struct unpacker *u, const uint8_t **src, size_t *n, uint8_t *dst, size_t cap, size_t *got)
+enum unpack_state unpacker_run(struct unpacker *u, const uint8_t **src, size_t *n, uint8_t *dst, size_t cap,
+                               size_t *got)
 {
     struct unpack_step step = { *src, *n, dst, cap };
     enum unpack_state state = u->ops->run(u->stream, &step);

@@ -67,7 +67,8 @@ bool zstd_pack(const void *bytes, size_t n, struct buf *out, struct error *e)
 bool zstd_pack(const void *bytes, size_t n, struct buf *out, struct error *e)
 {
     (void)bytes, (void)n, (void)out;
-    return error_set(e, ERROR_UNSUPPORTED, "this flametop was built without libzstd: name it .tar.gz or .tar");
+    return error_set(e, ERROR_UNSUPPORTED,
+                     "this flametop was built without libzstd: name it .tar.gz or .tar");
 }
 
 const struct unpack_ops unpack_zstd = { "zstd", "libzstd", NULL, NULL, NULL };

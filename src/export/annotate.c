@@ -20,7 +20,8 @@ static double percent(uint64_t part, uint64_t of)
     return of ? 100.0 * (double)part / (double)of : 0;
 }
 
-static void put_text(const struct annotation *an, struct session *s, const struct annotate_row *r, struct buf *out)
+static void put_text(const struct annotation *an, struct session *s, const struct annotate_row *r,
+                     struct buf *out)
 {
     char text[512];
     if (r->kind == ANNOTATE_INSN) {
@@ -35,14 +36,16 @@ static void put_text(const struct annotation *an, struct session *s, const struc
     }
 }
 
-static void put_row(const struct annotation *an, struct session *s, const struct annotate_row *r, struct buf *out)
+static void put_row(const struct annotation *an, struct session *s, const struct annotate_row *r,
+                    struct buf *out)
 {
     const struct annotate_sum *sum = &an->sums[r->slot];
     uint64_t bias = an->code ? an->code->view.header.bias : 0;
     if (r->kind == ANNOTATE_SOURCE)
         buf_printf(out, "%35s", "");
     else if (sum->self_samples)
-        buf_printf(out, "%7.2f %9u %16" PRIx64, percent(sum->self, an->all.self), sum->self_samples, r->offset + bias);
+        buf_printf(out, "%7.2f %9u %16" PRIx64, percent(sum->self, an->all.self), sum->self_samples,
+                   r->offset + bias);
     else
         buf_printf(out, "%17s %16" PRIx64, "", r->offset + bias);
     buf_puts(out, r->kind == ANNOTATE_SOURCE ? "" : "  ");
@@ -67,7 +70,8 @@ static void put_function(const struct annotation *an, struct session *s, struct 
     bool skipped = false;
     text_clean(module, sizeof module, an->place.module->name, strlen(an->place.module->name));
     buf_printf(out, "\n# %s (%s): %s samples, %.2f%% of all\n", an->place.name, module,
-               text_thousands(count, sizeof count, an->all.self_samples), percent(an->all.self, an->answer_weight));
+               text_thousands(count, sizeof count, an->all.self_samples),
+               percent(an->all.self, an->answer_weight));
     if (!an->place.size)
         buf_puts(out, "# no instructions: nothing tells where this function begins and ends\n");
     if (an->code && an->code->trouble[0])
@@ -107,8 +111,8 @@ static bool annotate(struct session *s, const struct view *v, uint32_t rank, uin
     return shown;
 }
 
-static bool stream(struct session *s, const struct view_query *q, const struct export_options *o, struct export_sink *to,
-                   struct error *e)
+static bool stream(struct session *s, const struct view_query *q, const struct export_options *o,
+                   struct export_sink *to, struct error *e)
 {
     uint64_t end_ns = clock_now_ns() + session_patience_ns(s);
     struct view_query machine = *q;
@@ -122,7 +126,8 @@ static bool stream(struct session *s, const struct view_query *q, const struct e
     report_header(s, &v, &to->text);
     annotate_skid(s, skid, sizeof skid);
     buf_printf(&to->text, "# %s\n", skid);
-    for (uint32_t rank = 0; rank < FUNCTIONS_MAX && annotate(s, &v, rank, end_ns, &to->text) && export_flush(to);)
+    for (uint32_t rank = 0;
+         rank < FUNCTIONS_MAX && annotate(s, &v, rank, end_ns, &to->text) && export_flush(to);)
         rank++;
     view_done(&v);
     return true;

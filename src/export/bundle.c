@@ -59,7 +59,8 @@ static void name_folder(struct bundle_plan *p, struct session *s)
 }
 
 static bool add_export(struct bundle_plan *p, const char *name, const char *about, const struct exporter *x,
-                       struct session *s, const struct view_query *q, const struct export_options *o, struct error *e)
+                       struct session *s, const struct view_query *q, const struct export_options *o,
+                       struct error *e)
 {
     struct export_options own = *o;
     struct buf text = { 0 };
@@ -109,13 +110,14 @@ static bool pack(struct bundle_plan *p, struct session *s, struct error *e)
     p->n = 2;
     p->items[0] = (struct bundle_item){ .name = "README.txt", .about = "this list" };
     p->items[1] = (struct bundle_item){ .name = BUNDLE_PROFILE, .about = "the samples, with unwound stacks" };
-    bundle_add(p, BUNDLE_NAMES, "what the stacks' code is called: modules, functions, lines", &p->parcel.names);
+    bundle_add(p, BUNDLE_NAMES, "what the stacks' code is called: modules, functions, lines",
+               &p->parcel.names);
     return true;
 }
 
 /* What comes when a step is done; the last ones end it. */
-static const char *const step_names[] = { "perf.data", "report.txt", "stacks.folded", "flame.svg", "the machine's state",
-                                          "a second of counters" };
+static const char *const step_names[] = { "perf.data", "report.txt",          "stacks.folded",
+                                          "flame.svg", "the machine's state", "a second of counters" };
 
 static enum export_step plan_step(void *plan, struct session *s, const char **what, struct error *e)
 {
@@ -131,7 +133,8 @@ static enum export_step plan_step(void *plan, struct session *s, const char **wh
         ok = add_export(p, "report.txt", "the hottest functions", &export_report, s, &p->shown, o, e);
         break;
     case 2:
-        ok = add_export(p, "stacks.folded", "a line per stack with its samples", &export_folded, s, &p->shown, o, e);
+        ok = add_export(p, "stacks.folded", "a line per stack with its samples", &export_folded, s, &p->shown,
+                        o, e);
         break;
     case 3:
         ok = add_export(p, "flame.svg", "the flame graph, for a browser", &export_svg, s, &p->shown, o, e);
@@ -152,8 +155,8 @@ static enum export_step plan_step(void *plan, struct session *s, const char **wh
     return ok ? EXPORT_MORE : EXPORT_FAILED;
 }
 
-static void *plan_begin(struct session *s, const struct view_query *q, const struct export_options *o, const char *path,
-                        struct error *e)
+static void *plan_begin(struct session *s, const struct view_query *q, const struct export_options *o,
+                        const char *path, struct error *e)
 {
     struct session_status st;
     if (!export_may_write("a bundle", path, e))
@@ -182,8 +185,8 @@ static void plan_list(const void *plan, struct buf *out)
     const struct bundle_plan *p = plan;
     for (size_t i = 0; i < p->n; i++) {
         char size[32];
-        buf_printf(out, "%8s  %-22s %s\n", text_bytes(size, sizeof size, size_of(p, &p->items[i])), p->items[i].name,
-                   p->items[i].about);
+        buf_printf(out, "%8s  %-22s %s\n", text_bytes(size, sizeof size, size_of(p, &p->items[i])),
+                   p->items[i].name, p->items[i].about);
     }
 }
 
@@ -262,7 +265,8 @@ static bool put_profile(struct packing *k, const struct session_parcel *parcel, 
     return true;
 }
 
-static bool put_item(struct packing *k, const struct bundle_plan *p, const struct bundle_item *item, struct error *e)
+static bool put_item(struct packing *k, const struct bundle_plan *p, const struct bundle_item *item,
+                     struct error *e)
 {
     static const char zeros[TAR_BLOCK];
     uint8_t head[TAR_BLOCK];
@@ -270,9 +274,11 @@ static bool put_item(struct packing *k, const struct bundle_plan *p, const struc
     uint64_t size = size_of(p, item);
     snprintf(name, sizeof name, "%s/%s", p->folder, item->name);
     if (!tar_head(name, size, p->parcel.wall_s, head))
-        return error_set(e, ERROR_LIMIT, "%s is too large for a bundle: narrow the window or the scope", item->name);
+        return error_set(e, ERROR_LIMIT, "%s is too large for a bundle: narrow the window or the scope",
+                         item->name);
     return put(k, head, sizeof head, e) &&
-           (is_profile(item) ? put_profile(k, &p->parcel, e) : put(k, item->bytes.data, item->bytes.len, e)) &&
+           (is_profile(item) ? put_profile(k, &p->parcel, e)
+                             : put(k, item->bytes.data, item->bytes.len, e)) &&
            put(k, zeros, tar_pad(size), e);
 }
 
@@ -296,7 +302,8 @@ static bool plan_write(void *plan, const char *path, struct error *e)
     return ok;
 }
 
-static const struct export_plan bundle_plans = { plan_begin, plan_step, plan_list, plan_write, plan_cancel, plan_free };
+static const struct export_plan bundle_plans = { plan_begin, plan_step,   plan_list,
+                                                 plan_write, plan_cancel, plan_free };
 
 const struct exporter export_bundle = {
     .name = "bundle",

@@ -68,8 +68,8 @@ void bundle_add_counters(struct bundle_plan *p)
         return;
     p->counting = NULL;
     if (count_read(c, &e)) {
-        buf_printf(&out, "%.3f seconds%s%s\n\n", (double)count_interval_ns(c) / 1e9, count_scope_note(c) ? "; " : "",
-                   count_scope_note(c) ? count_scope_note(c) : "");
+        buf_printf(&out, "%.3f seconds%s%s\n\n", (double)count_interval_ns(c) / 1e9,
+                   count_scope_note(c) ? "; " : "", count_scope_note(c) ? count_scope_note(c) : "");
         for (uint32_t row = 0; row < count_rows(c); row++)
             add_counter(c, row, &out);
         bundle_add(p, "counters.txt", about_of("counters.txt"), &out);

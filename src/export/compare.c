@@ -7,8 +7,8 @@
 
 #include "base/text.h"
 
-void compare_add_before(struct nametree *t, struct session *s, const struct view_query *q, const struct session_before *before,
-                        bool by_weight)
+void compare_add_before(struct nametree *t, struct session *s, const struct view_query *q,
+                        const struct session_before *before, bool by_weight)
 {
     struct view v = { 0 };
     struct view_query there;
@@ -40,7 +40,8 @@ static int by_change(const void *x, const void *y, void *ctx)
     return strcmp(funcs[a->func].name, funcs[b->func].name);
 }
 
-static void add_node(struct compare_row *row, const struct nametree_node *n, const double of[NAMETREE_SIDES], bool outermost)
+static void add_node(struct compare_row *row, const struct nametree_node *n, const double of[NAMETREE_SIDES],
+                     bool outermost)
 {
     for (int side = 0; side < NAMETREE_SIDES; side++) {
         row->self[side] += (double)n->self[side] * of[side];
@@ -80,29 +81,35 @@ struct compare_row *compare_rows(const struct nametree *t, uint32_t *n)
 
 /* --- text --- */
 
-static void print_header(struct session *s, const struct nametree *t, const struct view *v, const struct export_options *o,
-                         struct buf *out)
+static void print_header(struct session *s, const struct nametree *t, const struct view *v,
+                         const struct export_options *o, struct buf *out)
 {
     struct session_status st;
     char samples[32];
     session_get_status(s, &st);
-    buf_printf(out, "flametop - %s %s  %s, compared with %s\n", st.host, st.release, st.event, o->before.name);
+    buf_printf(out, "flametop - %s %s  %s, compared with %s\n", st.host, st.release, st.event,
+               o->before.name);
     buf_printf(out, "samples %s", text_thousands(samples, sizeof samples, v->result.samples));
     if (!t->nodes[0].total[NAMETREE_BEFORE])
         buf_puts(out, "  there are none to compare with");
-    buf_printf(out, "\npercentages are of each side's own total of %s; what changed most in itself stands first%s\n\n",
-               o->compare_by == COMPARE_BY_SAMPLES ? "samples" : v->weight_is_time ? "time" : "events",
-               o->svg.negate ? "; + is less now" : "");
+    buf_printf(
+        out,
+        "\npercentages are of each side's own total of %s; what changed most in itself stands first%s\n\n",
+        o->compare_by == COMPARE_BY_SAMPLES ? "samples"
+        : v->weight_is_time                 ? "time"
+                                            : "events",
+        o->svg.negate ? "; + is less now" : "");
 }
 
 static void print_share(struct buf *out, const double side[NAMETREE_SIDES], bool negate)
 {
     double d = negate ? -change(side) : change(side);
-    buf_printf(out, "%7.2f %7.2f %+8.2f", side[NAMETREE_BEFORE], side[NAMETREE_SHOWN], fabs(d) < 0.005 ? 0 : d);
+    buf_printf(out, "%7.2f %7.2f %+8.2f", side[NAMETREE_BEFORE], side[NAMETREE_SHOWN],
+               fabs(d) < 0.005 ? 0 : d);
 }
 
-void compare_print(struct session *s, const struct view_query *q, const struct view *v, const struct export_options *o,
-                   struct buf *out)
+void compare_print(struct session *s, const struct view_query *q, const struct view *v,
+                   const struct export_options *o, struct buf *out)
 {
     struct nametree t = { 0 };
     uint32_t n;
@@ -113,14 +120,16 @@ void compare_print(struct session *s, const struct view_query *q, const struct v
     nametree_sort(&t);
     struct compare_row *rows = compare_rows(&t, &n);
     print_header(s, &t, v, o, out);
-    buf_printf(out, "%s\n%7s %7s %8s  %7s %7s %8s  %-20s %s\n", "------- SELF % ---------  ------- TOTAL % --------", "before", "now", "change",
-               "before", "now", "change", "MODULE", "FUNCTION");
+    buf_printf(out, "%s\n%7s %7s %8s  %7s %7s %8s  %-20s %s\n",
+               "------- SELF % ---------  ------- TOTAL % --------", "before", "now", "change", "before",
+               "now", "change", "MODULE", "FUNCTION");
     for (uint32_t i = 0; i < n; i++) {
         print_share(out, rows[i].self, o->svg.negate);
         buf_puts(out, "  ");
         print_share(out, rows[i].total, o->svg.negate);
         const struct nametree_func *f = &t.funcs[rows[i].func];
-        buf_printf(out, "  %-20s %s%s\n", f->module, f->name, f->class == SYMBOL_CLASS_INLINED ? " (inlined)" : "");
+        buf_printf(out, "  %-20s %s%s\n", f->module, f->name,
+                   f->class == SYMBOL_CLASS_INLINED ? " (inlined)" : "");
     }
     mem_free(rows);
     nametree_done(&t);

@@ -14,19 +14,10 @@
 #include "process/module.h"
 
 const struct exporter *const export_table[] = {
-    &export_perfdata, /* also where no ending says anything */
-    &export_folded,
-    &export_svg,
-    &export_speedscope, /* before .json, with which its ending ends */
-    &export_json,
-    &export_script,
-    &export_pprof,
-    &export_callgraph, /* these before .txt */
-    &export_callers,
-    &export_annotate,
-    &export_doctor,
-    &export_report,
-    &export_bundle,
+    &export_perfdata,                                       /* also where no ending says anything */
+    &export_folded,   &export_svg,      &export_speedscope, /* before .json, with which its ending ends */
+    &export_json,     &export_script,   &export_pprof,      &export_callgraph, /* these before .txt */
+    &export_callers,  &export_annotate, &export_doctor,     &export_report,    &export_bundle,
 };
 const size_t export_table_n = sizeof export_table / sizeof *export_table;
 
@@ -65,7 +56,8 @@ bool export_is_named(const struct view *v, uint32_t frame)
 {
     const struct module *m = view_module(v, frame);
     if (m->kind == MODULE_BROKEN)
-        return v->result.frame_offset[frame] != BROKEN_GARBAGE; /* why it was cut: perf has no word for that */
+        return v->result.frame_offset[frame] !=
+               BROKEN_GARBAGE; /* why it was cut: perf has no word for that */
     return m->kind != MODULE_UNKNOWN && v->funcs[v->frame_func[frame]].state == SYMBOL_FOUND;
 }
 
@@ -115,8 +107,8 @@ void export_query(struct session *s, const struct view_query *q, struct view *v)
     }
 }
 
-bool export_samples(struct session *s, const struct view_query *q, struct view *v, struct session_samples *samples,
-                    struct error *e)
+bool export_samples(struct session *s, const struct view_query *q, struct view *v,
+                    struct session_samples *samples, struct error *e)
 {
     export_query(s, q, v);
     return session_samples(s, q, v, samples, e);
@@ -157,8 +149,8 @@ static bool run_text(const struct exporter *x, struct session *s, const struct v
     return true;
 }
 
-static bool run_one(const struct exporter *x, struct session *s, const struct view_query *q, const struct export_options *o,
-                    struct export_sink *to, struct error *e)
+static bool run_one(const struct exporter *x, struct session *s, const struct view_query *q,
+                    const struct export_options *o, struct export_sink *to, struct error *e)
 {
     return x->stream ? x->stream(s, q, o, to, e) : run_text(x, s, q, o, to);
 }
@@ -199,8 +191,8 @@ static void choose_group(const struct exporter *x, const struct export_options *
         asked->group = o->pid || o->tid ? VIEW_GROUP_THREAD : VIEW_GROUP_COMM_SYMBOL;
 }
 
-bool export_text(const struct exporter *x, struct session *s, const struct view_query *q, const struct export_options *o,
-                 struct buf *out, struct error *e)
+bool export_text(const struct exporter *x, struct session *s, const struct view_query *q,
+                 const struct export_options *o, struct buf *out, struct error *e)
 {
     struct export_sink to = { .memory = out };
     struct view_query asked = *q;
@@ -263,7 +255,8 @@ bool export_run(const struct exporter *x, struct session *s, const struct view_q
     } else if (x->binary && !export_may_write(x->name, path, e)) {
         return false;
     }
-    bool ok = x->sections && o->each_event ? run_sections(x, s, &asked, o, &to, e) : run_one(x, s, &asked, o, &to, e);
+    bool ok = x->sections && o->each_event ? run_sections(x, s, &asked, o, &to, e)
+                                           : run_one(x, s, &asked, o, &to, e);
     write_out(&to);
     ok = finish(&to, ok, e);
     buf_done(&to.text);

@@ -19,10 +19,10 @@
 struct folding {
     const struct view *v;
     const struct export_options *o;
-    uint32_t *frame_of; /* a frame of each function; 0: it has none */
-    struct buf names;   /* of threads and functions as they stand in a line: "work", ";work", or nothing */
-    struct map places;  /* hash of such a name → its place in `names` */
-    struct name *name_of;     /* by function * 2 + (in Java) */
+    uint32_t *frame_of;   /* a frame of each function; 0: it has none */
+    struct buf names;     /* of threads and functions as they stand in a line: "work", ";work", or nothing */
+    struct map places;    /* hash of such a name → its place in `names` */
+    struct name *name_of; /* by function * 2 + (in Java) */
     struct thread *thread_of; /* by group */
     struct buf made;
     struct buf texts;

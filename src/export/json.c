@@ -49,7 +49,7 @@ struct counting {
     struct arena strings;
     struct event_sum {
         uint64_t samples, period;
-    } *events; /* by number */
+    } * events; /* by number */
     uint64_t first_ns, last_ns;
 };
 
@@ -248,8 +248,8 @@ static void put_coverage(const struct counting *c, struct buf *out)
 }
 
 /* number, label: the keys of what is so, NULL: it is not told. */
-static void put_tally(const struct tally *t, const char *name, const char *number, const char *label, bool pid,
-                      struct buf *out)
+static void put_tally(const struct tally *t, const char *name, const char *number, const char *label,
+                      bool pid, struct buf *out)
 {
     json_key(out, name);
     json_open(out, '[');

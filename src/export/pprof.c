@@ -16,16 +16,38 @@
 #define INLINED_MARK " (inlined)"
 
 enum { /* field numbers */
-    PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_MAPPING = 3, PROFILE_LOCATION = 4, PROFILE_FUNCTION = 5,
-    PROFILE_STRING = 6, PROFILE_DURATION_NS = 10, PROFILE_PERIOD_TYPE = 11, PROFILE_PERIOD = 12, PROFILE_DEFAULT_TYPE = 14,
-    TYPE_NAME = 1, TYPE_UNIT = 2,
-    SAMPLE_LOCATIONS = 1, SAMPLE_VALUES = 2, SAMPLE_LABEL = 3,
-    LABEL_KEY = 1, LABEL_TEXT = 2, LABEL_NUMBER = 3,
-    MAPPING_ID = 1, MAPPING_LIMIT = 3, MAPPING_FILE = 5, MAPPING_BUILD_ID = 6, MAPPING_HAS_FUNCTIONS = 7,
-    MAPPING_HAS_INLINES = 10,
-    LOCATION_ID = 1, LOCATION_MAPPING = 2, LOCATION_ADDRESS = 3, LOCATION_LINE = 4,
-    LINE_FUNCTION = 1,
-    FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3,
+       PROFILE_SAMPLE_TYPE = 1,
+       PROFILE_SAMPLE = 2,
+       PROFILE_MAPPING = 3,
+       PROFILE_LOCATION = 4,
+       PROFILE_FUNCTION = 5,
+       PROFILE_STRING = 6,
+       PROFILE_DURATION_NS = 10,
+       PROFILE_PERIOD_TYPE = 11,
+       PROFILE_PERIOD = 12,
+       PROFILE_DEFAULT_TYPE = 14,
+       TYPE_NAME = 1,
+       TYPE_UNIT = 2,
+       SAMPLE_LOCATIONS = 1,
+       SAMPLE_VALUES = 2,
+       SAMPLE_LABEL = 3,
+       LABEL_KEY = 1,
+       LABEL_TEXT = 2,
+       LABEL_NUMBER = 3,
+       MAPPING_ID = 1,
+       MAPPING_LIMIT = 3,
+       MAPPING_FILE = 5,
+       MAPPING_BUILD_ID = 6,
+       MAPPING_HAS_FUNCTIONS = 7,
+       MAPPING_HAS_INLINES = 10,
+       LOCATION_ID = 1,
+       LOCATION_MAPPING = 2,
+       LOCATION_ADDRESS = 3,
+       LOCATION_LINE = 4,
+       LINE_FUNCTION = 1,
+       FUNCTION_ID = 1,
+       FUNCTION_NAME = 2,
+       FUNCTION_SYSTEM_NAME = 3,
 };
 
 struct profile {
@@ -128,7 +150,8 @@ static uint64_t location_of(struct profile *p, uint32_t *node)
 
 /* ---- samples ---- */
 
-static void put_label(struct profile *p, struct buf *sample, const char *key, const char *value, uint64_t number)
+static void put_label(struct profile *p, struct buf *sample, const char *key, const char *value,
+                      uint64_t number)
 {
     protobuf_number(&p->part, LABEL_KEY, text(p, key));
     protobuf_number(&p->part, LABEL_TEXT, value ? text(p, value) : 0);
@@ -167,7 +190,8 @@ static uint64_t period_of(const struct view *v, const struct session_status *st)
 
 static void put_profile(struct profile *p, const struct session_status *st)
 {
-    const char *event = p->v->weight_is_time ? "cpu" : st->event, *unit = p->v->weight_is_time ? "nanoseconds" : "count";
+    const char *event = p->v->weight_is_time ? "cpu" : st->event,
+               *unit = p->v->weight_is_time ? "nanoseconds" : "count";
     put_type(p, PROFILE_SAMPLE_TYPE, "samples", "count");
     put_type(p, PROFILE_SAMPLE_TYPE, event, unit);
     for (uint32_t i = 0; i < p->v->result.n_entries; i++)

@@ -34,14 +34,15 @@ void report_header(struct session *s, const struct view *v, struct buf *out)
         buf_printf(out, " period %llu", (unsigned long long)st.period);
     buf_printf(out, "  scope: %s  stacks: %s  %s\n", st.scope, st.stacks,
                text_duration(elapsed, sizeof elapsed, st.elapsed_ns / NS_PER_SEC));
-    buf_printf(out, "samples %s  idle %llu  broken stacks %llu", text_thousands(samples, sizeof samples, v->result.samples),
+    buf_printf(out, "samples %s  idle %llu  broken stacks %llu",
+               text_thousands(samples, sizeof samples, v->result.samples),
                (unsigned long long)v->idle_samples, (unsigned long long)(broken - waiting));
     if (waiting) /* for unwind tables */
         buf_printf(out, "  waiting %llu", (unsigned long long)waiting);
     buf_printf(out, "  lost %s", text_thousands(lost, sizeof lost, st.lost));
     if (!st.file && st.user_percent >= 0)
-        buf_printf(out, "  cpu usr %.1f%% sys %.1f%% idle %.1f%%  self %.1f%%", st.user_percent, st.system_percent,
-                   st.idle_percent, st.self_percent);
+        buf_printf(out, "  cpu usr %.1f%% sys %.1f%% idle %.1f%%  self %.1f%%", st.user_percent,
+                   st.system_percent, st.idle_percent, st.self_percent);
     buf_putc(out, '\n');
     for (uint32_t i = 0; i < st.n_notes; i++) {
         const char *fix = st.notes[i].mend;
@@ -69,7 +70,8 @@ static void print_beside_titles(const struct view *v, struct buf *out)
             buf_printf(out, "%7s  ", v->beside[k].title);
 }
 
-static void print_beside(const struct view *v, const struct function_row *r, const uint64_t *sums, struct buf *out)
+static void print_beside(const struct view *v, const struct function_row *r, const uint64_t *sums,
+                         struct buf *out)
 {
     for (int k = 0; k < BESIDE_KINDS; k++) {
         const struct view_beside *b = &v->beside[k];
@@ -80,7 +82,8 @@ static void print_beside(const struct view *v, const struct function_row *r, con
             continue;
         if (beside_value(b, sums, r->self_weight, r->self_count, &value))
             beside_text(b, value, text, sizeof text);
-        buf_printf(out, "%*s%s ", width, text, beside_is_partly(sums, v->result.besides, r->self_weight) ? "~" : " ");
+        buf_printf(out, "%*s%s ", width, text,
+                   beside_is_partly(sums, v->result.besides, r->self_weight) ? "~" : " ");
     }
 }
 
@@ -96,8 +99,7 @@ static void print_rows(const struct view_query *q, const struct view *v, unsigne
         for (uint32_t i = 0; i <= v->result.n_frames; i++)
             one[i] = 1; /* 0 too: samples without a stack count */
     }
-    functions_build(&f, &v->result, groups ? one : v->frame_func, groups ? 2 : v->n_funcs, by_group,
-                    false);
+    functions_build(&f, &v->result, groups ? one : v->frame_func, groups ? 2 : v->n_funcs, by_group, false);
     if (f.n)
         qsort(f.rows, f.n, sizeof *f.rows, by_self);
     if (v->result.besides)
@@ -109,11 +111,10 @@ static void print_rows(const struct view_query *q, const struct view *v, unsigne
         buf_printf(out, "%s\n", view_group_names[q->group]);
     else
         buf_printf(out, "%s%-20s %s\n",
-                   q->group == VIEW_GROUP_COMM_SYMBOL     ? "COMM             " :
-                   q->group == VIEW_GROUP_CGROUP_SYMBOL ? "CGROUP           " :
-                                                          "",
-                   "MODULE",
-                   q->group == VIEW_GROUP_MODULE ? "" : "FUNCTION");
+                   q->group == VIEW_GROUP_COMM_SYMBOL     ? "COMM             "
+                   : q->group == VIEW_GROUP_CGROUP_SYMBOL ? "CGROUP           "
+                                                          : "",
+                   "MODULE", q->group == VIEW_GROUP_MODULE ? "" : "FUNCTION");
     double all = v->result.weight ? (double)v->result.weight : 1;
     for (uint32_t i = 0; i < f.n && (!lines || i < lines); i++) {
         const struct function_row *r = &f.rows[i];
@@ -149,7 +150,8 @@ static void put_coverage(struct session *s, struct buf *out)
     buf_printf(out, "%s\n", text);
 }
 
-void report_print(struct session *s, const struct view_query *q, const struct view *v, unsigned lines, struct buf *out)
+void report_print(struct session *s, const struct view_query *q, const struct view *v, unsigned lines,
+                  struct buf *out)
 {
     report_header(s, v, out);
     put_coverage(s, out);

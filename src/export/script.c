@@ -33,17 +33,17 @@ struct script {
     struct session_samples samples;
     struct session_facts facts;
     unsigned fields;
-    uint64_t recorded;      /* SCRIPT_RECORD and PERF_SAMPLE_*: what only the file has of a sample */
+    uint64_t recorded; /* SCRIPT_RECORD and PERF_SAMPLE_*: what only the file has of a sample */
     struct session_naming *naming;
     int data_src_width;
-    bool as_perf;           /* callers are where they return to, not kept one byte before */
-    bool by_default;        /* nobody named the fields: those of tracepoints are others */
+    bool as_perf;    /* callers are where they return to, not kept one byte before */
+    bool by_default; /* nobody named the fields: those of tracepoints are others */
     struct session_trace *trace;
     int event_width;
     struct export_sink *to;
-    struct buf lines;       /* of frames, each ended by a NUL */
-    uint32_t *line_of;      /* frame * 2 + exact → place in `lines` + 1; 0: not made yet */
-    struct map address_of;  /* image and frame → index in `addresses` */
+    struct buf lines;      /* of frames, each ended by a NUL */
+    uint32_t *line_of;     /* frame * 2 + exact → place in `lines` + 1; 0: not made yet */
+    struct map address_of; /* image and frame → index in `addresses` */
     struct world_address *addresses;
     uint32_t n_addresses;
     size_t addresses_cap;
@@ -68,7 +68,8 @@ static void put_symbol(const struct script *c, uint32_t frame, uint64_t offset, 
         return;
     buf_putc(out, ' ');
     buf_puts(out, named ? f->name : "[unknown]"); /* an inlined one has its mark in its name */
-    if (c->fields & BIT(SCRIPT_SYMOFF) && f->state == SYMBOL_FOUND && f->size && f->class != SYMBOL_CLASS_INLINED)
+    if (c->fields & BIT(SCRIPT_SYMOFF) && f->state == SYMBOL_FOUND && f->size &&
+        f->class != SYMBOL_CLASS_INLINED)
         buf_printf(out, "+0x%llx", (unsigned long long)(offset - view_symbol_start(c->s, &c->view, frame)));
 }
 
@@ -92,7 +93,8 @@ static void put_srcline(const struct script *c, uint32_t frame, uint64_t offset,
     }
 }
 
-static void put_frame(const struct script *c, uint32_t frame, uint64_t offset, uint64_t address, struct buf *out)
+static void put_frame(const struct script *c, uint32_t frame, uint64_t offset, uint64_t address,
+                      struct buf *out)
 {
     char path[EXPORT_PATH_MAX];
     const struct module *m = view_module(&c->view, frame);
@@ -255,7 +257,8 @@ static void put_sample(struct line *l, struct buf *out)
     buf_putc(out, '\n');
 }
 
-static bool put_recorded(void *script, const struct sample *sample, const struct record *r, struct session_recorded *at)
+static bool put_recorded(void *script, const struct sample *sample, const struct record *r,
+                         struct session_recorded *at)
 {
     struct script *c = script;
     struct line l = { .c = c, .sample = sample };
@@ -314,15 +317,19 @@ static bool choose_recorded(struct script *c, struct session *s, struct error *e
     const bool file = c->facts.info;
     for (uint32_t i = 0; i < c->facts.n_events && file; i++) {
         there |= c->facts.events[i].attr.sample_type;
-        c->recorded |= c->by_default && script_fields_by_default(&c->facts.events[i].attr) ? SCRIPT_RECORD : 0;
+        c->recorded |=
+            c->by_default && script_fields_by_default(&c->facts.events[i].attr) ? SCRIPT_RECORD : 0;
     }
     for (enum script_field i = 0; i < SCRIPT_FIELDS; i++) {
         uint64_t needed = c->fields & BIT(i) ? script_field_recorded(i) : 0;
         if (needed && !file)
-            return error_set(e, ERROR_ARGUMENT, "--fields %s: what is sampled live does not have it; perf record keeps it in a "
-                                                "file, for -i", script_field_name(i));
+            return error_set(e, ERROR_ARGUMENT,
+                             "--fields %s: what is sampled live does not have it; perf record keeps it in a "
+                             "file, for -i",
+                             script_field_name(i));
         if (needed && !(needed & there))
-            return error_set(e, ERROR_ARGUMENT, "--fields %s: no event of this file recorded that", script_field_name(i));
+            return error_set(e, ERROR_ARGUMENT, "--fields %s: no event of this file recorded that",
+                             script_field_name(i));
         c->recorded |= needed;
     }
     session_facts_done(&c->facts);

@@ -13,8 +13,11 @@ void script_put_misc(uint16_t misc, struct buf *out)
     static const struct {
         uint16_t bits;
         char letter;
-    } modes[] = { { PERF_RECORD_MISC_KERNEL, 'K' }, { PERF_RECORD_MISC_USER, 'U' }, { PERF_RECORD_MISC_HYPERVISOR, 'H' },
-                  { PERF_RECORD_MISC_GUEST_KERNEL, 'G' }, { PERF_RECORD_MISC_GUEST_USER, 'g' } };
+    } modes[] = { { PERF_RECORD_MISC_KERNEL, 'K' },
+                  { PERF_RECORD_MISC_USER, 'U' },
+                  { PERF_RECORD_MISC_HYPERVISOR, 'H' },
+                  { PERF_RECORD_MISC_GUEST_KERNEL, 'G' },
+                  { PERF_RECORD_MISC_GUEST_USER, 'g' } };
     size_t before = out->len;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         if ((misc & modes[i].bits) == modes[i].bits)
@@ -47,7 +50,7 @@ static bool add_bits(struct words *w, uint64_t bits, const char *const *names, u
         add(w, names[i]);
         or = true;
     }
-    return or;
+    return or ;
 }
 
 static void add_hit(struct words *w, uint64_t bits)
@@ -68,13 +71,28 @@ static void add_op(struct words *w, uint64_t op)
 
 static void add_level(struct words *w, union perf_mem_data_src d)
 {
-    static const char *const levels[] = { "N/A", "HIT", "MISS", "L1", "LFB/MAB", "L2", "L3", "Local RAM", "Remote RAM (1 hop)",
-                                          "Remote RAM (2 hops)", "Remote Cache (1 hop)", "Remote Cache (2 hops)", "I/O",
+    static const char *const levels[] = { "N/A",
+                                          "HIT",
+                                          "MISS",
+                                          "L1",
+                                          "LFB/MAB",
+                                          "L2",
+                                          "L3",
+                                          "Local RAM",
+                                          "Remote RAM (1 hop)",
+                                          "Remote RAM (2 hops)",
+                                          "Remote Cache (1 hop)",
+                                          "Remote Cache (2 hops)",
+                                          "I/O",
                                           "Uncached" };
-    static const char *const numbers[16] = { [9] = "CXL", [10] = "I/O", [11] = "Any cache", [12] = "LFB/MAB",
-                                             [13] = "RAM", [14] = "PMEM", [15] = "N/A" };
-    static const char *const hops[8] = { "", "core, same node ", "node, same socket ", "socket, same board ", "board ",
-                                         "5 hops ", "6 hops ", "7 hops " };
+    static const char *const numbers[16] = {
+        [9] = "CXL",  [10] = "I/O",  [11] = "Any cache", [12] = "LFB/MAB",
+        [13] = "RAM", [14] = "PMEM", [15] = "N/A"
+    };
+    static const char *const hops[8] = {
+        "",        "core, same node ", "node, same socket ", "socket, same board ", "board ", "5 hops ",
+        "6 hops ", "7 hops "
+    };
     bool some = false;
     char number[8];
     add(w, "|LVL ");
@@ -95,7 +113,8 @@ static void add_level(struct words *w, union perf_mem_data_src d)
 
 static void add_snoop(struct words *w, union perf_mem_data_src d)
 {
-    static const char *const snoops[] = { "N/A", "None", "Hit", "Miss", "HitM" }, *const more[] = { "Fwd", "Peer" };
+    static const char *const snoops[] = { "N/A", "None", "Hit", "Miss", "HitM" }, *const more[] = { "Fwd",
+                                                                                                    "Peer" };
     add(w, "|SNP ");
     bool some = add_bits(w, d.mem_snoop, snoops, 5, false);
     add(w, add_bits(w, d.mem_snoopx, more, 2, some) ? "" : "N/A");
@@ -118,20 +137,24 @@ void script_put_data_src(uint64_t data_src, int *width, struct buf *out)
     add_level(&w, d);
     add_snoop(&w, d);
     add_tlb(&w, d.mem_dtlb);
-    add(&w, d.mem_lock & PERF_MEM_LOCK_NA ? "|LCK N/A" : d.mem_lock & PERF_MEM_LOCK_LOCKED ? "|LCK Yes" : "|LCK No");
+    add(&w, d.mem_lock & PERF_MEM_LOCK_NA       ? "|LCK N/A"
+            : d.mem_lock & PERF_MEM_LOCK_LOCKED ? "|LCK Yes"
+                                                : "|LCK No");
     add(&w, "|BLK ");
     add(&w, !d.mem_blk || d.mem_blk & PERF_MEM_BLK_NA ? " N/A" : "");
     add(&w, !(d.mem_blk & PERF_MEM_BLK_NA) && d.mem_blk & PERF_MEM_BLK_DATA ? " Data" : "");
     add(&w, !(d.mem_blk & PERF_MEM_BLK_NA) && d.mem_blk & PERF_MEM_BLK_ADDR ? " Addr" : "");
-    int n = snprintf(text, sizeof text, "%16llx %.*s", (unsigned long long)data_src, DATA_SRC_MAX - 18, w.text);
+    int n =
+        snprintf(text, sizeof text, "%16llx %.*s", (unsigned long long)data_src, DATA_SRC_MAX - 18, w.text);
     *width = n > *width ? n : *width;
     buf_printf(out, "%-*s", *width, text);
 }
 
 /* ---- registers ---- */
 
-static const char *const x86_names[] = { "AX", "BX", "CX", "DX", "SI", "DI", "BP", "SP", "IP", "FLAGS", "CS", "SS", "DS", "ES", "FS",
-                                         "GS", "R8", "R9", "R10", "R11", "R12", "R13", "R14", "R15" };
+static const char *const x86_names[] = { "AX", "BX",    "CX",  "DX",  "SI",  "DI",  "BP",  "SP",
+                                         "IP", "FLAGS", "CS",  "SS",  "DS",  "ES",  "FS",  "GS",
+                                         "R8", "R9",    "R10", "R11", "R12", "R13", "R14", "R15" };
 
 static void name_numbered(char dst[8], char letter, unsigned number, unsigned n, const char *const *last)
 {
@@ -145,7 +168,8 @@ static void name_register(char dst[8], const char *arch, unsigned number)
 {
     static const char *const last_of_arm64[] = { "lr", "sp", "pc" };
     static const char *const last_of_arm[] = { "fp", "ip", "sp", "lr", "pc" };
-    bool x86 = !strcmp(arch, "x86_64") || (*arch == 'i' && !strcmp(arch + 2, "86")), arm64 = !strncmp(arch, "aarch64", 7);
+    bool x86 = !strcmp(arch, "x86_64") || (*arch == 'i' && !strcmp(arch + 2, "86")),
+         arm64 = !strncmp(arch, "aarch64", 7);
     snprintf(dst, 8, "unknown");
     if (x86 && number < sizeof x86_names / sizeof *x86_names)
         snprintf(dst, 8, "%s", x86_names[number]);
@@ -159,7 +183,8 @@ static void name_register(char dst[8], const char *arch, unsigned number)
         name_numbered(dst, 'r', number, 11, last_of_arm);
 }
 
-void script_put_registers(const void *registers, uint64_t abi, uint64_t mask, bool swap, const char *arch, struct buf *out)
+void script_put_registers(const void *registers, uint64_t abi, uint64_t mask, bool swap, const char *arch,
+                          struct buf *out)
 {
     struct utsname own;
     char name[8];
@@ -200,18 +225,26 @@ static unsigned flag_bits(uint64_t flags, unsigned at, unsigned n, bool swap)
 
 static void put_flags(uint64_t flags, bool swap, struct buf *out)
 {
-    static const char *const types[] = { "", "COND", "UNCOND", "IND", "CALL", "IND_CALL", "RET", "SYSCALL", "SYSRET", "COND_CALL",
-                                         "COND_RET", "ERET", "IRQ", "SERROR", "NO_TX" };
-    static const char *const others[] = { "FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1", "ARCH_2", "ARCH_3", "ARCH_4",
-                                          "ARCH_5" };
+    static const char *const types[] = { "",         "COND", "UNCOND",  "IND",    "CALL",
+                                         "IND_CALL", "RET",  "SYSCALL", "SYSRET", "COND_CALL",
+                                         "COND_RET", "ERET", "IRQ",     "SERROR", "NO_TX" };
+    static const char *const others[] = { "FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1",
+                                          "ARCH_2",     "ARCH_3",     "ARCH_4",     "ARCH_5" };
     unsigned type = flag_bits(flags, 20, 4, swap), other = flag_bits(flags, 26, 4, swap);
     bool missed = flag_bits(flags, 0, 1, swap), predicted = flag_bits(flags, 1, 1, swap);
-    buf_printf(out, "/%c/%c/%c/%u/%s ", predicted ? 'P' : missed ? 'M' : '-', flag_bits(flags, 2, 1, swap) ? 'X' : '-',
-               flag_bits(flags, 3, 1, swap) ? 'A' : '-', flag_bits(flags, 4, 16, swap),
-               type < 15 ? types[type] : other < 8 ? others[other] : "");
+    buf_printf(out, "/%c/%c/%c/%u/%s ",
+               predicted ? 'P'
+               : missed  ? 'M'
+                         : '-',
+               flag_bits(flags, 2, 1, swap) ? 'X' : '-', flag_bits(flags, 3, 1, swap) ? 'A' : '-',
+               flag_bits(flags, 4, 16, swap),
+               type < 15   ? types[type]
+               : other < 8 ? others[other]
+                           : "");
 }
 
-static void put_end(uint64_t address, script_name_fn *names, script_name_fn *after, const void *ctx, struct buf *out)
+static void put_end(uint64_t address, script_name_fn *names, script_name_fn *after, const void *ctx,
+                    struct buf *out)
 {
     if (names)
         names(ctx, address, out);
@@ -221,7 +254,8 @@ static void put_end(uint64_t address, script_name_fn *names, script_name_fn *aft
         after(ctx, address, out);
 }
 
-void script_put_branches(const struct record *r, script_name_fn *names, script_name_fn *after, const void *ctx, struct buf *out)
+void script_put_branches(const struct record *r, script_name_fn *names, script_name_fn *after,
+                         const void *ctx, struct buf *out)
 {
     for (uint32_t i = 0; i < r->sample.branch_n; i++) {
         buf_puts(out, names ? "" : " ");

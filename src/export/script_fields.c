@@ -18,10 +18,12 @@ static const uint64_t field_recorded[SCRIPT_FIELDS] = {
 };
 
 #define BIT(id) SCRIPT_BIT(SCRIPT_##id)
-#define DEFAULT_FIELDS (BIT(COMM) | BIT(TID) | BIT(CPU) | BIT(TIME) | BIT(EVENT) | BIT(TRACE) | BIT(IP) | BIT(SYM) | \
-                        BIT(SYMOFF) | BIT(DSO) | BIT(PERIOD))
-#define RAW_FIELDS     (BIT(ADDR) | BIT(DATA_SRC) | BIT(WEIGHT) | BIT(PHYS_ADDR) | BIT(DATA_PAGE_SIZE) | \
-                        BIT(CODE_PAGE_SIZE) | BIT(INS_LAT))
+#define DEFAULT_FIELDS                                                                                       \
+    (BIT(COMM) | BIT(TID) | BIT(CPU) | BIT(TIME) | BIT(EVENT) | BIT(TRACE) | BIT(IP) | BIT(SYM) |            \
+     BIT(SYMOFF) | BIT(DSO) | BIT(PERIOD))
+#define RAW_FIELDS                                                                                           \
+    (BIT(ADDR) | BIT(DATA_SRC) | BIT(WEIGHT) | BIT(PHYS_ADDR) | BIT(DATA_PAGE_SIZE) | BIT(CODE_PAGE_SIZE) |  \
+     BIT(INS_LAT))
 
 const char *script_field_name(enum script_field field)
 {

@@ -35,15 +35,18 @@ static void put_address_module(const void *data, uint64_t address, struct buf *o
     const char *mapped = name->module ? NULL : session_recorded_path(d->at, d->r, address);
     char path[EXPORT_PATH_MAX];
     buf_putc(out, '(');
-    export_put_path(out, name->module ? export_module_path(name->module, path, sizeof path) : mapped ? mapped : "[unknown]");
+    export_put_path(out, name->module ? export_module_path(name->module, path, sizeof path)
+                         : mapped     ? mapped
+                                      : "[unknown]");
     buf_putc(out, ')');
 }
 
 /* perf looks up where data lies for page faults only: others' addresses may be anything. */
 static bool names_addresses(const struct perf_event_attr *a)
 {
-    return a->type == PERF_TYPE_SOFTWARE && (a->config == PERF_COUNT_SW_PAGE_FAULTS || a->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
-                                             a->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+    return a->type == PERF_TYPE_SOFTWARE &&
+           (a->config == PERF_COUNT_SW_PAGE_FAULTS || a->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+            a->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
 }
 
 static void put_addr(const struct script_data *d, struct buf *out)

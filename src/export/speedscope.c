@@ -112,7 +112,8 @@ static void put_frames(const struct view *v, struct buf *out)
     buf_puts(out, "]}");
 }
 
-static void put_profile_head(struct buf *out, const char *type, const char *name, const char *unit, uint64_t end)
+static void put_profile_head(struct buf *out, const char *type, const char *name, const char *unit,
+                             uint64_t end)
 {
     json_open(out, '{');
     json_text(out, "type", type);
@@ -151,8 +152,8 @@ struct evented { /* what is open at the moment */
 
 static void put_event(struct chart *c, struct evented *ev, char type, uint32_t frame, uint64_t at)
 {
-    buf_printf(&c->to->text, "%s{\"type\":\"%c\",\"frame\":%u,\"at\":%llu}", ev->any ? ",\n" : "\n", type, frame,
-               (unsigned long long)at);
+    buf_printf(&c->to->text, "%s{\"type\":\"%c\",\"frame\":%u,\"at\":%llu}", ev->any ? ",\n" : "\n", type,
+               frame, (unsigned long long)at);
     ev->any = true;
 }
 
@@ -178,12 +179,14 @@ static void put_track(struct chart *c, const struct track *t)
     const struct world_thread *w = &c->samples.threads[t->thread];
     char name[64];
     snprintf(name, sizeof name, "%s/%u", w->comm, w->tid);
-    put_profile_head(&c->to->text, "evented", name, "nanoseconds", c->samples.list[t->samples[t->n - 1]].time_ns - first_ns);
+    put_profile_head(&c->to->text, "evented", name, "nanoseconds",
+                     c->samples.list[t->samples[t->n - 1]].time_ns - first_ns);
     json_key(&c->to->text, "events");
     buf_putc(&c->to->text, '[');
     for (size_t i = 0; i < t->n && export_flush(c->to); i++) {
         const struct sample *sample = &c->samples.list[t->samples[i]];
-        uint64_t end = sample->time_ns - first_ns, hold = c->view.weight_is_time ? 2 * sample->weight : c->hold_ns;
+        uint64_t end = sample->time_ns - first_ns,
+                 hold = c->view.weight_is_time ? 2 * sample->weight : c->hold_ns;
         uint64_t start = end > hold ? end - hold : 0;
         if (start > ev.at)
             change_to(c, &ev, NULL, 0, ev.at);

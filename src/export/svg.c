@@ -73,7 +73,8 @@ static void measure(struct svg_picture *p)
     p->char_width = p->font_size * (o->font ? 0.59 : 0.602);
     p->scale = all ? (p->width - 2 * SVG_PAD) / (double)all : 0;
     p->min_width = o->min_percent > 0 ? o->min_percent / 100 * (p->width - 2 * SVG_PAD)
-                                      : o->min_width > 0 ? o->min_width : MIN_WIDTH;
+                   : o->min_width > 0 ? o->min_width
+                                      : MIN_WIDTH;
     p->top = p->font_size * 4.5;
     p->bottom = p->font_size * 4;
     p->count_name = p->all->count_name ? p->all->count_name : "samples";
@@ -118,7 +119,8 @@ static void put_query(struct buf *out, const struct session_status *st, const st
 }
 
 /* What the picture is of. */
-static void put_subtitle(struct buf *out, struct session *s, const struct view_query *q, const struct svg_picture *p)
+static void put_subtitle(struct buf *out, struct session *s, const struct view_query *q,
+                         const struct svg_picture *p)
 {
     struct session_status st;
     char samples[32];
@@ -130,7 +132,8 @@ static void put_subtitle(struct buf *out, struct session *s, const struct view_q
     buf_printf(out, "%s, %s", st.host, st.event);
     if (st.freq_hz)
         buf_printf(out, " %lluHz", (unsigned long long)st.freq_hz);
-    buf_printf(out, ", %s %s", text_thousands(samples, sizeof samples, p->tree->nodes[0].total[NAMETREE_SHOWN]),
+    buf_printf(out, ", %s %s",
+               text_thousands(samples, sizeof samples, p->tree->nodes[0].total[NAMETREE_SHOWN]),
                p->count_name);
     put_query(out, &st, q);
     if (!p->all->before.session)
@@ -150,10 +153,13 @@ static void put_swatches(struct buf *out, const struct svg_picture *p, const str
 {
     double x = SVG_PAD, y = p->bottom - p->font_size;
     for (size_t i = 0; i < n; i++) {
-        buf_printf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"1\" fill=\"#%06x\" stroke=\"#999\" "
-                        "stroke-width=\"0.5\"/>",
-                   x, y - p->font_size * 0.8, p->font_size, p->font_size, s[i].colour);
-        buf_printf(out, "<text class=\"pale\" fill=\"#666\" x=\"%.1f\" y=\"%.1f\">", x + p->font_size * 1.5, y);
+        buf_printf(
+            out,
+            "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"1\" fill=\"#%06x\" stroke=\"#999\" "
+            "stroke-width=\"0.5\"/>",
+            x, y - p->font_size * 0.8, p->font_size, p->font_size, s[i].colour);
+        buf_printf(out, "<text class=\"pale\" fill=\"#666\" x=\"%.1f\" y=\"%.1f\">", x + p->font_size * 1.5,
+                   y);
         svg_put_text(out, s[i].what);
         buf_puts(out, "</text>");
         x += p->font_size * 3 + p->char_width * text_width(s[i].what);
@@ -169,7 +175,8 @@ static void put_class_legend(struct buf *out, const struct svg_picture *p)
         there[p->tree->funcs[i].class] |= !p->tree->funcs[i].is_group;
     for (size_t i = 0; i < SYMBOL_CLASSES; i++)
         if (there[i])
-            s[n++] = (struct swatch){ svg_colour_of(&(struct nametree_func){ .name = "", .class = i }, p->o), symbol_class_names[i] };
+            s[n++] = (struct swatch){ svg_colour_of(&(struct nametree_func){ .name = "", .class = i }, p->o),
+                                      symbol_class_names[i] };
     put_swatches(out, p, s, n);
 }
 
@@ -212,14 +219,18 @@ static void put_title(struct buf *out, const struct svg_picture *p, uint32_t nod
 static void put_box(struct buf *out, const struct svg_picture *p, uint32_t node)
 {
     const struct nametree_node *n = &p->tree->nodes[node];
-    double x = SVG_PAD + (double)p->start[node] * p->scale, width = (double)n->total[NAMETREE_SHOWN] * p->scale;
+    double x = SVG_PAD + (double)p->start[node] * p->scale,
+           width = (double)n->total[NAMETREE_SHOWN] * p->scale;
     double y = p->o->inverted ? p->top + n->depth * p->row : p->height - p->bottom - (n->depth + 1) * p->row;
-    uint32_t colour = p->all->before.session ? svg_difference_colour(change_of(p, n), p->largest, p->o->negate) : p->colours[n->func];
+    uint32_t colour = p->all->before.session
+                          ? svg_difference_colour(change_of(p, n), p->largest, p->o->negate)
+                          : p->colours[n->func];
     int columns = (int)((width - 6) / p->char_width);
     buf_puts(out, "<g class=\"func_g\"><title>");
     put_title(out, p, node);
-    buf_printf(out, "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#%06x\" rx=\"1\"/>", x, y,
-               width > 2 ? width - 0.5 : width, p->row - 1, colour);
+    buf_printf(out,
+               "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#%06x\" rx=\"1\"/>",
+               x, y, width > 2 ? width - 0.5 : width, p->row - 1, colour);
     if (columns >= 3) {
         buf_printf(out, "<text x=\"%.1f\" y=\"%.1f\">", x + 3, y + (p->row + p->font_size * 0.7) / 2 - 0.5);
         svg_put_label(out, p->tree->funcs[n->func].name, columns);
@@ -248,20 +259,23 @@ static void put_background(struct buf *out, const struct svg_picture *p)
     uint32_t colours[2];
     bool chosen = svg_background(p->o->background, colours);
     if (chosen)
-        buf_printf(out,
-                   "<defs><linearGradient id=\"background\" x1=\"0\" x2=\"0\" y1=\"0\" y2=\"1\"><stop offset=\"5%%\" "
-                   "stop-color=\"#%06x\"/><stop offset=\"95%%\" stop-color=\"#%06x\"/></linearGradient></defs>\n",
-                   colours[0], colours[1]);
+        buf_printf(
+            out,
+            "<defs><linearGradient id=\"background\" x1=\"0\" x2=\"0\" y1=\"0\" y2=\"1\"><stop offset=\"5%%\" "
+            "stop-color=\"#%06x\"/><stop offset=\"95%%\" stop-color=\"#%06x\"/></linearGradient></defs>\n",
+            colours[0], colours[1]);
     buf_printf(out, "<rect id=\"back\" class=\"back\" width=\"%g\" height=\"%g\" fill=\"%s\"/>\n", p->width,
                p->height, chosen ? "url(#background)" : "#fff");
 }
 
 static void put_start(struct buf *out, const struct svg_picture *p)
 {
-    buf_printf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-                    "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"%s\" width=\"%g\" height=\"%g\" "
-                    "viewBox=\"0 0 %g %g\" font-size=\"%g\" font-family=\"",
-               p->o->background ? "flame light" : "flame", p->width, p->height, p->width, p->height, p->font_size);
+    buf_printf(out,
+               "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"%s\" width=\"%g\" height=\"%g\" "
+               "viewBox=\"0 0 %g %g\" font-size=\"%g\" font-family=\"",
+               p->o->background ? "flame light" : "flame", p->width, p->height, p->width, p->height,
+               p->font_size);
     svg_put_text(out, p->o->font ? p->o->font : FONT);
     buf_puts(out, "\">\n<title>");
     svg_put_text(out, title_of(p));
@@ -273,12 +287,14 @@ static void put_start(struct buf *out, const struct svg_picture *p)
 
 static void put_head(struct buf *out, const struct svg_picture *p, const char *subtitle)
 {
-    buf_printf(out, "<g id=\"head\"><text id=\"title\" class=\"ink middle\" x=\"%g\" y=\"%g\" font-size=\"%g\" "
-                    "text-anchor=\"middle\" fill=\"#111\">",
+    buf_printf(out,
+               "<g id=\"head\"><text id=\"title\" class=\"ink middle\" x=\"%g\" y=\"%g\" font-size=\"%g\" "
+               "text-anchor=\"middle\" fill=\"#111\">",
                p->width / 2, p->font_size * 2, p->font_size + 5);
     svg_put_text(out, title_of(p));
-    buf_printf(out, "</text><text id=\"subtitle\" class=\"pale middle\" x=\"%g\" y=\"%g\" text-anchor=\"middle\" "
-                    "fill=\"#666\">",
+    buf_printf(out,
+               "</text><text id=\"subtitle\" class=\"pale middle\" x=\"%g\" y=\"%g\" text-anchor=\"middle\" "
+               "fill=\"#666\">",
                p->width / 2, p->font_size * 3.6);
     svg_put_label(out, subtitle, (int)((p->width - 2 * SVG_PAD) / p->char_width));
     buf_puts(out, "</text></g>\n");
@@ -286,14 +302,17 @@ static void put_head(struct buf *out, const struct svg_picture *p, const char *s
 
 static void put_foot(struct buf *out, const struct svg_picture *p)
 {
-    buf_printf(out, "<g id=\"foot\" transform=\"translate(0,%g)\"><text id=\"details\" class=\"ink\" x=\"%d\" y=\"%g\" "
-                    "fill=\"#111\"></text><text id=\"numbers\" class=\"pale\" x=\"%d\" y=\"%g\" fill=\"#666\"></text>",
-               p->height - p->bottom, SVG_PAD, p->font_size * 1.6, SVG_PAD, p->bottom - p->font_size);
+    buf_printf(
+        out,
+        "<g id=\"foot\" transform=\"translate(0,%g)\"><text id=\"details\" class=\"ink\" x=\"%d\" y=\"%g\" "
+        "fill=\"#111\"></text><text id=\"numbers\" class=\"pale\" x=\"%d\" y=\"%g\" fill=\"#666\"></text>",
+        p->height - p->bottom, SVG_PAD, p->font_size * 1.6, SVG_PAD, p->bottom - p->font_size);
     put_legend(out, p);
     buf_puts(out, "</g>\n");
 }
 
-static void put_picture(struct buf *out, struct session *s, const struct view_query *q, const struct svg_picture *p)
+static void put_picture(struct buf *out, struct session *s, const struct view_query *q,
+                        const struct svg_picture *p)
 {
     struct buf subtitle = { 0 };
     put_subtitle(&subtitle, s, q, p);
@@ -327,8 +346,8 @@ static void make_tree(struct nametree *t, struct session *s, const struct view_q
     nametree_done(&whole);
 }
 
-static bool draw(struct session *s, const struct view_query *q, const struct view *v, const struct export_options *o,
-                 struct buf *out, struct error *e)
+static bool draw(struct session *s, const struct view_query *q, const struct view *v,
+                 const struct export_options *o, struct buf *out, struct error *e)
 {
     struct nametree tree = { 0 };
     struct svg_picture p = { .tree = &tree, .all = o, .o = &o->svg, .before_scale = 1 };

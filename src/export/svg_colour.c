@@ -8,10 +8,10 @@
 #include "export/svg.h"
 
 const char *const svg_palette_names[SVG_PALETTES] = {
-    [SVG_MIXED] = "mixed",   [SVG_HOT] = "hot",       [SVG_MEM] = "mem",       [SVG_IO] = "io",
-    [SVG_JAVA] = "java",     [SVG_JS] = "js",         [SVG_PERL] = "perl",     [SVG_WAKEUP] = "wakeup",
-    [SVG_CHAIN] = "chain",   [SVG_AQUA] = "aqua",     [SVG_RED] = "red",       [SVG_GREEN] = "green",
-    [SVG_BLUE] = "blue",     [SVG_YELLOW] = "yellow", [SVG_PURPLE] = "purple", [SVG_ORANGE] = "orange",
+    [SVG_MIXED] = "mixed", [SVG_HOT] = "hot",       [SVG_MEM] = "mem",       [SVG_IO] = "io",
+    [SVG_JAVA] = "java",   [SVG_JS] = "js",         [SVG_PERL] = "perl",     [SVG_WAKEUP] = "wakeup",
+    [SVG_CHAIN] = "chain", [SVG_AQUA] = "aqua",     [SVG_RED] = "red",       [SVG_GREEN] = "green",
+    [SVG_BLUE] = "blue",   [SVG_YELLOW] = "yellow", [SVG_PURPLE] = "purple", [SVG_ORANGE] = "orange",
 };
 
 /* A channel is base + range * one of the three numbers of a name. */
@@ -92,7 +92,9 @@ static uint32_t ramp_colour(const struct ramp *r, const double v[3])
 
 static bool begins_with_java(const char *name)
 {
-    static const char *const packages[] = { "java/", "javax/", "jdk/", "net/", "org/", "com/", "io/", "sun/" };
+    static const char *const packages[] = {
+        "java/", "javax/", "jdk/", "net/", "org/", "com/", "io/", "sun/"
+    };
     name += *name == 'L';
     for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
         if (!strncmp(name, packages[i], strlen(packages[i])))
@@ -186,7 +188,8 @@ uint32_t svg_difference_colour(double difference, double max, bool negate)
 {
     uint32_t full = (difference > 0) != negate ? MORE : LESS;
     double share = max > 0 ? pow(fabs(difference) / max, 0.6) : 0; /* small ones are seen, too */
-    return mixed_channel(SAME, full, share, 16) | mixed_channel(SAME, full, share, 8) | mixed_channel(SAME, full, share, 0);
+    return mixed_channel(SAME, full, share, 16) | mixed_channel(SAME, full, share, 8) |
+           mixed_channel(SAME, full, share, 0);
 }
 
 bool svg_background(const char *name, uint32_t colours[2])

@@ -78,14 +78,18 @@ void svg_put_data(struct buf *out, const struct svg_picture *p)
     svg_put_json(out, p->count_name);
     buf_puts(out, ",\"nameType\":");
     svg_put_json(out, p->o->name_type ? p->o->name_type : "Function:");
-    buf_printf(out, ",\"width\":%g,\"rowHeight\":%g,\"fontSize\":%g,\"charWidth\":%g,\"monospace\":%s,\"minWidth\":%g,"
-                    "\"minPercent\":%g,\"pad\":%d,\"top\":%g,\"bottom\":%g,\"inverted\":%s,\"background\":\"#%06x\"",
-               p->o->width, p->row, p->font_size, p->char_width, p->o->font ? "false" : "true", p->min_width,
-               p->o->min_percent, SVG_PAD, p->top, p->bottom, p->o->inverted ? "true" : "false", background[0]);
+    buf_printf(
+        out,
+        ",\"width\":%g,\"rowHeight\":%g,\"fontSize\":%g,\"charWidth\":%g,\"monospace\":%s,\"minWidth\":%g,"
+        "\"minPercent\":%g,\"pad\":%d,\"top\":%g,\"bottom\":%g,\"inverted\":%s,\"background\":\"#%06x\"",
+        p->o->width, p->row, p->font_size, p->char_width, p->o->font ? "false" : "true", p->min_width,
+        p->o->min_percent, SVG_PAD, p->top, p->bottom, p->o->inverted ? "true" : "false", background[0]);
     if (p->all->before.session) {
-        buf_printf(out, ",\"difference\":{\"scale\":%.17g,\"negate\":%s,\"more\":%u,\"less\":%u,\"same\":%u,\"name\":",
-                   p->before_scale, p->o->negate ? "true" : "false", svg_difference_colour(1, 1, false),
-                   svg_difference_colour(-1, 1, false), svg_difference_colour(0, 1, false));
+        buf_printf(
+            out,
+            ",\"difference\":{\"scale\":%.17g,\"negate\":%s,\"more\":%u,\"less\":%u,\"same\":%u,\"name\":",
+            p->before_scale, p->o->negate ? "true" : "false", svg_difference_colour(1, 1, false),
+            svg_difference_colour(-1, 1, false), svg_difference_colour(0, 1, false));
         svg_put_json(out, p->all->before.name);
         buf_putc(out, '}');
     }

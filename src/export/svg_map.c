@@ -39,7 +39,8 @@ static void take_line(struct palette_map *m, char *line)
     char *arrow = NULL;
     for (char *p = line; (p = strstr(p, "->")); p++)
         arrow = p;
-    if (!arrow || sscanf(arrow, "->rgb(%3u,%3u,%3u)%n", &r, &g, &b, &end) != 3 || !end || r > 255 || g > 255 || b > 255)
+    if (!arrow || sscanf(arrow, "->rgb(%3u,%3u,%3u)%n", &r, &g, &b, &end) != 3 || !end || r > 255 ||
+        g > 255 || b > 255)
         return;
     *arrow = '\0';
     entry_of(m, line, &created)->colour = r << 16 | g << 8 | b;

@@ -58,8 +58,8 @@ void svg_put_json(struct buf *out, const char *text)
     for (size_t i = 0; i < n;) {
         uint32_t c;
         size_t len = text_decode(text + i, n - i, &c);
-        if (c == '\t' || c == '\n' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || c == 0x2028 ||
-            c == 0x2029)
+        if (c == '\t' || c == '\n' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' ||
+            c == 0x2028 || c == 0x2029)
             buf_printf(out, "\\u%04x", (unsigned)c);
         else if (!xml_allows(c))
             buf_puts(out, "\\ufffd");

@@ -58,7 +58,9 @@ static bool refused_permission(const struct plan *p, const struct open_failure *
             "in its profile (docker: --cap-add PERFMON), or run outside",
             name);
     bool own = p->cfg.scope.own; /* all CPUs were asked for */
-    int level = plan_event(p, f->member)->kind == EVENT_TRACEPOINT ? -1 : p->where == PLAN_TASKS && !own ? 1 : 0;
+    int level = plan_event(p, f->member)->kind == EVENT_TRACEPOINT ? -1
+                : p->where == PLAN_TASKS && !own                   ? 1
+                                                                   : 0;
     if (not_owner(f->tid, &owner))
         error_sys(e, f->sys, "cannot open %s on thread %u, which belongs to uid %u", name, f->tid, owner);
     else if (p->where == PLAN_CGROUP)
@@ -112,16 +114,18 @@ static bool refused_gone(const struct plan *p, struct error *e)
 static bool refused_branches(const struct event *ev, struct error *e)
 {
     error_set(e, ERROR_UNSUPPORTED, "%s has no stacks from the CPU's branch records (LBR) here", ev->name);
-    return error_hint(e, "they take a hardware event and a CPU that records calls (Intel since Haswell), which VMs "
-                         "seldom pass on; choose auto, dwarf or fp");
+    return error_hint(
+        e, "they take a hardware event and a CPU that records calls (Intel since Haswell), which VMs "
+           "seldom pass on; choose auto, dwarf or fp");
 }
 
 /* Software events are everywhere: then it is the cgroup that has none. */
 static bool refused_cgroup(const struct plan *p, struct error *e)
 {
     error_set(e, ERROR_UNSUPPORTED, "the kernel has no perf events in the cgroup %s", p->cfg.scope.cgroup);
-    return error_hint(e, "it has them once its parent hands a controller on: echo +pids > cgroup.subtree_control there; "
-                         "or choose another cgroup, or all CPUs");
+    return error_hint(
+        e, "it has them once its parent hands a controller on: echo +pids > cgroup.subtree_control there; "
+           "or choose another cgroup, or all CPUs");
 }
 
 static bool refused_event(const struct plan *p, const struct open_failure *f, struct error *e)
@@ -146,7 +150,8 @@ static bool refused_event(const struct plan *p, const struct open_failure *f, st
             return refused_cgroup(p, e);
         if (event_supported(ev, NULL))
             return error_set(e, ERROR_UNSUPPORTED,
-                             "%s can be counted (--stat -e %s), but not sampled: its PMU has no interrupt", ev->name, ev->name);
+                             "%s can be counted (--stat -e %s), but not sampled: its PMU has no interrupt",
+                             ev->name, ev->name);
         /* fall through */
     default:
         return event_explain(ev->name, plan_attr(p, f->member), f->tid ? (pid_t)f->tid : -1, f->sys, e);

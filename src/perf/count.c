@@ -57,9 +57,9 @@ static void take_group(struct count_slot *slot, const int *members, const struct
     for (uint64_t i = 0; i < in->nr; i++) {
         struct count_raw *last = &slot->last[members[i]];
         struct count_raw now = { in->values[i], in->enabled_ns, in->running_ns };
-        slot->diff[members[i]] = (struct count_raw){ since(now.value, last->value),
-                                                     since(now.enabled_ns, last->enabled_ns),
-                                                     since(now.running_ns, last->running_ns) };
+        slot->diff[members[i]] =
+            (struct count_raw){ since(now.value, last->value), since(now.enabled_ns, last->enabled_ns),
+                                since(now.running_ns, last->running_ns) };
         *last = now;
     }
 }
@@ -80,7 +80,8 @@ static int read_group(struct count_set *c, struct count_slot *slot, int leader)
         struct count_value *now = &slot->now[members[i]];
         if (!good)
             slot->diff[members[i]] = (struct count_raw){ 0 };
-        *now = good ? count_merge(&slot->diff[members[i]], 1) : (struct count_value){ COUNT_NOT_COUNTED, 0, 0 };
+        *now =
+            good ? count_merge(&slot->diff[members[i]], 1) : (struct count_value){ COUNT_NOT_COUNTED, 0, 0 };
         now->value *= count_source_of(c, slot, members[i])->scale;
     }
     return good ? 1 : -1;
@@ -115,7 +116,8 @@ static struct count_value sum_value(const struct sum *sum)
     return out;
 }
 
-void count_sum(const struct count_set *c, const uint32_t *slots, uint32_t n, struct count_value values[COUNT_EVENTS])
+void count_sum(const struct count_set *c, const uint32_t *slots, uint32_t n,
+               struct count_value values[COUNT_EVENTS])
 {
     for (int event = 0; event < COUNT_EVENTS; event++) {
         struct sum sum = { 0 };

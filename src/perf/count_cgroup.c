@@ -52,7 +52,8 @@ void count_cgroups_add(struct count_set *c, uint32_t most)
     if (!scope_cgroup_root(root, sizeof root, &v2, NULL))
         return;
     (void)snprintf(path, sizeof path, "%s%s", root, of);
-    for (uint32_t i = 0; i < scope_cgroups(&c->scope) && c->scope.n_more_cgroups && c->n_cgroups < most; i++) {
+    for (uint32_t i = 0; i < scope_cgroups(&c->scope) && c->scope.n_more_cgroups && c->n_cgroups < most;
+         i++) {
         (void)snprintf(path, sizeof path, "%s%s", root, scope_cgroup(&c->scope, i));
         add_cgroup(c, path, scope_cgroup(&c->scope, i));
     }

@@ -33,17 +33,18 @@ static const struct {
     { FORM_RATE, COUNT_INSTRUCTIONS, 0 },
 };
 const struct count_column count_columns[] = {
-    { "IPC", 5 },        { "GHz", 5 },       { "CTX-SW/s", 9 },   { "FAULTS/s", 9 },   { "MIGR/s", 7 },
-    { "BR-MISS", 8 },    { "L1-MISS", 8 },   { "LLC-MISS", 9 },   { "WATT", 7 },       { "TEMP", 6 },
-    { "READS/s", 9 },    { "WRITES/s", 9 },  { "TURBO", 6 },      { "RETIRING", 9 },   { "BAD-SPEC", 9 },
-    { "FE-BOUND", 9 },   { "BE-BOUND", 9 },  { "DTLB-MISS", 10 }, { "ITLB-MISS", 10 }, { "CYCLES/s", 9 },
+    { "IPC", 5 },      { "GHz", 5 },      { "CTX-SW/s", 9 },   { "FAULTS/s", 9 },   { "MIGR/s", 7 },
+    { "BR-MISS", 8 },  { "L1-MISS", 8 },  { "LLC-MISS", 9 },   { "WATT", 7 },       { "TEMP", 6 },
+    { "READS/s", 9 },  { "WRITES/s", 9 }, { "TURBO", 6 },      { "RETIRING", 9 },   { "BAD-SPEC", 9 },
+    { "FE-BOUND", 9 }, { "BE-BOUND", 9 }, { "DTLB-MISS", 10 }, { "ITLB-MISS", 10 }, { "CYCLES/s", 9 },
     { "INSN/s", 9 },
 };
 const uint32_t count_columns_n = sizeof count_columns / sizeof *count_columns;
-_Static_assert(sizeof count_columns / sizeof *count_columns == sizeof what / sizeof *what, "a title for each column");
+_Static_assert(sizeof count_columns / sizeof *count_columns == sizeof what / sizeof *what,
+               "a title for each column");
 
-bool count_column_text(uint32_t column, const struct count_value values[COUNT_EVENTS], uint64_t interval_ns, char *dst,
-                       size_t cap)
+bool count_column_text(uint32_t column, const struct count_value values[COUNT_EVENTS], uint64_t interval_ns,
+                       char *dst, size_t cap)
 {
     double seconds = (double)interval_ns / 1e9, ratio = 0;
     const struct count_value *v = &values[what[column].part];
@@ -53,7 +54,8 @@ bool count_column_text(uint32_t column, const struct count_value values[COUNT_EV
     if (form == FORM_RATIO || form == FORM_PERCENT) {
         if (!count_ratio(values, what[column].part, what[column].whole, &ratio))
             return false;
-        (void)snprintf(dst, cap, form == FORM_RATIO ? "%.2f" : "%.2f%%", form == FORM_RATIO ? ratio : 100 * ratio);
+        (void)snprintf(dst, cap, form == FORM_RATIO ? "%.2f" : "%.2f%%",
+                       form == FORM_RATIO ? ratio : 100 * ratio);
         return true;
     }
     if (v->state != COUNT_OK || !(seconds > 0))

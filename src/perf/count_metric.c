@@ -90,7 +90,9 @@ static bool ratio_metric(const struct count_value values[COUNT_EVENTS], size_t i
     double ratio;
     if (!count_ratio(values, ratios[i].part, ratios[i].whole, &ratio))
         return false;
-    const char *form = ratios[i].form == FORM_PERCENT ? "%.2f%%" : ratios[i].form == FORM_GHZ ? "%.3f" : "%.2f";
+    const char *form = ratios[i].form == FORM_PERCENT ? "%.2f%%"
+                       : ratios[i].form == FORM_GHZ   ? "%.3f"
+                                                      : "%.2f";
     snprintf(out->value, sizeof out->value, form, ratios[i].form == FORM_PERCENT ? ratio * 100 : ratio);
     set_unit(out, ratios[i].unit);
     if (ratios[i].part == COUNT_INSTRUCTIONS)

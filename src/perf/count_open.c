@@ -30,7 +30,8 @@ bool count_is_open(const struct count_set *c, enum count_event event)
 
 /* ---- slots ---- */
 
-struct count_slot *count_slot_add(struct count_set *c, enum count_slot_kind kind, pid_t pid, int cpu, uint32_t source)
+struct count_slot *count_slot_add(struct count_set *c, enum count_slot_kind kind, pid_t pid, int cpu,
+                                  uint32_t source)
 {
     if (c->n_slots >= SLOTS_MAX)
         return NULL;
@@ -121,7 +122,8 @@ static bool wants(const struct count_set *c, const struct count_slot *slot, enum
     if (def->group == COUNT_GROUP_NONE || def->detail > c->how.detail)
         return false;
     if (slot->kind == SLOT_SOCKET || def->flags & COUNT_SOCKET)
-        return slot->kind == SLOT_SOCKET && def->flags & COUNT_SOCKET && count_source_of(c, slot, event)->have;
+        return slot->kind == SLOT_SOCKET && def->flags & COUNT_SOCKET &&
+               count_source_of(c, slot, event)->have;
     if (slot->kind == SLOT_CGROUP && def->group != COUNT_GROUP_SOFTWARE && def->group != COUNT_GROUP_CYCLES)
         return false;
     if (!slot->main && !(def->flags & COUNT_CORE))
@@ -165,7 +167,8 @@ static int open_on(struct perf_event_attr *attr, const struct count_slot *slot, 
 }
 
 /* Opens one counter; where the kernel keeps its own part to itself, counts user space from then on. */
-static int open_counter(struct count_set *c, const struct count_slot *slot, enum count_event event, int leader_fd)
+static int open_counter(struct count_set *c, const struct count_slot *slot, enum count_event event,
+                        int leader_fd)
 {
     struct perf_event_attr attr;
     unsigned flags = count_defs[event].flags;

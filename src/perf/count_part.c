@@ -158,7 +158,8 @@ struct keyed {
 static int compare(const void *a, const void *b)
 {
     const struct keyed *x = a, *y = b;
-    return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : (x->slot > y->slot) - (x->slot < y->slot);
+    return x->key != y->key ? (x->key > y->key) - (x->key < y->key)
+                            : (x->slot > y->slot) - (x->slot < y->slot);
 }
 
 static void heat(const struct count_set *c, enum count_by by, struct count_part *part)
@@ -196,7 +197,8 @@ struct count_part *count_split(const struct count_set *c, enum count_by by, uint
     return parts;
 }
 
-bool count_part_has_cpu(const struct count_set *c, enum count_by by, const struct count_part *part, uint32_t i)
+bool count_part_has_cpu(const struct count_set *c, enum count_by by, const struct count_part *part,
+                        uint32_t i)
 {
     return takes(&c->slots[i], by) && key_of(&c->slots[i], by) == part->key;
 }

@@ -10,11 +10,11 @@
 #include "perf/count_set.h"
 #include "perf/pmu.h"
 
-#define MIB          1048576.0
-#define CACHE_LINE   64 /* bytes that a command of AMD's memory controllers moves */
-#define CPUINFO_MAX  (4u << 20)
-#define SOFT         (COUNT_ALWAYS | COUNT_ANY_MODE)
-#define CORE         (COUNT_ALWAYS | COUNT_CORE)
+#define MIB         1048576.0
+#define CACHE_LINE  64 /* bytes that a command of AMD's memory controllers moves */
+#define CPUINFO_MAX (4u << 20)
+#define SOFT        (COUNT_ALWAYS | COUNT_ANY_MODE)
+#define CORE        (COUNT_ALWAYS | COUNT_CORE)
 
 const struct count_def count_defs[COUNT_EVENTS] = {
     [COUNT_CLOCK] = { "cpu-clock", COUNT_GROUP_SOFTWARE, 1, SOFT },
@@ -151,7 +151,8 @@ static bool add_pmu(void *ctx, const struct pmu *pmu)
 static double amd_width(void)
 {
     struct buf text = { 0 };
-    double width = file_read("/proc/cpuinfo", CPUINFO_MAX, &text, NULL) ? topdown_amd_width(buf_str(&text)) : 0;
+    double width =
+        file_read("/proc/cpuinfo", CPUINFO_MAX, &text, NULL) ? topdown_amd_width(buf_str(&text)) : 0;
     buf_done(&text);
     return width;
 }
@@ -211,7 +212,8 @@ static const struct {
 static bool is_instance(const char *name, const char *of)
 {
     size_t n = strlen(of);
-    return !strncmp(name, of, n) && (!name[n] || (name[n] == '_' && strspn(name + n + 1, "0123456789") == strlen(name + n + 1)));
+    return !strncmp(name, of, n) &&
+           (!name[n] || (name[n] == '_' && strspn(name + n + 1, "0123456789") == strlen(name + n + 1)));
 }
 
 static bool add_memory(struct count_set *c, const struct pmu *pmu, size_t kind)

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 
 #define CPUS_FOLDER "/sys/devices/system/cpu/"
-#define CPUS_MAX 16384 /* twice the most that Linux can be built for */
+#define CPUS_MAX    16384 /* twice the most that Linux can be built for */
 
 static void add_range(struct cpus *c, uint32_t first, uint32_t last)
 {

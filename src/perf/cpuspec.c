@@ -111,7 +111,8 @@ static bool parse_part(char *text, struct part *p)
     char *dash = strchr(text, '-');
     if (dash)
         *dash = '\0';
-    if (!text_parse_u64(text, 0, INT32_MAX, &p->first) || !text_parse_u64(dash ? dash + 1 : text, 0, INT32_MAX, &p->last))
+    if (!text_parse_u64(text, 0, INT32_MAX, &p->first) ||
+        !text_parse_u64(dash ? dash + 1 : text, 0, INT32_MAX, &p->last))
         return false;
     return p->first <= p->last;
 }
@@ -124,21 +125,25 @@ static bool is_there(const struct cpu_place *at, uint32_t n, const struct part *
     return false;
 }
 
-static bool say_missing(const struct cpu_place *at, uint32_t n, const struct part *p, uint64_t id, struct error *e)
+static bool say_missing(const struct cpu_place *at, uint32_t n, const struct part *p, uint64_t id,
+                        struct error *e)
 {
     static const char *const words[] = { "CPU", "core", "socket", "NUMA node" };
     int last = -1;
     for (uint32_t i = 0; i < n; i++)
         last = id_of(&at[i], p->by) > last ? id_of(&at[i], p->by) : last;
     if (last < 0)
-        return error_set(e, ERROR_UNSUPPORTED, "this machine does not say which CPUs make a %s", words[p->by]);
+        return error_set(e, ERROR_UNSUPPORTED, "this machine does not say which CPUs make a %s",
+                         words[p->by]);
     if (p->socket >= 0)
-        return error_set(e, ERROR_MISSING, "there is no core %llu in socket %d", (unsigned long long)id, p->socket);
+        return error_set(e, ERROR_MISSING, "there is no core %llu in socket %d", (unsigned long long)id,
+                         p->socket);
     return error_set(e, ERROR_MISSING, "there is no %s %llu: this machine has 0-%d", words[p->by],
                      (unsigned long long)id, last);
 }
 
-static bool take_part(const struct cpu_place *at, uint32_t n, const struct part *p, struct cpus *out, struct error *e)
+static bool take_part(const struct cpu_place *at, uint32_t n, const struct part *p, struct cpus *out,
+                      struct error *e)
 {
     for (uint64_t id = p->first; id <= p->last; id++)
         if (!is_there(at, n, p, id))
@@ -162,11 +167,12 @@ bool cpuspec_parse(const char *text, const char *root, struct cpus *out, struct 
     while (ok && (word = strsep(&rest, ","))) {
         struct part part;
         text_clean(safe, sizeof safe, word, strlen(word));
-        ok = parse_part(word, &part) ? take_part(at, n, &part, out, e)
-                                     : error_set(e, ERROR_ARGUMENT,
-                                                 "\"%s\" is no list of CPUs: expected numbers and ranges, as in 0-3,8, or "
-                                                 "core:2, core:SOCKET.CORE, socket:0, node:1",
-                                                 safe);
+        ok = parse_part(word, &part)
+                 ? take_part(at, n, &part, out, e)
+                 : error_set(e, ERROR_ARGUMENT,
+                             "\"%s\" is no list of CPUs: expected numbers and ranges, as in 0-3,8, or "
+                             "core:2, core:SOCKET.CORE, socket:0, node:1",
+                             safe);
     }
     mem_free(at);
     mem_free(copy);

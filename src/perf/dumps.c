@@ -18,19 +18,20 @@
 
 #define RING_PLAIN_BYTES (512 * 1024)
 #define RING_MIN_PAGES   8
-#define RING_RECORDS_MIN 4                     /* of dumps that a ring must hold, come what may */
-#define RINGS_BYTES      (128 * MIB)           /* all of them, where 0.2 s each do not take more */
+#define RING_RECORDS_MIN 4           /* of dumps that a ring must hold, come what may */
+#define RINGS_BYTES      (128 * MIB) /* all of them, where 0.2 s each do not take more */
 #define RINGS_BYTES_MAX  (512 * MIB)
 #define GOOD_MS          500 /* of dumps that a ring is to hold */
 #define BEST_MS          1400 /* … where that does not take more than BEST_BYTES: a drain a second, one of them late */
 #define BEST_BYTES       (4 * MIB)
-#define LEAST_MS         200 /* two drains, one of them late */
+#define LEAST_MS         200  /* two drains, one of them late */
 #define RECORD_BYTES     2048 /* of a sample with a chain, without its dump */
-#define RATE_GUESS_HZ    99  /* of an event with a period, until it was seen */
-#define UNSTEADY         2   /* such an event may come so many times as often as it was seen */
+#define RATE_GUESS_HZ    99   /* of an event with a period, until it was seen */
+#define UNSTEADY         2    /* such an event may come so many times as often as it was seen */
 
 /* Of auto, one after the other. Those above the default are taken where that is too small for many stacks. */
-static const uint32_t sizes[] = { LIVE_STACK_BYTES_MAX, 48 * 1024, 32 * 1024, LIVE_STACK_BYTES, 16 * 1024, 8 * 1024 };
+static const uint32_t sizes[] = { LIVE_STACK_BYTES_MAX, 48 * 1024, 32 * 1024,
+                                  LIVE_STACK_BYTES,     16 * 1024, 8 * 1024 };
 #define N_SIZES (sizeof sizes / sizeof *sizes)
 
 /* Truncated dumps that are reason enough to take more of each stack: so many, and this share of all. */

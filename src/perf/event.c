@@ -17,9 +17,9 @@
 /* An event as it is typed, taken apart: HEAD[/TERMS/][:]MODS. */
 struct parts {
     const char *text;
-    char *head, *terms;         /* owned; terms NULL: none */
-    size_t terms_at, mods_at;   /* in the text */
-    const char *mods;           /* NULL: none */
+    char *head, *terms;       /* owned; terms NULL: none */
+    size_t terms_at, mods_at; /* in the text */
+    const char *mods;         /* NULL: none */
     struct event_terms more;
 };
 
@@ -59,15 +59,17 @@ static bool wrong(const struct parts *p, const char *at, const char *what, struc
 
 static bool bad_modifier(const char *text, const char *at, const char *why, struct error *e)
 {
-    error_set(e, ERROR_ARGUMENT,
-              "event '%s': modifier '%c' %s; there are u (user) k (kernel) h (hypervisor) G (guest) H (host) p pp ppp P "
-              "(precise) D (pinned) e (exclusive) I (no idle) S W",
-              text, *at, why);
+    error_set(
+        e, ERROR_ARGUMENT,
+        "event '%s': modifier '%c' %s; there are u (user) k (kernel) h (hypervisor) G (guest) H (host) p pp ppp P "
+        "(precise) D (pinned) e (exclusive) I (no idle) S W",
+        text, *at, why);
     return false;
 }
 
 /* How often each modifier is given; false for what is none, or is given too often, with the place in mods. */
-static bool count_modifiers(const char *mods, const char *text, unsigned times[sizeof EVENT_MODIFIERS], struct error *e)
+static bool count_modifiers(const char *mods, const char *text, unsigned times[sizeof EVENT_MODIFIERS],
+                            struct error *e)
 {
     if (!*mods) {
         error_set(e, ERROR_ARGUMENT, "event '%s': nothing follows the last ':'", text);
@@ -75,9 +77,9 @@ static bool count_modifiers(const char *mods, const char *text, unsigned times[s
     }
     for (const char *m = mods; *m; m++) {
         const char *at = strchr(EVENT_MODIFIERS, *m);
-        const char *why = !at                                                          ? "is unknown"
+        const char *why = !at                                                     ? "is unknown"
                           : ++times[at - EVENT_MODIFIERS] > (*m == 'p' ? 3u : 1u) ? "is given too often"
-                                                                                       : NULL;
+                                                                                  : NULL;
         if (why) {
             bad_modifier(text, m, why, e);
             return error_at(e, (size_t)(m - mods));
@@ -117,7 +119,8 @@ static void apply_modifiers(struct perf_event_attr *attr, const unsigned times[s
 static void take_more(const struct parts *p, struct event *ev)
 {
     if (*p->more.name)
-        snprintf(ev->name, sizeof ev->name, "%.100s%s%s", p->more.name, p->mods ? ":" : "", p->mods ? p->mods : "");
+        snprintf(ev->name, sizeof ev->name, "%.100s%s%s", p->more.name, p->mods ? ":" : "",
+                 p->mods ? p->mods : "");
     ev->period = p->more.period;
     ev->freq_hz = p->more.freq_hz;
     ev->scale = p->more.scale;
@@ -153,7 +156,8 @@ static bool take_plain_term(void *ctx, const struct term *t, struct error *e)
     if (known)
         return false;
     int near = text_nearest(t->name, names, sizeof names / sizeof *names);
-    error_set(e, ERROR_ARGUMENT, "'%s' is no term of this event; it may have name=, period= and freq=", t->name);
+    error_set(e, ERROR_ARGUMENT,
+              "'%s' is no term of this event; it may have name=, period= and freq=", t->name);
     if (near >= 0)
         error_hint(e, "did you mean '%s='?", names[near]);
     return error_at(e, t->at);
@@ -218,7 +222,9 @@ static bool near_vendor(const char *name, struct error *e)
 {
     struct namelist all = { 0 };
     vendor_each(add_vendor, &all);
-    const char *near = e && e->class == ERROR_MISSING && !strstr(e->text, "did you mean") ? namelist_nearest(&all, name) : NULL;
+    const char *near = e && e->class == ERROR_MISSING && !strstr(e->text, "did you mean")
+                           ? namelist_nearest(&all, name)
+                           : NULL;
     if (near) {
         error_set(e, ERROR_MISSING, "unknown event '%s'; did you mean '%s'?", name, near);
         error_at(e, 0);
@@ -243,7 +249,8 @@ static bool unknown_event(const char *name, enum event_match match, struct error
     pmu_each(add_aliases, &all);
     vendor_each(add_vendor, &all);
     char meant[EVENT_NAME_MAX];
-    const char *near = name[1] && !name[apart] ? namelist_nearest(&all, name) : NULL; /* any is near a single letter */
+    const char *near =
+        name[1] && !name[apart] ? namelist_nearest(&all, name) : NULL; /* any is near a single letter */
     if (!name[apart] && tracepoint_meant(name, meant, sizeof meant))
         near = meant;
     const char *what = match == EVENT_MATCH_ILLEGAL ? "no CPU counts" : "unknown event";
@@ -271,7 +278,8 @@ static bool parse_pmu(struct parts *p, struct event *out, struct error *e)
     return finish(p, out, pmu.core, e);
 }
 
-bool event_parse_tracepoint(const char *text, const char *system, const char *name, struct event *out, struct error *e)
+bool event_parse_tracepoint(const char *text, const char *system, const char *name, struct event *out,
+                            struct error *e)
 {
     uint64_t id;
     event_init(out, text);
@@ -338,7 +346,8 @@ static bool parse_named(struct parts *p, struct event *out, struct error *e)
     bool ok = false, slip = !rest || match == EVENT_MATCH_ILLEGAL || !rest[strspn(rest, EVENT_MODIFIERS)];
     if (match == EVENT_MATCH_FOUND && rest && p->terms) {
         wrong(p, p->text + rest_at - 1, "modifiers go behind the terms: name/terms/:modifiers", e);
-    } else if (match == EVENT_MATCH_FOUND && rest && rest[strspn(rest, EVENT_MODIFIERS)] && parse_vendor(p, out)) {
+    } else if (match == EVENT_MATCH_FOUND && rest && rest[strspn(rest, EVENT_MODIFIERS)] &&
+               parse_vendor(p, out)) {
         ok = true; /* L1D:REPLACEMENT is no l1d */
     } else if (match == EVENT_MATCH_FOUND) {
         if (rest) {
@@ -355,8 +364,9 @@ static bool parse_named(struct parts *p, struct event *out, struct error *e)
             p->mods = p->text + rest_at + (size_t)(more - rest);
             p->mods_at = (size_t)(p->mods - p->text);
         }
-        ok = event_parse_tracepoint(p->text, first, rest, out, e) ? take_plain_terms(p, e) && finish(p, out, false, e)
-                                                                  : parse_vendor(p, out) || near_vendor(p->head, e);
+        ok = event_parse_tracepoint(p->text, first, rest, out, e)
+                 ? take_plain_terms(p, e) && finish(p, out, false, e)
+                 : parse_vendor(p, out) || near_vendor(p->head, e);
     }
     mem_free(first);
     return ok;
@@ -367,7 +377,8 @@ static bool is_pmu(const char *head)
 {
     struct event ignored;
     uint64_t config;
-    return !strchr(head, ':') && event_table_find(head, &ignored) == EVENT_MATCH_NONE && !event_table_raw(head, &config);
+    return !strchr(head, ':') && event_table_find(head, &ignored) == EVENT_MATCH_NONE &&
+           !event_table_raw(head, &config);
 }
 
 static bool parse_parts(struct parts *p, struct event *out, struct error *e)
@@ -391,7 +402,8 @@ bool event_parse_one(const char *text, struct event *out, struct error *e)
         return error_at(e, 0);
     }
     if (strlen(text) >= EVENT_NAME_MAX) {
-        error_set(e, ERROR_ARGUMENT, "event '%.40s…': the name is too long (at most %d bytes)", text, EVENT_NAME_MAX - 1);
+        error_set(e, ERROR_ARGUMENT, "event '%.40s…': the name is too long (at most %d bytes)", text,
+                  EVENT_NAME_MAX - 1);
         return error_at(e, EVENT_NAME_MAX - 1);
     }
     bool ok = parse_parts(&p, out, e);
@@ -414,8 +426,8 @@ bool event_parse(const char *text, struct event *out, struct error *e)
     if (is_one(text))
         return event_parse_one(text, out, e) || error_show(e, text);
     event_init(out, text);
-    error_set(e, ERROR_ARGUMENT, "'%s' is more than one event: give one, as in '%.*s'", text, (int)strcspn(first, ",}"),
-              first);
+    error_set(e, ERROR_ARGUMENT, "'%s' is more than one event: give one, as in '%.*s'", text,
+              (int)strcspn(first, ",}"), first);
     error_at(e, strcspn(text, ","));
     return error_show(e, text);
 }

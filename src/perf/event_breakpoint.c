@@ -9,7 +9,8 @@
 
 static bool bad_breakpoint(const char *text, const char *at, const char *what, struct error *e)
 {
-    error_set(e, ERROR_ARGUMENT, "event '%s': %s; a breakpoint is mem:0xADDRESS[/LENGTH][:rwx], with a length of 1, 2, 4 or 8",
+    error_set(e, ERROR_ARGUMENT,
+              "event '%s': %s; a breakpoint is mem:0xADDRESS[/LENGTH][:rwx], with a length of 1, 2, 4 or 8",
               text, what);
     return error_at(e, (size_t)(at - text));
 }
@@ -43,7 +44,8 @@ static bool breakpoint_length(const char *text, const char **s, uint64_t *len, s
     return true;
 }
 
-bool event_parse_breakpoint(const char *text, struct perf_event_attr *attr, const char **rest, struct error *e)
+bool event_parse_breakpoint(const char *text, struct perf_event_attr *attr, const char **rest,
+                            struct error *e)
 {
     const char *addr_at = text + strlen("mem:"), *s;
     char *end;

@@ -30,9 +30,12 @@ static bool pmu_event(void *ctx, const char *name, const char *terms)
     snprintf(group, sizeof group, "PMU: %s", walk->pmu);
     snprintf(full, sizeof full, "%s/%s/", walk->pmu, name);
     const char *help = pmu_alias_help(walk->pmu, name);
-    struct event_row r = {
-        .group = group, .name = full, .alias = name, .help = help ? help : *terms ? terms : NULL
-    };
+    struct event_row r = { .group = group,
+                           .name = full,
+                           .alias = name,
+                           .help = help     ? help
+                                   : *terms ? terms
+                                            : NULL };
     return walk->row(walk->ctx, &r);
 }
 
@@ -65,7 +68,8 @@ void event_each(bool (*row)(void *ctx, const struct event_row *r), void *ctx, bo
     bool readable = tracepoint_systems(&systems, NULL);
     if (no_tracefs)
         *no_tracefs = !readable;
-    bool go_on = event_table_each(row, ctx) && pmu_each(pmu_events, &walk) && vendor_each(vendor_event, &walk);
+    bool go_on =
+        event_table_each(row, ctx) && pmu_each(pmu_events, &walk) && vendor_each(vendor_event, &walk);
     for (size_t i = 0; go_on && i < systems.n; i++)
         go_on = tracepoints_of(&walk, systems.items[i]);
     namelist_done(&systems);

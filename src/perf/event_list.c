@@ -13,9 +13,9 @@
 #include "perf/tracepoint.h"
 
 #define ALL_MODIFIERS EVENT_MODIFIERS
-#define OF_A_GROUP    "SW" /* of the group as a whole, whoever they stand behind: no part of a name */
+#define OF_A_GROUP    "SW"    /* of the group as a whole, whoever they stand behind: no part of a name */
 #define BLANKS        " \t\n" /* around an event they mean nothing, as for perf */
-#define OF_ITS_LEADER "De" /* the kernel pins the leader, and with it all */
+#define OF_ITS_LEADER "De"    /* the kernel pins the leader, and with it all */
 
 /* The one that is being filled. */
 struct group {
@@ -58,7 +58,8 @@ static void add_modifiers(char *word, size_t cap, const char *group, bool leads)
     bool colon = modifiers_of(word) != NULL;
     for (const char *m = group; *m && len + 2 < cap; m++) {
         const char *own = colon ? modifiers_of(word) : "";
-        if (strchr(OF_A_GROUP, *m) || (strchr(OF_ITS_LEADER, *m) && !leads) || count_of(own, *m) >= (*m == 'p' ? 3 : 1))
+        if (strchr(OF_A_GROUP, *m) || (strchr(OF_ITS_LEADER, *m) && !leads) ||
+            count_of(own, *m) >= (*m == 'p' ? 3 : 1))
             continue;
         if (!colon)
             word[len++] = ':';
@@ -134,7 +135,8 @@ static bool add_matches(struct event_list *list, const struct glob *glob, const 
     return ok;
 }
 
-static bool no_match(const struct glob *glob, const char *text, const struct namelist *systems, struct error *e)
+static bool no_match(const struct glob *glob, const char *text, const struct namelist *systems,
+                     struct error *e)
 {
     const char *near = is_glob(glob->system) ? NULL : namelist_nearest(systems, glob->system);
     bool known = near && !strcmp(near, glob->system);
@@ -148,8 +150,8 @@ static bool no_match(const struct glob *glob, const char *text, const struct nam
     return error_at(e, known ? strlen(glob->system) + 1 : 0);
 }
 
-static bool add_tracepoints(struct event_list *list, const char *text, const struct glob *glob, struct group *g,
-                            struct error *e)
+static bool add_tracepoints(struct event_list *list, const char *text, const struct glob *glob,
+                            struct group *g, struct error *e)
 {
     struct namelist systems = { 0 };
     size_t before = list->n;
@@ -170,7 +172,8 @@ static bool take_glob(const char *text, struct glob *out)
     if (system >= head || !strncmp(text, "mem:", 4))
         return false;
     size_t name = strcspn(text + system + 1, ":/");
-    *out = (struct glob){ mem_strndup(text, system), mem_strndup(text + system + 1, name), text + system + 1 + name };
+    *out = (struct glob){ mem_strndup(text, system), mem_strndup(text + system + 1, name),
+                          text + system + 1 + name };
     if (is_glob(out->system) || is_glob(out->name))
         return true;
     mem_free(out->system);
@@ -208,7 +211,8 @@ static bool add_named(struct event_list *list, const char *text, struct group *g
     struct namelist pmus = { 0 };
     struct event ignored;
     struct pmu pmu;
-    if (slash && !strchr(head, ':') && event_table_find(head, &ignored) == EVENT_MATCH_NONE && !pmu_find(head, &pmu, NULL))
+    if (slash && !strchr(head, ':') && event_table_find(head, &ignored) == EVENT_MATCH_NONE &&
+        !pmu_find(head, &pmu, NULL))
         pmu_match(head, &pmus);
     bool ok = pmus.n ? add_pmus(list, slash, &pmus, g, e) : add_one(list, text, g, e);
     namelist_done(&pmus);
@@ -297,7 +301,8 @@ static bool add_group(struct event_list *list, const char *text, struct group *n
         return error_shift(e, after + 1);
     char *inside = mem_strndup(text + open + 1, (size_t)(close - text) - open - 1);
     struct group g = { mods, list->n, strchr(mods, 'S') != NULL };
-    bool ok = (!strchr(inside, '{') || wrong_group(text, open + 1 + strcspn(inside, "{"), "groups do not nest", e)) &&
+    bool ok = (!strchr(inside, '{') ||
+               wrong_group(text, open + 1 + strcspn(inside, "{"), "groups do not nest", e)) &&
               (add_each(list, inside, &g, false, add_named, e) || error_shift(e, open + 1));
     mem_free(inside);
     return ok && end_group(list, &g, text, e);
@@ -355,18 +360,21 @@ bool event_parse_list(const char *text, struct event *out, uint32_t cap, uint32_
 bool event_list_filter(struct event_list *list, size_t first, const char *filter, struct error *e)
 {
     if (first >= list->n)
-        return error_set(e, ERROR_ARGUMENT, "--filter '%s': it belongs to the tracepoint before it: -e sched:sched_switch "
-                                            "--filter 'prev_prio < 100'",
+        return error_set(e, ERROR_ARGUMENT,
+                         "--filter '%s': it belongs to the tracepoint before it: -e sched:sched_switch "
+                         "--filter 'prev_prio < 100'",
                          filter);
     for (size_t i = first; i < list->n; i++) {
         struct event *ev = &list->items[i];
         char joined[EVENT_FILTER_MAX];
         if (ev->kind != EVENT_TRACEPOINT)
-            return error_set(e, ERROR_ARGUMENT, "--filter '%s': %s is no tracepoint; only those have fields to filter by",
+            return error_set(e, ERROR_ARGUMENT,
+                             "--filter '%s': %s is no tracepoint; only those have fields to filter by",
                              filter, ev->name);
         int n = snprintf(joined, sizeof joined, *ev->filter ? "(%s) && (%s)" : "%s%s", ev->filter, filter);
         if (!*filter || n >= (int)sizeof joined)
-            return error_set(e, ERROR_ARGUMENT, *filter ? "--filter: at most %d bytes are taken" : "--filter: it is empty",
+            return error_set(e, ERROR_ARGUMENT,
+                             *filter ? "--filter: at most %d bytes are taken" : "--filter: it is empty",
                              EVENT_FILTER_MAX - 1);
         memcpy(ev->filter, joined, sizeof joined);
     }

@@ -21,7 +21,8 @@
 
 void event_attr_on_cpu(const struct perf_event_attr *attr, int cpu, struct perf_event_attr *out)
 {
-    bool generic = (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE) && !(attr->config >> TYPE_SHIFT);
+    bool generic = (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE) &&
+                   !(attr->config >> TYPE_SHIFT);
     *out = *attr;
     uint32_t type = generic || attr->type == PERF_TYPE_RAW ? pmu_hybrid_type(cpu) : 0;
     if (type && generic)
@@ -51,7 +52,8 @@ bool event_explain_filter(const struct event *ev, int errnum, struct error *e)
     char system[EVENT_NAME_MAX];
     size_t n = strcspn(ev->tracepoint, ":");
     snprintf(system, sizeof system, "%.*s", (int)n, ev->tracepoint);
-    return tracepoint_explain_filter(system, ev->tracepoint + n + (ev->tracepoint[n] == ':'), ev->filter, errnum, e);
+    return tracepoint_explain_filter(system, ev->tracepoint + n + (ev->tracepoint[n] == ':'), ev->filter,
+                                     errnum, e);
 }
 
 int event_paranoid(void)
@@ -102,7 +104,8 @@ static bool refused_task(const char *name, pid_t pid, int errnum, struct error *
     return true;
 }
 
-static bool explain_refusal(const char *name, const struct perf_event_attr *attr, pid_t pid, int errnum, struct error *e)
+static bool explain_refusal(const char *name, const struct perf_event_attr *attr, pid_t pid, int errnum,
+                            struct error *e)
 {
     int level = event_paranoid();
     bool is_tracepoint = attr->type == PERF_TYPE_TRACEPOINT;
@@ -117,7 +120,8 @@ static bool explain_refusal(const char *name, const struct perf_event_attr *attr
     if (level > enough)
         return error_hint(e, "; it wants CAP_PERFMON, or sysctl kernel.perf_event_paranoid=%d", enough);
     if (pid > 0)
-        return error_hint(e, "; a task that hides its memory (it is not dumpable) wants CAP_PERFMON and CAP_SYS_PTRACE");
+        return error_hint(
+            e, "; a task that hides its memory (it is not dumpable) wants CAP_PERFMON and CAP_SYS_PTRACE");
     return error_hint(e, "; a container's seccomp rules or the kernel's lockdown may forbid it");
 }
 
@@ -138,7 +142,8 @@ static const char *why_invalid(const struct perf_event_attr *attr)
     return "the kernel says that these settings do not go together";
 }
 
-bool event_explain(const char *name, const struct perf_event_attr *attr, pid_t pid, int errnum, struct error *e)
+bool event_explain(const char *name, const struct perf_event_attr *attr, pid_t pid, int errnum,
+                   struct error *e)
 {
     if (attr->type == EVENT_TYPE_TOOL)
         return error_set(e, ERROR_UNSUPPORTED, "%s: it is counted by --stat, and cannot be sampled", name);
@@ -163,11 +168,13 @@ bool event_explain(const char *name, const struct perf_event_attr *attr, pid_t p
                          name);
     case ENOSPC:
         if (attr->type == PERF_TYPE_BREAKPOINT)
-            return error_set(e, ERROR_LIMIT,
-                             "%s: the CPU's breakpoints are all taken (x86 has 4, shared with debuggers and other "
-                             "profilers); end one of those, or choose fewer mem: events",
-                             name);
-        return error_set(e, ERROR_LIMIT, "%s: no counter is left: another profiler, or the NMI watchdog, holds them", name);
+            return error_set(
+                e, ERROR_LIMIT,
+                "%s: the CPU's breakpoints are all taken (x86 has 4, shared with debuggers and other "
+                "profilers); end one of those, or choose fewer mem: events",
+                name);
+        return error_set(e, ERROR_LIMIT,
+                         "%s: no counter is left: another profiler, or the NMI watchdog, holds them", name);
     case ENOSYS:
         return error_set(e, ERROR_UNSUPPORTED, "%s: this kernel is built without perf_event", name);
     case ESRCH:

@@ -147,7 +147,9 @@ bool event_table_raw(const char *name, uint64_t *config)
 
 static enum event_kind kind_of(uint32_t type)
 {
-    return type == PERF_TYPE_HARDWARE ? EVENT_HARDWARE : type == PERF_TYPE_SOFTWARE ? EVENT_SOFTWARE : EVENT_TOOL;
+    return type == PERF_TYPE_HARDWARE   ? EVENT_HARDWARE
+           : type == PERF_TYPE_SOFTWARE ? EVENT_SOFTWARE
+                                        : EVENT_TOOL;
 }
 
 static enum event_match found(struct event *out, enum event_kind kind, uint32_t type, uint64_t config)

@@ -91,7 +91,8 @@ void ladder_start(struct plan *p)
 
 static bool is_hardware(const struct perf_event_attr *a)
 {
-    return a->type != PERF_TYPE_SOFTWARE && a->type != PERF_TYPE_TRACEPOINT && a->type != PERF_TYPE_BREAKPOINT;
+    return a->type != PERF_TYPE_SOFTWARE && a->type != PERF_TYPE_TRACEPOINT &&
+           a->type != PERF_TYPE_BREAKPOINT;
 }
 
 static bool is_clock(const struct perf_event_attr *a)
@@ -109,7 +110,8 @@ static bool has_clock_like(const struct plan *p, const struct perf_event_attr *c
 {
     for (uint32_t member = plan_first(p); member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
         const struct perf_event_attr *a = &plan_event(p, member)->attr;
-        if (is_clock(a) && a->exclude_kernel == cycles->exclude_kernel && a->exclude_user == cycles->exclude_user)
+        if (is_clock(a) && a->exclude_kernel == cycles->exclude_kernel &&
+            a->exclude_user == cycles->exclude_user)
             return true;
     }
     return false;
@@ -336,7 +338,8 @@ static bool step_member(struct plan *p, const struct open_failure *f)
 
 static bool is_of_one_event(const struct open_failure *f)
 {
-    return f->stage == OPEN_EVENT && (is_absent(f->sys) || f->sys == EINVAL || f->sys == EBUSY || f->sys == ENOSPC);
+    return f->stage == OPEN_EVENT &&
+           (is_absent(f->sys) || f->sys == EINVAL || f->sys == EBUSY || f->sys == ENOSPC);
 }
 
 static bool leave_out(struct plan *p, const struct open_failure *f)

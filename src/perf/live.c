@@ -28,7 +28,7 @@
 struct live {
     struct plan plan;
     struct targets targets;
-    uint32_t first; /* event that opened */
+    uint32_t first;                              /* event that opened */
     struct record_layout layouts[EVENT_SET_MAX]; /* by event; of all other records as of the first */
     struct live_cpu **cpus;
     uint32_t n_cpus;
@@ -40,7 +40,7 @@ struct live {
     struct live_stats stats;
     struct map member_of; /* of several events: id → place */
     struct readings readings;
-    uint64_t dump_bytes; /* of stacks, since open */
+    uint64_t dump_bytes;           /* of stacks, since open */
     struct dumps_look budget_look; /* the last one at the budget */
     int epoll_fd;
     struct cpus_watch online;
@@ -302,7 +302,8 @@ bool live_lasts(const struct live *l, uint64_t until_ns)
 bool live_is_even(const struct live *l, uint64_t until_ns)
 {
     uint64_t time_ns = time_left(clock_now_ns(), until_ns);
-    return l->plan.where != PLAN_TASKS && dumps_bytes_in(&l->plan, time_ns) <= l->plan.ring_bytes && live_lasts(l, until_ns);
+    return l->plan.where != PLAN_TASKS && dumps_bytes_in(&l->plan, time_ns) <= l->plan.ring_bytes &&
+           live_lasts(l, until_ns);
 }
 
 static bool has_ended(const struct live_cpu *c)
@@ -561,7 +562,8 @@ static bool was_retired(struct live *l, struct live_cpu *c)
 
 static void leave(struct live *l, struct live_cpu *c)
 {
-    log_add(map_get(&l->lost, c->cpu, NULL) ? "the event of CPU %u has ended" : "CPU %u went offline", c->cpu);
+    log_add(map_get(&l->lost, c->cpu, NULL) ? "the event of CPU %u has ended" : "CPU %u went offline",
+            c->cpu);
     unwatch(l, c);
     c->watched = c->n_fds;
     c->leaving = true;

@@ -106,7 +106,7 @@ void live_cpu_close(struct live_cpu *c)
 struct on_cpu {
     const uint32_t *tids; /* NULL: `pid` */
     uint32_t n_tids;
-    int pid; /* -1: everything; the first cgroup's folder */
+    int pid;                        /* -1: everything; the first cgroup's folder */
     int cgroups[SCOPE_CGROUPS_MAX]; /* their folders */
     uint32_t n_cgroups;
     unsigned long flags;
@@ -130,8 +130,8 @@ static void vary_period(const struct plan *p, const struct live_cpu *c, uint32_t
     a->freq = 0;
 }
 
-static bool open_member(const struct plan *p, struct live_cpu *c, const struct on_cpu *at, uint32_t member, int leader,
-                        struct open_failure *f)
+static bool open_member(const struct plan *p, struct live_cpu *c, const struct on_cpu *at, uint32_t member,
+                        int leader, struct open_failure *f)
 {
     f->stage = OPEN_EVENT;
     f->member = member;
@@ -196,7 +196,8 @@ static bool open_threads(struct plan *p, struct live_cpu *c, const struct on_cpu
             continue;
         f->tid = what->tids[i];
         bool permission = f->stage == OPEN_EVENT && is_permission(f->sys);
-        if (!permission && (f->stage == OPEN_FILTER || f->sys != ESRCH)) { /* a filter's may mean an open quote */
+        if (!permission &&
+            (f->stage == OPEN_FILTER || f->sys != ESRCH)) { /* a filter's may mean an open quote */
             if (p->fit && c->n_fds && (f->sys == EMFILE || f->sys == ENFILE))
                 break;
             return false;
@@ -311,7 +312,8 @@ static bool keep_budget(struct plan *p, struct on_cpu *what, uint32_t n_cpus, st
         snprintf(text, sizeof text, "only %u of %u threads are sampled: the limit of open files is too low",
                  what->n_tids, f->n_tasks);
         plan_note(p, text, "ulimit -n %llu",
-                  (unsigned long long)f->n_tasks * n_cpus * plan_members(p) + count_open_files() + FDS_RESERVE);
+                  (unsigned long long)f->n_tasks * n_cpus * plan_members(p) + count_open_files() +
+                      FDS_RESERVE);
     }
     return true;
 }
@@ -355,8 +357,8 @@ static void close_cgroups(const struct on_cpu *what)
 
 /* The highest precision that the PMU gives, by opening what counts alone: so that a kernel without a newer
  * feature is not mistaken for a PMU without precision. */
-static unsigned best_precision(const struct event *ev, const struct perf_event_attr *attr, const struct on_cpu *what,
-                               uint32_t cpu)
+static unsigned best_precision(const struct event *ev, const struct perf_event_attr *attr,
+                               const struct on_cpu *what, uint32_t cpu)
 {
     struct perf_event_attr bare = ev->attr;
     bare.size = sizeof bare;

@@ -44,7 +44,8 @@ static void read_declaration(const char *text, struct payload_field *f)
     f->relative = !strncmp(text, "__rel_loc ", 10);
     f->located = f->relative || !strncmp(text, "__data_loc ", 11);
     f->kind = PAYLOAD_NUMBER;
-    uint32_t elements = bracket && isdigit((unsigned char)bracket[1]) ? (uint32_t)strtoul(bracket + 1, NULL, 10) : 0;
+    uint32_t elements =
+        bracket && isdigit((unsigned char)bracket[1]) ? (uint32_t)strtoul(bracket + 1, NULL, 10) : 0;
     f->element = elements && f->size % elements == 0 ? f->size / elements : 0;
     if (bracket || f->located)
         f->kind = strstr(text, "char") ? PAYLOAD_TEXT : PAYLOAD_BYTES;
@@ -57,8 +58,8 @@ static void read_line(struct payload_format *out, const char *line)
     char declaration[128];
     unsigned is_signed = 0;
     struct payload_field f = { .size = 0 };
-    if (out->n == FIELDS_MAX || sscanf(line, " field:%127[^;]; offset:%u; size:%u; signed:%u", declaration, &f.offset,
-                                       &f.size, &is_signed) < 3)
+    if (out->n == FIELDS_MAX || sscanf(line, " field:%127[^;]; offset:%u; size:%u; signed:%u", declaration,
+                                       &f.offset, &f.size, &is_signed) < 3)
         return;
     f.is_signed = is_signed;
     read_declaration(declaration, &f);
@@ -162,7 +163,8 @@ uint64_t payload_element(const struct payload *p, int32_t field, uint64_t index)
 {
     const struct payload_field *f = &p->format->fields[field];
     uint64_t n = f->element, offset = f->offset + index * n;
-    if (f->located || (n != 1 && n != 2 && n != 4 && n != 8) || index >= f->size / n || !is_within(offset, n, p->size))
+    if (f->located || (n != 1 && n != 2 && n != 4 && n != 8) || index >= f->size / n ||
+        !is_within(offset, n, p->size))
         return 0;
     return number_at(p->format, (const uint8_t *)p->raw + offset, (uint32_t)n);
 }

@@ -49,7 +49,8 @@ static bool add_tasks(struct places *p, const struct scope *s, const struct cpus
         else
             add_process(p, cpus, ids[i]);
     mem_free(users);
-    return p->n || error_set(e, ERROR_MISSING, "there is nobody to count: no such CPU is online, or all tasks ended");
+    return p->n ||
+           error_set(e, ERROR_MISSING, "there is nobody to count: no such CPU is online, or all tasks ended");
 }
 
 static bool add_cgroups(struct places *p, const struct scope *s, const struct cpus *cpus, struct error *e)
@@ -80,7 +81,8 @@ bool places_of(struct places *p, const struct scope *s, unsigned how, struct err
 {
     struct cpus cpus = { 0 };
     *p = (struct places){ 0 };
-    p->tasks = s->kind == SCOPE_PIDS || s->kind == SCOPE_TIDS || (s->kind == SCOPE_USER && how & PLACES_USERS_TASKS);
+    p->tasks =
+        s->kind == SCOPE_PIDS || s->kind == SCOPE_TIDS || (s->kind == SCOPE_USER && how & PLACES_USERS_TASKS);
     p->split = p->tasks && s->cpus && how & PLACES_SPLIT;
     if (!p->tasks || p->split)
         cpus_read("online", &cpus);

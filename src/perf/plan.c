@@ -194,7 +194,8 @@ static uint64_t sample_type_of(const struct plan *p, uint32_t member)
 {
     uint64_t freq_hz, period;
     plan_rate(p, member, &freq_hz, &period);
-    uint64_t t = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+    uint64_t t =
+        PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
     /* Asked for the period, the kernel samples each occurrence of a software event or tracepoint, whatever
      * sample_period says. A period of 1 is asked for: some tracepoints count by more than one at a time. */
     if (freq_hz || period == 1)
@@ -347,7 +348,8 @@ bool plan_make_attr(struct plan *p, struct error *e)
     }
     if (p->filter && a->type == PERF_TYPE_SOFTWARE)
         a->exclude_idle = 1; /* counters of some PMUs cannot, and stand still there anyway */
-    for (uint32_t member = plan_next_member(p, first); member < EVENT_SET_MAX; member = plan_next_member(p, member))
+    for (uint32_t member = plan_next_member(p, first); member < EVENT_SET_MAX;
+         member = plan_next_member(p, member))
         make_other(p, member);
     return true;
 }

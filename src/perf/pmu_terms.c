@@ -39,7 +39,8 @@ static __u64 *config_word(struct perf_event_attr *attr, const char **spec)
 }
 
 /* Spreads value over the bits that a format names ("config:0-7,21"), the lowest first. */
-static bool set_field(struct target *t, const struct term *term, const char *spec, uint64_t value, struct error *e)
+static bool set_field(struct target *t, const struct term *term, const char *spec, uint64_t value,
+                      struct error *e)
 {
     __u64 *word = config_word(t->attr, &spec);
     struct cpus bits = { 0 }; /* a list in the same form */
@@ -53,15 +54,16 @@ static bool set_field(struct target *t, const struct term *term, const char *spe
     }
     cpus_done(&bits);
     if (!ok) {
-        error_set(e, ERROR_UNSUPPORTED, "term '%s' of PMU %s lies in '%s', which is not known here", term->name,
-                  t->pmu->name, spec);
+        error_set(e, ERROR_UNSUPPORTED, "term '%s' of PMU %s lies in '%s', which is not known here",
+                  term->name, t->pmu->name, spec);
         return error_at(e, term->at);
     }
     uint64_t max = width < 64 ? (UINT64_C(1) << width) - 1 : UINT64_MAX;
     if (value <= max)
         return true;
-    error_set(e, ERROR_ARGUMENT, "%s=0x%llx is too large: %s of PMU %s has %u bits (at most 0x%llx)", term->name,
-              (unsigned long long)value, term->name, t->pmu->name, width, (unsigned long long)max);
+    error_set(e, ERROR_ARGUMENT, "%s=0x%llx is too large: %s of PMU %s has %u bits (at most 0x%llx)",
+              term->name, (unsigned long long)value, term->name, t->pmu->name, width,
+              (unsigned long long)max);
     return error_at(e, term->value ? term->value_at : term->at);
 }
 
@@ -117,8 +119,8 @@ static bool set_term(struct target *t, const struct term *term, uint64_t value, 
     char file[PATH_MAX];
     struct buf spec = { 0 };
     snprintf(file, sizeof file, "format/%s", term->name);
-    bool ok = *term->name && !strchr(term->name, '/') && *term->name != '.' &&
-              pmu_read_file(t->pmu, file, &spec);
+    bool ok =
+        *term->name && !strchr(term->name, '/') && *term->name != '.' && pmu_read_file(t->pmu, file, &spec);
     if (ok)
         ok = set_field(t, term, buf_str(&spec), value, e);
     else
@@ -133,8 +135,8 @@ static bool check_parameter(const struct target *t, const char *term, struct err
     char word[64];
     snprintf(word, sizeof word, "%s=", term);
     return strstr(t->given, word) ||
-           error_set(e, ERROR_ARGUMENT, "this event of PMU %s wants a value for '%s': add ,%s=N to it", t->pmu->name,
-                     term, term);
+           error_set(e, ERROR_ARGUMENT, "this event of PMU %s wants a value for '%s': add ,%s=N to it",
+                     t->pmu->name, term, term);
 }
 
 static bool apply_one(void *ctx, const struct term *term, struct error *e);
@@ -188,8 +190,8 @@ static bool apply_one(void *ctx, const struct term *term, struct error *e)
     return set_term(t, term, value, e);
 }
 
-bool pmu_apply(const struct pmu *pmu, const char *terms, struct perf_event_attr *attr, struct event_terms *more,
-               struct error *e)
+bool pmu_apply(const struct pmu *pmu, const char *terms, struct perf_event_attr *attr,
+               struct event_terms *more, struct error *e)
 {
     struct event_terms ignored = { 0 };
     struct target t = { .pmu = pmu, .attr = attr, .more = more ? more : &ignored, .given = terms };

@@ -29,11 +29,11 @@ struct print_format {
 
 struct conversion {
     char flags[8];
-    int width, precision;          /* -1: none */
+    int width, precision;              /* -1: none */
     bool width_given, precision_given; /* by an argument: '*' */
-    int size;                      /* bytes of an integer */
-    char type;                     /* 'd' for 'i' */
-    char pointer[8];               /* behind %p: "S", "I6c", "ISpc" */
+    int size;                          /* bytes of an integer */
+    char type;                         /* 'd' for 'i' */
+    char pointer[8];                   /* behind %p: "S", "I6c", "ISpc" */
 };
 
 static const char *read_amount(const char *s, int *amount, bool *given)
@@ -81,7 +81,8 @@ static const char *read_conversion(const char *s, struct conversion *c)
 
 static bool is_pointer_known(const char *pointer)
 {
-    static const char *const known[] = { "", "s", "S", "f", "F", "I4", "I6", "I6c", "IS", "ISc", "ISp", "ISpc", "M", "U" };
+    static const char *const known[] = { "",    "s",  "S",   "f",   "F",    "I4", "I6",
+                                         "I6c", "IS", "ISc", "ISp", "ISpc", "M",  "U" };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(pointer, known[i]))
             return true;
@@ -230,7 +231,8 @@ static void put_array(const struct print *x, const struct print_node *n, struct 
     bool there = bytes_of(x, n->a, &bytes, &length);
     buf_putc(out, '{');
     for (uint64_t i = 0; there && i < wanted && i < ARRAY_MAX && (i + 1) * n->size <= length; i++)
-        buf_printf(out, "%s0x%llx", i ? "," : "", (unsigned long long)payload_number_at(x->payload, bytes + i * n->size, n->size));
+        buf_printf(out, "%s0x%llx", i ? "," : "",
+                   (unsigned long long)payload_number_at(x->payload, bytes + i * n->size, n->size));
     buf_putc(out, '}');
 }
 
@@ -322,7 +324,8 @@ static void put_integer(const struct print *x, const struct conversion *c, int64
 static void put_address(const struct print *x, const struct conversion *c, uint64_t address)
 {
     uint64_t start = 0;
-    const char *name = *c->pointer && x->payload->name ? x->payload->name(x->payload->ctx, address, &start) : NULL;
+    const char *name =
+        *c->pointer && x->payload->name ? x->payload->name(x->payload->ctx, address, &start) : NULL;
     if (name)
         buf_puts(x->out, name);
     if (name && toupper((unsigned char)*c->pointer) == *c->pointer)
@@ -337,7 +340,8 @@ static void put_address(const struct print *x, const struct conversion *c, uint6
 static void put_long_ip6(const uint8_t *bytes, char text[64])
 {
     for (int i = 0; i < 8; i++)
-        (void)snprintf(text + 5 * i, 64 - 5 * (size_t)i, "%02x%02x%s", bytes[2 * i], bytes[2 * i + 1], i < 7 ? ":" : "");
+        (void)snprintf(text + 5 * i, 64 - 5 * (size_t)i, "%02x%02x%s", bytes[2 * i], bytes[2 * i + 1],
+                       i < 7 ? ":" : "");
 }
 
 static void put_network(const struct print *x, const struct conversion *c, uint16_t node)
@@ -349,9 +353,11 @@ static void put_network(const struct print *x, const struct conversion *c, uint1
         n = 0;
     if (n && c->pointer[0] == 'U')
         for (int i = 0, at = 0; i < 16; i++)
-            at += snprintf(text + at, sizeof text - (size_t)at, "%02x%s", bytes[i], strchr("\3\5\7\11", i) && i ? "-" : "");
+            at += snprintf(text + at, sizeof text - (size_t)at, "%02x%s", bytes[i],
+                           strchr("\3\5\7\11", i) && i ? "-" : "");
     else if (n && wanted == 6)
-        (void)snprintf(text, sizeof text, "%02x:%02x:%02x:%02x:%02x:%02x", bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5]);
+        (void)snprintf(text, sizeof text, "%02x:%02x:%02x:%02x:%02x:%02x", bytes[0], bytes[1], bytes[2],
+                       bytes[3], bytes[4], bytes[5]);
     else if (n && wanted == 16 && c->pointer[2] != 'c')
         put_long_ip6(bytes, text);
     else if (n)

@@ -121,13 +121,40 @@ static const struct {
     uint8_t size;
     int8_t is_signed; /* -1: the word says nothing of it */
 } type_words[] = {
-    { "", 8, 0 },         /* of any other name */
-    { "unsigned", 0, 0 }, { "signed", 0, 1 },  { "char", 1, -1 },   { "short", 2, -1 },  { "int", 4, -1 },   { "long", 8, -1 },
-    { "u8", 1, 0 },       { "u16", 2, 0 },     { "u32", 4, 0 },     { "u64", 8, 0 },     { "s8", 1, 1 },     { "s16", 2, 1 },
-    { "s32", 4, 1 },      { "s64", 8, 1 },     { "__u8", 1, 0 },    { "__u16", 2, 0 },   { "__u32", 4, 0 },  { "__u64", 8, 0 },
-    { "__s32", 4, 1 },    { "__s64", 8, 1 },   { "bool", 1, 0 },    { "gfp_t", 4, 0 },   { "pid_t", 4, 1 },
-    { "uint", 4, 0 },     { "int32_t", 4, 1 }, { "uint32_t", 4, 0 }, { "const", 0, -1 }, { "void", 0, -1 },   { "struct", 0, -1 }, { "enum", 4, 1 },
-    { "isolate_mode_t", 4, 0 }, { "vm_fault_t", 4, 0 }, { "dev_t", 4, 0 },
+    { "", 8, 0 }, /* of any other name */
+    { "unsigned", 0, 0 },
+    { "signed", 0, 1 },
+    { "char", 1, -1 },
+    { "short", 2, -1 },
+    { "int", 4, -1 },
+    { "long", 8, -1 },
+    { "u8", 1, 0 },
+    { "u16", 2, 0 },
+    { "u32", 4, 0 },
+    { "u64", 8, 0 },
+    { "s8", 1, 1 },
+    { "s16", 2, 1 },
+    { "s32", 4, 1 },
+    { "s64", 8, 1 },
+    { "__u8", 1, 0 },
+    { "__u16", 2, 0 },
+    { "__u32", 4, 0 },
+    { "__u64", 8, 0 },
+    { "__s32", 4, 1 },
+    { "__s64", 8, 1 },
+    { "bool", 1, 0 },
+    { "gfp_t", 4, 0 },
+    { "pid_t", 4, 1 },
+    { "uint", 4, 0 },
+    { "int32_t", 4, 1 },
+    { "uint32_t", 4, 0 },
+    { "const", 0, -1 },
+    { "void", 0, -1 },
+    { "struct", 0, -1 },
+    { "enum", 4, 1 },
+    { "isolate_mode_t", 4, 0 },
+    { "vm_fault_t", 4, 0 },
+    { "dev_t", 4, 0 },
 };
 #define TYPE_WORDS (sizeof type_words / sizeof *type_words)
 
@@ -157,7 +184,8 @@ static bool read_type(struct print_parser *p, uint8_t *size, bool *is_signed)
             break;
         named = type >= 0 && (!strcmp(word, "struct") || !strcmp(word, "enum"));
         known = type >= 0 ? type : known;
-        if (type >= 0 && type_words[type].size && !(*size && !strcmp(word, "int"))) /* "long int", "short int" */
+        if (type >= 0 && type_words[type].size &&
+            !(*size && !strcmp(word, "int"))) /* "long int", "short int" */
             *size = type_words[type].size;
         if (type >= 0 && type_words[type].is_signed >= 0)
             *is_signed = type_words[type].is_signed;
@@ -187,7 +215,8 @@ static uint16_t read_number(struct print_parser *p)
         p->at += base == 16 ? 2 : 1;
     }
     for (; p->at < p->end && isxdigit((unsigned char)*p->at); p->at++) {
-        unsigned digit = isdigit((unsigned char)*p->at) ? (unsigned)(*p->at - '0') : (unsigned)((*p->at | 32) - 'a' + 10);
+        unsigned digit =
+            isdigit((unsigned char)*p->at) ? (unsigned)(*p->at - '0') : (unsigned)((*p->at | 32) - 'a' + 10);
         if (digit >= base)
             return 0;
         value = value * base + digit;
@@ -247,7 +276,8 @@ static uint16_t read_entries(struct print_parser *p, bool *good)
         if (!print_parse_token(p, "{") || !constant_of(p, &entry.value) || !print_parse_token(p, ","))
             return 0;
         bool named = is_next(p, "\""); /* a last entry may have no text */
-        if (!(named ? print_parse_string(p, &entry.text) : print_parse_expression(p) != 0) || !print_parse_token(p, "}"))
+        if (!(named ? print_parse_string(p, &entry.text) : print_parse_expression(p) != 0) ||
+            !print_parse_token(p, "}"))
             return 0;
         if (!named)
             continue;
@@ -307,7 +337,8 @@ static uint16_t read_array(struct print_parser *p)
     struct print_node node = { .kind = PRINT_ARRAY };
     int64_t size;
     if (!print_parse_token(p, "(") || !(node.a = print_parse_expression(p)) || !print_parse_token(p, ",") ||
-        !(node.b = print_parse_expression(p)) || !print_parse_token(p, ",") || !constant_of(p, &size) || !print_parse_token(p, ")"))
+        !(node.b = print_parse_expression(p)) || !print_parse_token(p, ",") || !constant_of(p, &size) ||
+        !print_parse_token(p, ")"))
         return 0;
     node.size = (uint8_t)size;
     return size == 1 || size == 2 || size == 4 || size == 8 ? add(p, node) : 0;
@@ -317,7 +348,8 @@ static uint16_t read_array(struct print_parser *p)
 static uint16_t read_expected(struct print_parser *p)
 {
     uint16_t node = print_parse_token(p, "(") ? print_parse_expression(p) : 0;
-    return node && print_parse_token(p, ",") && print_parse_expression(p) && print_parse_token(p, ")") ? node : 0;
+    return node && print_parse_token(p, ",") && print_parse_expression(p) && print_parse_token(p, ")") ? node
+                                                                                                       : 0;
 }
 
 /* A name of an enum that the kernel did not replace by its value is 0, as in libtraceevent; what looks
@@ -329,8 +361,8 @@ static uint16_t read_named(struct print_parser *p)
         return 0;
     if (!strcmp(word, "REC"))
         return print_parse_token(p, "->") ? read_field(p, PRINT_FIELD) : 0;
-    if (!strcmp(word, "__get_str") || !strcmp(word, "__get_rel_str") || !strcmp(word, "__get_dynamic_array") ||
-        !strcmp(word, "__get_rel_dynamic_array"))
+    if (!strcmp(word, "__get_str") || !strcmp(word, "__get_rel_str") ||
+        !strcmp(word, "__get_dynamic_array") || !strcmp(word, "__get_rel_dynamic_array"))
         return field_in_brackets(p, PRINT_FIELD);
     if (!strcmp(word, "__get_dynamic_array_len") || !strcmp(word, "__get_rel_dynamic_array_len"))
         return field_in_brackets(p, PRINT_LENGTH);
@@ -361,7 +393,8 @@ static uint16_t read_brackets(struct print_parser *p)
             return of;
         if (p->tree->nodes[of].kind == PRINT_NUMBER)
             return add_number(p, print_cast(p->tree->nodes[of].value, size, is_signed));
-        return add(p, (struct print_node){ .kind = PRINT_CAST, .a = of, .size = size, .is_signed = is_signed });
+        return add(p,
+                   (struct print_node){ .kind = PRINT_CAST, .a = of, .size = size, .is_signed = is_signed });
     }
     uint16_t node = print_parse_expression(p);
     return print_parse_token(p, ")") ? node : 0;
@@ -376,7 +409,9 @@ static uint16_t read_primary(struct print_parser *p)
     if (print_parse_token(p, "("))
         return read_brackets(p);
     if (*p->at == '"')
-        return print_parse_string(p, &text) ? add(p, (struct print_node){ .kind = PRINT_STRING, .text = text }) : 0;
+        return print_parse_string(p, &text)
+                   ? add(p, (struct print_node){ .kind = PRINT_STRING, .text = text })
+                   : 0;
     if (*p->at == '\'')
         return read_character(p);
     return isdigit((unsigned char)*p->at) ? read_number(p) : read_named(p);
@@ -416,8 +451,9 @@ static const struct {
     const char *text;
     int binds; /* tighter: more */
 } operators[] = {
-    { "||", 1 }, { "&&", 2 }, { "==", 6 }, { "!=", 6 }, { "<=", 7 }, { ">=", 7 }, { "<<", 8 }, { ">>", 8 }, { "|", 3 },
-    { "^", 4 },  { "&", 5 },  { "<", 7 },  { ">", 7 },  { "+", 9 },  { "-", 9 },  { "*", 10 }, { "/", 10 }, { "%", 10 },
+    { "||", 1 }, { "&&", 2 }, { "==", 6 }, { "!=", 6 }, { "<=", 7 }, { ">=", 7 },
+    { "<<", 8 }, { ">>", 8 }, { "|", 3 },  { "^", 4 },  { "&", 5 },  { "<", 7 },
+    { ">", 7 },  { "+", 9 },  { "-", 9 },  { "*", 10 }, { "/", 10 }, { "%", 10 },
 };
 
 static int next_operator(struct print_parser *p, int least)

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "perf/places.h"
 
-#define PLACES_MAX 256 /* of tasks */
+#define PLACES_MAX 256  /* of tasks */
 #define FDS_MAX    2048 /* at a time */
 #define SLICE_NS   (20 * NS_PER_MS)
 
@@ -43,8 +43,8 @@ static void attr_of(const struct event *ev, const struct scope *s, const struct 
         a->exclude_user = 1;
 }
 
-static void counter_open(struct counter *c, const struct event *ev, const struct scope *s, const struct places *p,
-                         struct error *why)
+static void counter_open(struct counter *c, const struct event *ev, const struct scope *s,
+                         const struct places *p, struct error *why)
 {
     struct perf_event_attr a;
     int sys = 0;
@@ -89,7 +89,8 @@ static void counter_read(const struct counter *c, bool scales, struct rate *out)
         } r;
         if (read(c->fds[i], &r, sizeof r) != sizeof r || !r.running_ns)
             continue;
-        sum += (double)r.value * (scales && r.enabled_ns > r.running_ns ? (double)r.enabled_ns / (double)r.running_ns : 1);
+        sum += (double)r.value *
+               (scales && r.enabled_ns > r.running_ns ? (double)r.enabled_ns / (double)r.running_ns : 1);
     }
     uint64_t passed_ns = clock_now_ns() - c->start_ns;
     out->counted = c->n > 0;

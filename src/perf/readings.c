@@ -78,8 +78,8 @@ static uint64_t scaled(uint64_t value, struct reading since)
 /* Of the counters that a task has on several CPUs each is enabled wherever the task runs: for how long the task was
  * counted, they tell together only. now: what one of them says; here: for how long it was enabled and ran since the
  * sample before on its CPU. Both are 0 while too little is known. */
-static struct reading of_task(struct readings *m, const struct record *r, const struct record_layout *l, uint64_t now,
-                              struct reading here)
+static struct reading of_task(struct readings *m, const struct record *r, const struct record_layout *l,
+                              uint64_t now, struct reading here)
 {
     uint64_t key = map_mix((uintptr_t)l ^ map_mix(r->id.tid));
     uint64_t *at = last_of(m, key + TASK_NOW);
@@ -92,7 +92,8 @@ static struct reading of_task(struct readings *m, const struct record *r, const 
     uint64_t samples = ++*last_of(m, key + TASK_SAMPLES);
     uint64_t *cpus = last_of(m, key + TASK_CPUS);
     *cpus += here.enabled == now;
-    return samples < TASK_LEAST * *cpus ? (struct reading){ 0 } : (struct reading){ .enabled = e, .running = ran };
+    return samples < TASK_LEAST * *cpus ? (struct reading){ 0 }
+                                        : (struct reading){ .enabled = e, .running = ran };
 }
 
 static void read_times(struct cursor *c, uint64_t format, struct reading *out)
@@ -112,7 +113,8 @@ static struct reading read_head(struct cursor *c, uint64_t format)
     return g;
 }
 
-bool readings_each(struct readings *m, const struct record *r, const struct record_layout *l, readings_fn *fn, void *ctx)
+bool readings_each(struct readings *m, const struct record *r, const struct record_layout *l, readings_fn *fn,
+                   void *ctx)
 {
     uint64_t format = l->read_format;
     struct cursor c = cursor_of(r->sample.read, r->sample.read_size, r->swap);

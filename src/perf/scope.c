@@ -299,9 +299,9 @@ static bool add_cgroup(struct cgroup_list *l, const char *name, struct error *e)
         if (!strcmp(l->at[i], name))
             return true;
         if (holds(l->at[i], name) || holds(name, l->at[i]))
-            return error_set(e, ERROR_ARGUMENT,
-                             "%s lies below %s: what runs there would count twice; name one of them",
-                             holds(name, l->at[i]) ? l->at[i] : name, holds(name, l->at[i]) ? name : l->at[i]);
+            return error_set(
+                e, ERROR_ARGUMENT, "%s lies below %s: what runs there would count twice; name one of them",
+                holds(name, l->at[i]) ? l->at[i] : name, holds(name, l->at[i]) ? name : l->at[i]);
     }
     if (l->n == SCOPE_CGROUPS_MAX)
         return error_set(e, ERROR_LIMIT, "more than %d cgroups: name one above them, and group by cgroup",
@@ -369,17 +369,20 @@ bool scope_may_stop_inheriting(const struct scope *s, struct error *e)
     case SCOPE_TIDS:
         return true;
     case SCOPE_USER:
-        return error_set(e, ERROR_UNSUPPORTED,
-                         "all processes of a user are measured, those that start later as well: only of processes, "
-                         "threads or a command can be left out what they start");
+        return error_set(
+            e, ERROR_UNSUPPORTED,
+            "all processes of a user are measured, those that start later as well: only of processes, "
+            "threads or a command can be left out what they start");
     case SCOPE_CGROUP:
-        return error_set(e, ERROR_UNSUPPORTED,
-                         "it is the kernel that puts new processes into their parent's cgroup: only of processes, threads "
-                         "or a command can be left out what they start");
+        return error_set(
+            e, ERROR_UNSUPPORTED,
+            "it is the kernel that puts new processes into their parent's cgroup: only of processes, threads "
+            "or a command can be left out what they start");
     default:
-        return error_set(e, ERROR_UNSUPPORTED,
-                         "all CPUs are measured, whoever runs there: only of processes, threads or a command can be left "
-                         "out what they start");
+        return error_set(
+            e, ERROR_UNSUPPORTED,
+            "all CPUs are measured, whoever runs there: only of processes, threads or a command can be left "
+            "out what they start");
     }
 }
 

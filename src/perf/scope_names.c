@@ -18,8 +18,8 @@ static bool has_comm(const char *pid, const char *name)
     char path[64];
     struct buf comm = { 0 };
     (void)snprintf(path, sizeof path, "/proc/%.16s/comm", pid);
-    bool same = file_read(path, COMM_BYTES, &comm, NULL) && comm.len &&
-                comm.len == strlen(name) + 1 && memcmp(comm.data, name, comm.len - 1) == 0;
+    bool same = file_read(path, COMM_BYTES, &comm, NULL) && comm.len && comm.len == strlen(name) + 1 &&
+                memcmp(comm.data, name, comm.len - 1) == 0;
     buf_done(&comm);
     return same;
 }

@@ -27,7 +27,7 @@ struct tally {
     struct places places;
     struct counter *counters;
     struct counter clock; /* split: how long the tasks ran at each place */
-    struct error filter; /* what was wrong with one */
+    struct error filter;  /* what was wrong with one */
 };
 
 static struct perf_event_attr attr_of(const struct tally *t, const struct event *ev)
@@ -89,7 +89,8 @@ static int open_at(const struct try_open *o, struct place at, int leader)
 }
 
 /* Why nothing opened, or not everywhere. */
-static void explain(struct tally *t, struct counter *c, const struct try_open *o, struct place at, int fd, int sys)
+static void explain(struct tally *t, struct counter *c, const struct try_open *o, struct place at, int fd,
+                    int sys)
 {
     struct error e = { 0 };
     if (fd == -2)
@@ -108,7 +109,8 @@ static int retry_user(struct counter *c, struct try_open *o, struct place at, in
     int sys = errno, fd = open_at(&user, at, leader);
     if (fd >= 0) {
         o->attr = user.attr;
-        say(c, "user space only: the kernel's part wants CAP_PERFMON, or sysctl kernel.perf_event_paranoid=1");
+        say(c,
+            "user space only: the kernel's part wants CAP_PERFMON, or sysctl kernel.perf_event_paranoid=1");
     }
     errno = sys;
     return fd;
@@ -126,7 +128,8 @@ static bool open_on(struct tally *t, struct counter *c, struct try_open *o, cons
         int fd = skip ? -1 : open_at(o, at, lead);
         if (fd == -1 && !skip)
             fd = retry_user(c, o, at, lead);
-        if (fd < 0 && !skip && (fd == -2 || errno != ESRCH)) /* of a filter that means that a quote is not closed */
+        if (fd < 0 && !skip &&
+            (fd == -2 || errno != ESRCH)) /* of a filter that means that a quote is not closed */
             explain(t, c, o, at, fd, errno);
         keep(c, fd < 0 ? -1 : fd);
         if (fd < 0 && !skip && (fd == -2 || errno == EMFILE || errno == ENFILE))
@@ -145,7 +148,8 @@ static void close_fds(struct counter *c)
 }
 
 /* Where there are several kinds of cores, a task's event is one event for each of them. */
-static bool open_tasks(struct tally *t, struct counter *c, const struct try_open *o, const struct counter *leader)
+static bool open_tasks(struct tally *t, struct counter *c, const struct try_open *o,
+                       const struct counter *leader)
 {
     uint32_t types[PMU_HYBRID_MAX], n = pmu_hybrid_types(types);
     struct perf_event_attr on;
@@ -199,7 +203,8 @@ static void open_event(struct tally *t, size_t event)
     const struct counter *leader = leader_of(t, event);
     if (ev->kind == EVENT_TOOL)
         return;
-    bool ok = t->places.tasks && !t->places.split ? open_tasks(t, c, &o, leader) : open_on(t, c, &o, &t->places, leader);
+    bool ok = t->places.tasks && !t->places.split ? open_tasks(t, c, &o, leader)
+                                                  : open_on(t, c, &o, &t->places, leader);
     if (ok)
         return;
     close_fds(c);
@@ -210,7 +215,9 @@ static void open_event(struct tally *t, size_t event)
 /* An event that runs whenever the task does, on that CPU. */
 static void open_clock(struct tally *t)
 {
-    struct event ev = { .kind = EVENT_SOFTWARE, .attr.size = sizeof ev.attr, .attr.type = PERF_TYPE_SOFTWARE };
+    struct event ev = { .kind = EVENT_SOFTWARE,
+                        .attr.size = sizeof ev.attr,
+                        .attr.type = PERF_TYPE_SOFTWARE };
     ev.attr.config = PERF_COUNT_SW_DUMMY;
     ev.attr.exclude_kernel = ev.attr.exclude_hv = 1;
     struct try_open o = { .ev = &ev, .attr = attr_of(t, &ev), .flags = t->places.flags };
@@ -272,7 +279,8 @@ struct sum {
 
 /* A task's counter is enabled for each kind of CPU while it runs on any, and for each CPU while it is on others: there the
  * clock knows how long it could have run. The clock is read first, so that it is not ahead. */
-static void add_place(const struct tally *t, const struct counter *c, size_t place, size_t step, struct sum *sum)
+static void add_place(const struct tally *t, const struct counter *c, size_t place, size_t step,
+                      struct sum *sum)
 {
     uint64_t enabled_ns = 0, running_ns = 0;
     struct count_raw one, clock = { 0 };
@@ -304,7 +312,9 @@ static const char *complaint(const struct sum *sum)
         return "the kernel ended it: pinned (:D) it found no free counter, or its PMU is gone";
     if (!sum->all.enabled_ns)
         return "what is counted never ran";
-    return sum->all.running_ns ? NULL : "it never got a counter: others hold them (pinned events, the NMI watchdog, another profiler)";
+    return sum->all.running_ns
+               ? NULL
+               : "it never got a counter: others hold them (pinned events, the NMI watchdog, another profiler)";
 }
 
 size_t tally_parts(const struct tally *t)
@@ -318,7 +328,8 @@ struct tally_result tally_read(struct tally *t, size_t event, size_t part)
     const struct event *ev = &t->events->items[event];
     struct tally_result r = { .state = COUNT_NOT_COUNTED };
     struct sum sum = { 0 };
-    size_t places = c->wide ? c->n : t->places.n, of_part = part == TALLY_ALL ? places : places / tally_parts(t);
+    size_t places = c->wide ? c->n : t->places.n,
+           of_part = part == TALLY_ALL ? places : places / tally_parts(t);
     size_t first = part == TALLY_ALL ? 0 : part * of_part;
     for (size_t place = first; place < first + of_part; place++)
         add_place(t, c, place, places, &sum);

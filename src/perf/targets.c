@@ -14,7 +14,7 @@
 #include "base/text.h"
 
 #define SWEEP_MIN 8192
-#define LOOKS_MAX 64 /* so many of the dead are asked for at each drain */
+#define LOOKS_MAX 64        /* so many of the dead are asked for at each drain */
 #define PID_LIMIT (1 << 22) /* PID_MAX_LIMIT of the kernel */
 
 bool targets_uid_of(uint32_t pid, uid_t *uid)

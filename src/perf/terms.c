@@ -32,7 +32,8 @@ static void cut(char *copy, char *s, struct term *out)
     out->value_at = (size_t)(out->value - copy);
 }
 
-bool terms_each(const char *text, bool (*fn)(void *ctx, const struct term *t, struct error *e), void *ctx, struct error *e)
+bool terms_each(const char *text, bool (*fn)(void *ctx, const struct term *t, struct error *e), void *ctx,
+                struct error *e)
 {
     char *copy = mem_strdup(text);
     bool ok = true;
@@ -70,23 +71,24 @@ static const struct {
     { "max-stack", "--call-graph" },
     { "branch_type", "--call-graph lbr" },
 };
-static const char *const without_sense[] = { "time",       "inherit", "no-inherit",   "overwrite",       "no-overwrite",
-                                             "max-events", "percore", "driver-config", "aux-output", "aux-sample-size",
-                                             "metric-id" };
+static const char *const without_sense[] = { "time",         "inherit",         "no-inherit", "overwrite",
+                                             "no-overwrite", "max-events",      "percore",    "driver-config",
+                                             "aux-output",   "aux-sample-size", "metric-id" };
 
 static bool refuse(const struct term *t, bool *known, struct error *e)
 {
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
         if (!strcmp(t->name, elsewhere[i].name)) {
             *known = true;
-            error_set(e, ERROR_ARGUMENT, "'%s' is the same for all events: give %s", t->name, elsewhere[i].instead);
+            error_set(e, ERROR_ARGUMENT, "'%s' is the same for all events: give %s", t->name,
+                      elsewhere[i].instead);
             return error_at(e, t->at);
         }
     for (size_t i = 0; i < sizeof without_sense / sizeof *without_sense; i++)
         if (!strcmp(t->name, without_sense[i])) {
             *known = true;
-            error_set(e, ERROR_UNSUPPORTED, "'%s' is a term of perf that is not chosen per event here: leave it out",
-                      t->name);
+            error_set(e, ERROR_UNSUPPORTED,
+                      "'%s' is a term of perf that is not chosen per event here: leave it out", t->name);
             return error_at(e, t->at);
         }
     return false;

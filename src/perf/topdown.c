@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* clang-format off */
 static const struct topdown models[] = {
     { TOPDOWN_METRICS, 0, { "slots", "topdown-retiring", "topdown-bad-spec", "topdown-fe-bound", "topdown-be-bound" } },
     { TOPDOWN_ATOM, 0, { "topdown-retiring", "topdown-bad-spec", "topdown-fe-bound", "topdown-be-bound" } },
@@ -14,11 +15,13 @@ static const struct topdown models[] = {
         "topdown-recovery-bubbles" } },
     { TOPDOWN_ARM, 0, { "cpu_cycles", "stall_slot_frontend", "stall_slot_backend", "op_retired", "op_spec" } },
 };
+/* clang-format on */
 
 /* ls_not_halted_cyc, ex_ret_ops, de_src_op_disp.all, de_no_dispatch_per_slot.no_ops_from_frontend, .backend_stalls */
-static const struct topdown amd = {
-    TOPDOWN_AMD, 0, { "event=0x76", "event=0xc1", "event=0xaa,umask=0x7", "event=0x1a0,umask=0x1", "event=0x1a0,umask=0x1e" }
-};
+static const struct topdown amd = { TOPDOWN_AMD,
+                                    0,
+                                    { "event=0x76", "event=0xc1", "event=0xaa,umask=0x7",
+                                      "event=0x1a0,umask=0x1", "event=0x1a0,umask=0x1e" } };
 
 static bool names_all(const struct pmu *pmu, const struct topdown *t)
 {

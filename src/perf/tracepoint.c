@@ -104,12 +104,15 @@ static bool no_such_system(const char *system, const struct namelist *systems, s
 {
     const char *near = namelist_nearest(systems, system);
     if (!strncmp(system, "sdt_", 4))
-        error_set(e, ERROR_MISSING, "'%s': marks in a program's file (SDT) are events once they are probes: perf probe '%s:…'", system,
-                  system);
+        error_set(e, ERROR_MISSING,
+                  "'%s': marks in a program's file (SDT) are events once they are probes: perf probe '%s:…'",
+                  system, system);
     else if (near)
-        error_set(e, ERROR_MISSING, "no event '%s', and no tracepoints of that system; did you mean '%s:…'?", system, near);
+        error_set(e, ERROR_MISSING, "no event '%s', and no tracepoints of that system; did you mean '%s:…'?",
+                  system, near);
     else
-        error_set(e, ERROR_MISSING, "no event '%s', and no tracepoints of that system; --list-events shows all", system);
+        error_set(e, ERROR_MISSING,
+                  "no event '%s', and no tracepoints of that system; --list-events shows all", system);
     return error_at(e, 0);
 }
 

@@ -36,7 +36,8 @@ static bool read_fields(const char *system, const char *name, struct namelist *o
 {
     char path[PATH_MAX];
     struct buf text = { 0 };
-    bool ok = tracepoint_path(path, system, name, "format") && file_read(path, FORMAT_MAX, &text, NULL) && text.len;
+    bool ok =
+        tracepoint_path(path, system, name, "format") && file_read(path, FORMAT_MAX, &text, NULL) && text.len;
     char *rest = ok ? text.data : NULL, *field;
     for (char *line; rest && (line = strsep(&rest, "\n"));)
         if (!strncmp(line, "print fmt:", 10))
@@ -62,8 +63,8 @@ static bool probe_of(const char *system, const char *name, char *dst, size_t cap
             const char *at = strstr(line, word);
             const char *place = at ? at + n : "";
             if ((found = at))
-                snprintf(dst, cap, "%s%s %s", strpbrk(place, "/") == place ? "uprobe" : "kprobe", *line == 'r' ? ", return" : "",
-                         place);
+                snprintf(dst, cap, "%s%s %s", strpbrk(place, "/") == place ? "uprobe" : "kprobe",
+                         *line == 'r' ? ", return" : "", place);
         }
     }
     buf_done(&text);
@@ -132,7 +133,8 @@ static bool take_answer(const char *filter, char *answer, const char **what, siz
     return true;
 }
 
-static bool say(const char *system, const char *name, const char *filter, const char *what, size_t at, struct error *e)
+static bool say(const char *system, const char *name, const char *filter, const char *what, size_t at,
+                struct error *e)
 {
     struct namelist fields = { 0 };
     char list[256], word[64];
@@ -155,17 +157,20 @@ static bool ask(const char *system, const char *name, const char *filter, struct
 {
     char instance[PATH_MAX], path[PATH_MAX + 128];
     const char *root = tracepoint_root();
-    if (!root || snprintf(instance, sizeof instance, "%s/instances/flametop-%d", root, (int)getpid()) >= (int)sizeof instance)
+    if (!root || snprintf(instance, sizeof instance, "%s/instances/flametop-%d", root, (int)getpid()) >=
+                     (int)sizeof instance)
         return false;
     if (mkdir(instance, 0700) && errno != EEXIST)
         return false;
     int n = snprintf(path, sizeof path, "%s/events/%s/%s/filter", instance, system, name);
-    bool ok = n < (int)sizeof path && !write_filter(path, filter) && file_read(path, ANSWER_MAX, answer, NULL) && answer->len;
+    bool ok = n < (int)sizeof path && !write_filter(path, filter) &&
+              file_read(path, ANSWER_MAX, answer, NULL) && answer->len;
     rmdir(instance);
     return ok;
 }
 
-bool tracepoint_explain_filter(const char *system, const char *name, const char *filter, int errnum, struct error *e)
+bool tracepoint_explain_filter(const char *system, const char *name, const char *filter, int errnum,
+                               struct error *e)
 {
     char path[PATH_MAX];
     struct buf answer = { 0 };

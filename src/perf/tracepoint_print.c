@@ -157,8 +157,8 @@ bool tracepoint_format_is(const char *system, const char *name, const char *text
 {
     char path[PATH_MAX];
     struct buf ours = { 0 };
-    bool same = tracepoint_path(path, system, name, "format") && file_read(path, FORMAT_MAX, &ours, NULL) && ours.len == n &&
-                !memcmp(ours.data, text, n);
+    bool same = tracepoint_path(path, system, name, "format") && file_read(path, FORMAT_MAX, &ours, NULL) &&
+                ours.len == n && !memcmp(ours.data, text, n);
     buf_done(&ours);
     return same;
 }

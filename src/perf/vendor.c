@@ -66,8 +66,10 @@ bool vendor_find(const char *name, struct perf_event_attr *attr)
     pfm_event_info_t info = { .size = sizeof info };
     pfm_perf_encode_arg_t arg = { .attr = &found, .size = sizeof arg };
     if (!is_ready() ||
-        lib.pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3 | PFM_PLMH, PFM_OS_PERF_EVENT_EXT, &arg) != PFM_SUCCESS ||
-        lib.pfm_get_event_info(arg.idx, PFM_OS_PERF_EVENT_EXT, &info) != PFM_SUCCESS || is_of_kernel(info.pmu))
+        lib.pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3 | PFM_PLMH, PFM_OS_PERF_EVENT_EXT, &arg) !=
+            PFM_SUCCESS ||
+        lib.pfm_get_event_info(arg.idx, PFM_OS_PERF_EVENT_EXT, &info) != PFM_SUCCESS ||
+        is_of_kernel(info.pmu))
         return false;
     found.size = sizeof found;
     *attr = found;

@@ -5,6 +5,7 @@
 
 #include "perfdata/file.h"
 
+/* clang-format off */
 static const char *const kernel_names[] = {
     [1] = "MMAP",           [2] = "LOST",          [3] = "COMM",
     [4] = "EXIT",           [5] = "THROTTLE",      [6] = "UNTHROTTLE",
@@ -15,11 +16,12 @@ static const char *const kernel_names[] = {
     [19] = "CGROUP",        [20] = "TEXT_POKE",    [21] = "AUX_OUTPUT_HW_ID",
     [22] = "CALLCHAIN_DEFERRED",
 };
+/* clang-format on */
 
 static const char *const perf_names[] = {
-    "ATTR",       "EVENT_TYPE",    "TRACING_DATA",   "BUILD_ID",     "FINISHED_ROUND", "ID_INDEX",
-    "AUXTRACE_INFO", "AUXTRACE",   "AUXTRACE_ERROR", "THREAD_MAP",   "CPU_MAP",        "STAT_CONFIG",
-    "STAT",       "STAT_ROUND",    "EVENT_UPDATE",   "TIME_CONV",    "FEATURE",        "COMPRESSED",
+    "ATTR",          "EVENT_TYPE",  "TRACING_DATA",   "BUILD_ID",   "FINISHED_ROUND", "ID_INDEX",
+    "AUXTRACE_INFO", "AUXTRACE",    "AUXTRACE_ERROR", "THREAD_MAP", "CPU_MAP",        "STAT_CONFIG",
+    "STAT",          "STAT_ROUND",  "EVENT_UPDATE",   "TIME_CONV",  "FEATURE",        "COMPRESSED",
     "FINISHED_INIT", "COMPRESSED2", "BPF_METADATA",
 };
 
@@ -31,6 +33,7 @@ const char *perfdata_type_name(uint32_t type)
     return type < sizeof perf_names / sizeof *perf_names ? perf_names[type] : NULL;
 }
 
+/* clang-format off */
 static const char *const feature_names[] = {
     [1] = "TRACING_DATA",  [2] = "BUILD_ID",       [3] = "HOSTNAME",      [4] = "OSRELEASE",     [5] = "VERSION",
     [6] = "ARCH",          [7] = "NRCPUS",         [8] = "CPUDESC",       [9] = "CPUID",         [10] = "TOTAL_MEM",
@@ -40,6 +43,7 @@ static const char *const feature_names[] = {
     [26] = "BPF_BTF",      [27] = "COMPRESSED",    [28] = "CPU_PMU_CAPS", [29] = "CLOCK_DATA",
     [30] = "HYBRID_TOPOLOGY", [31] = "PMU_CAPS",
 };
+/* clang-format on */
 
 const char *perfdata_feature_name(unsigned feature)
 {

@@ -9,8 +9,9 @@ static const struct {
     const char *one, *many;
     bool no_count;
 } words[DAMAGE_KINDS] = {
-    [DAMAGE_NOT_FINISHED] = { .one = "the recording has no end yet (perf still writes it, or was killed): read up to the "
-                                     "end of the file, without host facts and build-ids",
+    [DAMAGE_NOT_FINISHED] = { .one =
+                                  "the recording has no end yet (perf still writes it, or was killed): read up to the "
+                                  "end of the file, without host facts and build-ids",
                               .no_count = true },
     [DAMAGE_FILE_CUT] = { "byte of records is missing at the end: the file was cut",
                           "bytes of records are missing at the end: the file was cut", false },
@@ -37,7 +38,8 @@ static const struct {
                            false },
     [DAMAGE_SECTION] = { "header section lies outside of the file or contradicts itself",
                          "header sections lie outside of the file or contradict themselves", false },
-    [DAMAGE_PARTS] = { "of the files of the folder is missing", "of the files of the folder are missing", false },
+    [DAMAGE_PARTS] = { "of the files of the folder is missing", "of the files of the folder are missing",
+                       false },
     [DAMAGE_UNKNOWN_FEATURE] = { "header section of a kind that is not known here was skipped",
                                  "header sections of kinds that are not known here were skipped", false },
     [DAMAGE_AUXTRACE] = { "byte of hardware trace (AUX area) was stepped over",

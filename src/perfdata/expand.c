@@ -43,7 +43,8 @@ static void expand(struct perfdata *p, const uint8_t *src, size_t n)
         }
         enum unpack_state state = unpacker_run(p->zstd, &src, &n, p->plain + p->plain_n, STEP_BYTES, &got);
         p->plain_n += got;
-        if (state != UNPACK_GOES_ON && state != UNPACK_ENDED) { /* all that follows refers to what is missing now */
+        if (state != UNPACK_GOES_ON &&
+            state != UNPACK_ENDED) { /* all that follows refers to what is missing now */
             p->zstd_broken = true;
             damage_note(p, DAMAGE_BAD_ZSTD, n);
             return;

@@ -19,7 +19,8 @@ int folder_open_data(int dir_fd, const char *path, struct error *e)
 {
     int fd = openat(dir_fd, DATA_NAME, PART_FLAGS);
     if (fd < 0 && errno == ENOENT)
-        error_set(e, ERROR_FORMAT, "%s is a folder, but none that perf record made: it has no file \"data\"", path);
+        error_set(e, ERROR_FORMAT, "%s is a folder, but none that perf record made: it has no file \"data\"",
+                  path);
     else if (fd < 0)
         error_sys(e, errno, "cannot open %s/data", path);
     return fd;
@@ -28,7 +29,8 @@ int folder_open_data(int dir_fd, const char *path, struct error *e)
 static bool part_number(const char *name, uint32_t *number)
 {
     uint64_t n;
-    if (strncmp(name, DATA_NAME ".", sizeof DATA_NAME) || !text_parse_u64(name + sizeof DATA_NAME, 0, PLACE_PARTS - 1, &n))
+    if (strncmp(name, DATA_NAME ".", sizeof DATA_NAME) ||
+        !text_parse_u64(name + sizeof DATA_NAME, 0, PLACE_PARTS - 1, &n))
         return false;
     *number = (uint32_t)n;
     return true;

@@ -36,8 +36,7 @@ static bool event_of_id(struct perfdata *p, uint64_t id, uint32_t *event)
     return true;
 }
 
-bool index_event(struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_t type,
-                 uint32_t *event)
+bool index_event(struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_t type, uint32_t *event)
 {
     bool sample = type == PERF_RECORD_SAMPLE, had_id = false;
     uint32_t found;
@@ -58,8 +57,7 @@ bool index_event(struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32
     return !sample || !had_id || !p->event_of.n;
 }
 
-bool index_time(struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_t type,
-                uint64_t *time_ns)
+bool index_time(struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_t type, uint64_t *time_ns)
 {
     uint32_t event;
     if (type >= FORMAT_RECORD_USER || !index_event(p, bytes, size, type, &event))
@@ -69,8 +67,8 @@ bool index_time(struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_
 
 struct indexer {
     struct perfdata *p;
-    struct run *run;  /* the last one */
-    uint64_t last_ns; /* time of the last record */
+    struct run *run;     /* the last one */
+    uint64_t last_ns;    /* time of the last record */
     uint64_t seen_bytes; /* of files that were read */
     uint64_t file_start; /* the place where this one begins */
     perfdata_go_on_fn *go_on;

@@ -18,7 +18,8 @@
 #define WAYS         4
 #define SETS         32 /* 40 MiB in all */
 #define WINDOWS      (SETS * WAYS)
-#define PIECE_BYTES  (UINT64_C(1) << 20) /* of a held file: its size is asked for when another one is looked at */
+#define PIECE_BYTES                                                                                          \
+    (UINT64_C(1) << 20) /* of a held file: its size is asked for when another one is looked at */
 
 struct input_window {
     uint64_t number; /* offset / WINDOW_BYTES, plus 1; 0: empty */
@@ -158,7 +159,8 @@ static void load(struct input *in, struct input_window *w, uint64_t number)
 
     look_at_size(in);
     left = in->left_bytes > offset ? in->left_bytes - offset : 0;
-    *w = (struct input_window){ .number = number + 1, .n = (uint32_t)(left < MAPPED_BYTES ? left : MAPPED_BYTES) };
+    *w = (struct input_window){ .number = number + 1,
+                                .n = (uint32_t)(left < MAPPED_BYTES ? left : MAPPED_BYTES) };
     if (w->n && !fill(in, offset, bytes_of(in, w), w->n))
         w->n = 0;
 }

@@ -6,7 +6,8 @@
 
 #include "perfdata/file.h"
 
-#define AWAITED_BYTES 1536 /* of a sample: its registers, and the part of its stack that every walk looks at */
+#define AWAITED_BYTES                                                                                        \
+    1536 /* of a sample: its registers, and the part of its stack that every walk looks at */
 
 struct active {
     uint64_t time_ns; /* of the record at pos */

@@ -115,13 +115,14 @@ static bool keep(struct spooling *sp, const uint8_t *bytes, size_t n)
     if (!sp->written && n >= TAR_BLOCK && tar_is_head(bytes))
         sp->s->archive = true;
     /* a bomb, and most of what is none of ours, ends here */
-    if (!sp->written && n >= FORMAT_PIPE_BYTES && !sp->s->archive && !header_is_ours(bytes, sp->s->name, sp->e))
+    if (!sp->written && n >= FORMAT_PIPE_BYTES && !sp->s->archive &&
+        !header_is_ours(bytes, sp->s->name, sp->e))
         return false;
     if (!has_room(sp, n))
         return false;
     if (!file_write_all(sp->out, bytes, n, &e)) {
-        snprintf(why, sizeof why, "cannot write to a file in %.60s: %.40s (TMPDIR names another folder)", sp->folder,
-                 e.sys ? strerror(e.sys) : e.text);
+        snprintf(why, sizeof why, "cannot write to a file in %.60s: %.40s (TMPDIR names another folder)",
+                 sp->folder, e.sys ? strerror(e.sys) : e.text);
         return give_up(sp, why);
     }
     sp->written += n;
@@ -132,9 +133,9 @@ static bool unpack_failed(struct spooling *sp, enum unpack_state state)
 {
     char why[120];
     snprintf(why, sizeof why,
-             sp->between               ? "something that %s did not pack stands behind what it did"
+             sp->between             ? "something that %s did not pack stands behind what it did"
              : state == UNPACK_LIMIT ? "to unpack what %s packed takes too much memory"
-                                       : "what %s packed is damaged",
+                                     : "what %s packed is damaged",
              unpack_name(sp->kind));
     return give_up(sp, why);
 }
@@ -216,7 +217,8 @@ static bool run(struct spooling *sp)
     return has_come(sp);
 }
 
-static bool spool_it(struct spool *s, bool pipe, uint64_t of_bytes, const struct spool_wait *wait, struct error *e)
+static bool spool_it(struct spool *s, bool pipe, uint64_t of_bytes, const struct spool_wait *wait,
+                     struct error *e)
 {
     struct error local = { 0 };
     struct spooling sp = { .s = s,

@@ -113,7 +113,8 @@ static enum verdict judge(struct walk *w, struct head h)
 {
     uint64_t left = w->end - w->pos;
     /* One unpadded record proves nothing: its size may be damaged. Several in a row show how the writer writes. */
-    if (!w->p->unpadded && h.size % 8 && is_usual(h, true) && h.type <= KERNEL_TYPE_MAX && is_chain(w, w->pos, true))
+    if (!w->p->unpadded && h.size % 8 && is_usual(h, true) && h.type <= KERNEL_TYPE_MAX &&
+        is_chain(w, w->pos, true))
         w->p->unpadded = true;
     if (is_usual(h, w->p->unpadded))
         return h.size <= left ? RECORD_OK : RECORD_CUT;

@@ -53,7 +53,8 @@ static uint32_t bytes_of(const struct perfdata_event *ev)
     return n > COPY_ATTR_MAX ? ev->n_bytes : n;
 }
 
-static void add_attr(const struct perfdata_writer *w, const struct perfdata_event *ev, uint32_t size, struct buf *out)
+static void add_attr(const struct perfdata_writer *w, const struct perfdata_event *ev, uint32_t size,
+                     struct buf *out)
 {
     size_t at = out->len;
     uint32_t n = bytes_of(ev), own = write_u32(w, n);
@@ -110,7 +111,8 @@ static void event_desc(const struct perfdata_writer *w, struct buf *out)
     add_u32(w, out, n);
     add_u32(w, out, bytes);
     for (uint32_t i = 0; i < n; i++) {
-        size_t len = strlen(events[i].name), padded = (len + FORMAT_NAME_ALIGN) & ~(size_t)(FORMAT_NAME_ALIGN - 1);
+        size_t len = strlen(events[i].name),
+               padded = (len + FORMAT_NAME_ALIGN) & ~(size_t)(FORMAT_NAME_ALIGN - 1);
         add_attr(w, &events[i], bytes, out);
         add_u32(w, out, events[i].n_ids);
         add_u32(w, out, (uint32_t)padded);
@@ -174,7 +176,8 @@ bool write_copy_section(const struct perfdata_writer *w, unsigned feature, struc
     return bytes != NULL;
 }
 
-struct perfdata_writer *perfdata_writer_copy(const char *path, const struct perfdata *from, bool whole, struct error *e)
+struct perfdata_writer *perfdata_writer_copy(const char *path, const struct perfdata *from, bool whole,
+                                             struct error *e)
 {
     struct perfdata_writer *w = write_open(path, e);
     if (!w)

@@ -241,7 +241,8 @@ void write_host_fact(const struct perfdata_writer *w, enum format_feature featur
 {
     char version[64 + sizeof w->stacks];
     if (feature == FORMAT_VERSION) {
-        snprintf(version, sizeof version, "flametop %.50s%s%s", PACKAGE_VERSION, *w->stacks ? FORMAT_STACKS : "", w->stacks);
+        snprintf(version, sizeof version, "flametop %.50s%s%s", PACKAGE_VERSION,
+                 *w->stacks ? FORMAT_STACKS : "", w->stacks);
         write_string(out, version);
     } else if (feature == FORMAT_CMDLINE)
         cmdline(w, out);

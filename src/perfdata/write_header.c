@@ -86,11 +86,11 @@ static void section_of(const struct perfdata_writer *w, enum format_feature feat
 
 /* Sections of a file of our own; those of facts come from its origin, if it has one. */
 static const uint8_t own_features[] = {
-    FORMAT_TRACING_DATA, FORMAT_BUILD_ID,      FORMAT_HOSTNAME,      FORMAT_OSRELEASE,     FORMAT_VERSION,
-    FORMAT_ARCH,         FORMAT_NRCPUS,        FORMAT_CPUDESC,       FORMAT_CPUID,         FORMAT_TOTAL_MEM,
-    FORMAT_CMDLINE,      FORMAT_EVENT_DESC,    FORMAT_CPU_TOPOLOGY,  FORMAT_NUMA_TOPOLOGY, FORMAT_PMU_MAPPINGS,
-    FORMAT_GROUP_DESC,   FORMAT_CACHE,         FORMAT_SAMPLE_TIME,   FORMAT_MEM_TOPOLOGY,  FORMAT_CLOCKID,
-    FORMAT_CPU_PMU_CAPS, FORMAT_CLOCK_DATA,    FORMAT_HYBRID_TOPOLOGY, FORMAT_PMU_CAPS,    FORMAT_JIT_NAMES,
+    FORMAT_TRACING_DATA, FORMAT_BUILD_ID,   FORMAT_HOSTNAME,        FORMAT_OSRELEASE,     FORMAT_VERSION,
+    FORMAT_ARCH,         FORMAT_NRCPUS,     FORMAT_CPUDESC,         FORMAT_CPUID,         FORMAT_TOTAL_MEM,
+    FORMAT_CMDLINE,      FORMAT_EVENT_DESC, FORMAT_CPU_TOPOLOGY,    FORMAT_NUMA_TOPOLOGY, FORMAT_PMU_MAPPINGS,
+    FORMAT_GROUP_DESC,   FORMAT_CACHE,      FORMAT_SAMPLE_TIME,     FORMAT_MEM_TOPOLOGY,  FORMAT_CLOCKID,
+    FORMAT_CPU_PMU_CAPS, FORMAT_CLOCK_DATA, FORMAT_HYBRID_TOPOLOGY, FORMAT_PMU_CAPS,      FORMAT_JIT_NAMES,
 };
 
 /* How the records are packed: by zstd, so far at its default level. */
@@ -130,7 +130,8 @@ static void write_sections(struct perfdata_writer *w, struct format_header *h)
     }
     uint64_t start = w->out.size_bytes + n * sizeof *table;
     for (uint32_t i = 0; i < n; i++)
-        table[i] = (struct format_section){ write_u64(w, start + table[i].offset), write_u64(w, table[i].size) };
+        table[i] =
+            (struct format_section){ write_u64(w, start + table[i].offset), write_u64(w, table[i].size) };
     outfile_write(&w->out, table, n * sizeof *table);
     outfile_write(&w->out, sections.data, sections.len);
     buf_done(&sections);
@@ -173,7 +174,8 @@ bool write_header(struct perfdata_writer *w)
 {
     const struct perfdata_event *events;
     uint32_t n = w->copying ? perfdata_events(w->from, &events) : w->n_events;
-    uint64_t entry = w->copying ? write_copy_entry_bytes(w) : WRITE_ATTR_BYTES + sizeof(struct format_section);
+    uint64_t entry =
+        w->copying ? write_copy_entry_bytes(w) : WRITE_ATTR_BYTES + sizeof(struct format_section);
     struct format_header h = {
         .size = FORMAT_HEADER_BYTES,
         .attr_size = entry,

@@ -148,7 +148,8 @@ static void cpu_topology(struct buf *out)
 /* One cache as its bytes in the section; false: the CPU has no such index. */
 static bool cache_of(uint32_t cpu, int index, struct buf *out)
 {
-    static const char *const numbers[] = { "level", "coherency_line_size", "number_of_sets", "ways_of_associativity" };
+    static const char *const numbers[] = { "level", "coherency_line_size", "number_of_sets",
+                                           "ways_of_associativity" };
     static const char *const texts[] = { "type", "size", "shared_cpu_list" };
     struct buf text = { 0 };
     bool there = read_text(&text, CPU_ROOT "/cpu%" PRIu32 "/cache/index%d/level", cpu, index);
@@ -158,8 +159,9 @@ static bool cache_of(uint32_t cpu, int index, struct buf *out)
                          ? (uint32_t)strtoul(text.data, NULL, 10)
                          : 0);
     for (size_t i = 0; i < sizeof texts / sizeof *texts && there; i++)
-        write_string(out, read_text(&text, CPU_ROOT "/cpu%" PRIu32 "/cache/index%d/%s", cpu, index, texts[i]) ? text.data
-                                                                                                              : "");
+        write_string(out, read_text(&text, CPU_ROOT "/cpu%" PRIu32 "/cache/index%d/%s", cpu, index, texts[i])
+                              ? text.data
+                              : "");
     buf_done(&text);
     return there;
 }
@@ -241,7 +243,8 @@ static uint32_t *numbers_in(const char *folder, const char *word, size_t *n)
 static uint64_t node_memory(uint32_t node, const char *word)
 {
     struct buf text = { 0 };
-    const char *at = read_text(&text, NODE_ROOT "/node%" PRIu32 "/meminfo", node) ? strstr(text.data, word) : NULL;
+    const char *at =
+        read_text(&text, NODE_ROOT "/node%" PRIu32 "/meminfo", node) ? strstr(text.data, word) : NULL;
     uint64_t kb = at ? strtoull(at + strlen(word), NULL, 10) : 0;
     buf_done(&text);
     return kb;

@@ -211,7 +211,8 @@ void write_note_time(struct perfdata_writer *w, uint64_t time_ns)
 void perfdata_write_sample(struct perfdata_writer *w, const struct perfdata_write_sample *sample)
 {
     struct perfdata_write_sample s = *sample;
-    if (s.event >= w->n_events || (w->events[s.event].attr.sample_type & PERF_SAMPLE_READ && !w->events[s.event].members))
+    if (s.event >= w->n_events ||
+        (w->events[s.event].attr.sample_type & PERF_SAMPLE_READ && !w->events[s.event].members))
         return;
     const struct written_event *ev = &w->events[s.event];
     bool raw = ev->attr.sample_type & PERF_SAMPLE_RAW;

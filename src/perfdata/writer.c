@@ -189,7 +189,8 @@ void perfdata_writer_abort(struct perfdata_writer *w)
 /* All that follows is no earlier: perf need not keep more to put it in order. */
 static void end_round(struct perfdata_writer *w)
 {
-    struct perf_event_header h = { .type = write_u32(w, FORMAT_RECORD_FINISHED_ROUND), .size = write_u16(w, sizeof h) };
+    struct perf_event_header h = { .type = write_u32(w, FORMAT_RECORD_FINISHED_ROUND),
+                                   .size = write_u16(w, sizeof h) };
     write_flush(w);
     outfile_write(&w->out, &h, sizeof h);
     w->round_bytes = 0;

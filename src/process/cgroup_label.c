@@ -76,9 +76,14 @@ static bool read_hash(struct part at, struct part before, struct cgroup_containe
     static const struct {
         const char *prefix, *kind;
     } makers[] = {
-        { "docker-", "docker" },         { "libpod-conmon-", "podman conmon" }, { "libpod-payload-", "podman" },
-        { "libpod-", "podman" },         { "crio-conmon-", "cri-o conmon" },    { "crio-", "cri-o" },
-        { "cri-containerd-", "containerd" }, { "nerdctl-", "nerdctl" },
+        { "docker-", "docker" },
+        { "libpod-conmon-", "podman conmon" },
+        { "libpod-payload-", "podman" },
+        { "libpod-", "podman" },
+        { "crio-conmon-", "cri-o conmon" },
+        { "crio-", "cri-o" },
+        { "cri-containerd-", "containerd" },
+        { "nerdctl-", "nerdctl" },
     };
     const char *colon = memrchr(at.s, ':', at.n);
     size_t i;
@@ -166,8 +171,8 @@ static size_t unescape(struct part p, char *dst, size_t cap)
     size_t n = 0, i;
 
     for (i = 0; i < p.n && n + 1 < cap; i++) {
-        bool escaped = p.n - i >= 4 && p.s[i] == '\\' && p.s[i + 1] == 'x' && sscanf(p.s + i + 2, "%2x", &code) == 1 &&
-                       code >= 0x20 && code < 0x7f;
+        bool escaped = p.n - i >= 4 && p.s[i] == '\\' && p.s[i + 1] == 'x' &&
+                       sscanf(p.s + i + 2, "%2x", &code) == 1 && code >= 0x20 && code < 0x7f;
         dst[n++] = escaped ? (char)code : p.s[i];
         i += escaped ? 3 : 0;
     }

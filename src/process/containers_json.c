@@ -113,7 +113,7 @@ bool containers_log_name(const char *file, const char *id, char dst[CONTAINERS_N
     container = space ? memchr(space + 1, '_', (size_t)(end - space - 1)) : NULL;
     if (!container)
         return false;
-    snprintf(name, sizeof name, "%.*s/%.*s/%.*s", (int)(container - space - 1), space + 1, (int)(space - file), file,
-             (int)(end - container - 1), container + 1);
+    snprintf(name, sizeof name, "%.*s/%.*s/%.*s", (int)(container - space - 1), space + 1,
+             (int)(space - file), file, (int)(end - container - 1), container + 1);
     return text_clean(dst, CONTAINERS_NAME_MAX, name, strlen(name));
 }

@@ -43,10 +43,8 @@ void modtab_init(struct modtab *t, bool live)
         enum module_kind kind;
         const char *path;
     } fixed[] = {
-        { MODULE_ID_UNKNOWN, MODULE_UNKNOWN, "[unknown]" },
-        { MODULE_ID_BROKEN, MODULE_BROKEN, "[broken]" },
-        { MODULE_ID_KERNEL, MODULE_KERNEL, KERNEL_BUILD_ID },
-        { MODULE_ID_GUEST, MODULE_GUEST, "[guest]" },
+        { MODULE_ID_UNKNOWN, MODULE_UNKNOWN, "[unknown]" },   { MODULE_ID_BROKEN, MODULE_BROKEN, "[broken]" },
+        { MODULE_ID_KERNEL, MODULE_KERNEL, KERNEL_BUILD_ID }, { MODULE_ID_GUEST, MODULE_GUEST, "[guest]" },
         { MODULE_ID_SCRIPT, MODULE_SCRIPT, "[interpreted]" },
     };
 

@@ -107,8 +107,8 @@ static void file_name(char *dst, size_t cap, const char *path, size_t n)
 static void make_name(char *dst, size_t cap, const struct module *m, const char *path, size_t n)
 {
     static const char *const fixed[] = {
-        [MODULE_KERNEL] = "[kernel]",   [MODULE_KSYM] = "[bpf]",      [MODULE_VDSO] = "[vdso]",
-        [MODULE_UNKNOWN] = "[unknown]", [MODULE_BROKEN] = "[broken]", [MODULE_GUEST] = "[guest]",
+        [MODULE_KERNEL] = "[kernel]",      [MODULE_KSYM] = "[bpf]",      [MODULE_VDSO] = "[vdso]",
+        [MODULE_UNKNOWN] = "[unknown]",    [MODULE_BROKEN] = "[broken]", [MODULE_GUEST] = "[guest]",
         [MODULE_SCRIPT] = "[interpreted]",
     };
 

@@ -414,9 +414,8 @@ bool opener_error(struct error *e, int errnum, const char *path)
                          "%.300s did not answer within %u s: its file system hangs, and it is not read", path,
                          (unsigned)(own.limit_ns / NS_PER_SEC));
     case EBUSY:
-        return error_set(
-            e, ERROR_SYSTEM,
-            "%.300s is not opened: other files of the same user or device did not answer", path);
+        return error_set(e, ERROR_SYSTEM,
+                         "%.300s is not opened: other files of the same user or device did not answer", path);
     case EOPNOTSUPP:
         return error_set(e, ERROR_PERMISSION,
                          "%.300s shows the kernel (as /proc and /sys do): it is not read", path);

@@ -222,8 +222,7 @@ static int receive(const struct opener *o, struct opener_reply *reply, struct op
 
 /* EPIPE: its process has ended. */
 static int try_once(struct opener *o, enum opener_request_kind kind, const void *body, size_t body_n,
-                    const void *more, size_t more_n, const int *fds, unsigned n_fds,
-                    struct opener_answer *a)
+                    const void *more, size_t more_n, const int *fds, unsigned n_fds, struct opener_answer *a)
 {
     struct opener_head head = { .magic = OPENER_MAGIC, .kind = kind, .serial = ++o->serial };
     struct iovec iov[] = { { &head, sizeof head },
@@ -251,8 +250,7 @@ static int try_once(struct opener *o, enum opener_request_kind kind, const void 
 }
 
 int opener_transact(struct opener *o, enum opener_request_kind kind, const void *body, size_t body_n,
-                    const void *more, size_t more_n, const int *fds, unsigned n_fds,
-                    struct opener_answer *a)
+                    const void *more, size_t more_n, const int *fds, unsigned n_fds, struct opener_answer *a)
 {
     int err = EPIPE;
 

@@ -23,8 +23,9 @@
  * the name, which may hold anything. UINT64_MAX: not known. */
 static uint64_t start_of(int proc_dir)
 {
-    static const char format[] = "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-                                 "%llu";
+    static const char format[] =
+        "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+        "%llu";
     struct buf stat = { 0 };
     unsigned long long ticks = 0;
     const char *p = NULL;

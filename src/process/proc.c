@@ -117,8 +117,8 @@ bool proc_runs(uint32_t pid, uint32_t maj, uint32_t min, uint64_t ino)
 
     snprintf(path, sizeof path, "/proc/%u/exe", pid);
     /* What the kernel knows already: the program's file system is not asked, for it may not answer. */
-    return !statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, &st) && st.stx_ino == ino &&
-           st.stx_dev_major == maj && st.stx_dev_minor == min;
+    return !statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, &st) &&
+           st.stx_ino == ino && st.stx_dev_major == maj && st.stx_dev_minor == min;
 }
 
 static void read_maps(struct proc_snapshot *p, int dir)

@@ -32,7 +32,8 @@ void memfd_learn(struct world *w, uint64_t ino, bool elf)
     map_put(&w->memfds.known, ino, elf ? MEMFD_ELF : MEMFD_OTHER);
 }
 
-void memfd_mapped(struct world *w, const struct proc *p, const struct module *like, const struct space_map *map)
+void memfd_mapped(struct world *w, const struct proc *p, const struct module *like,
+                  const struct space_map *map)
 {
     struct memfds *all = &w->memfds;
 
@@ -77,12 +78,9 @@ bool world_read_memfd(const struct world_memfd *m, bool *elf)
 static void map_file(struct world *w, struct space *s, const struct proc *p, const struct memfd_map *m)
 {
     const struct space_map *now = space_find(s, m->start);
-    struct module like = { .path = m->path,
-                           .maj = m->maj,
-                           .min = m->min,
-                           .ino = m->ino,
-                           .map_start = m->start,
-                           .map_end = m->end };
+    struct module like = {
+        .path = m->path, .maj = m->maj, .min = m->min, .ino = m->ino, .map_start = m->start, .map_end = m->end
+    };
     struct space_map map = { .start = m->start, .end = m->end, .pgoff = m->pgoff, .time_ns = m->time_ns };
 
     if (!now || now->time_ns != m->time_ns || now->mod->module->kind != MODULE_JIT || now->end < m->end)

@@ -41,7 +41,8 @@ static void add_piece(struct chart *c, uint32_t bucket, uint32_t node, uint64_t 
 {
     struct chart_piece *p;
 
-    for (size_t i = c->n_pieces; i > 0 && c->n_pieces - i < LOOK_BACK && c->pieces[i - 1].bucket == bucket; i--) {
+    for (size_t i = c->n_pieces; i > 0 && c->n_pieces - i < LOOK_BACK && c->pieces[i - 1].bucket == bucket;
+         i--) {
         if (c->pieces[i - 1].node == node) {
             c->pieces[i - 1].ns += ns;
             return;
@@ -68,7 +69,8 @@ void chart_add(struct chart *c, uint64_t time_ns, uint32_t node)
     c->samples++;
     while (start < end) {
         uint64_t bucket = (start - c->from_ns) / c->bucket_ns;
-        uint64_t left = c->bucket_ns - (start - c->from_ns) % c->bucket_ns, ns = end - start < left ? end - start : left;
+        uint64_t left = c->bucket_ns - (start - c->from_ns) % c->bucket_ns,
+                 ns = end - start < left ? end - start : left;
 
         if (bucket > UINT32_MAX)
             return;
@@ -95,8 +97,8 @@ static int by_node(const void *x, const void *y)
     return a->node < b->node ? -1 : a->node > b->node;
 }
 
-static void add_stack(struct chart_scratch *s, const struct chart_trie *trie, uint32_t *n_stacks, uint32_t *n_funcs,
-                      const struct chart_piece *p)
+static void add_stack(struct chart_scratch *s, const struct chart_trie *trie, uint32_t *n_stacks,
+                      uint32_t *n_funcs, const struct chart_piece *p)
 {
     struct stack *to;
     uint32_t node = p->node < trie->n_nodes ? p->node : 0, depth = 0, i;
@@ -159,7 +161,8 @@ static uint32_t heaviest(const struct chart_scratch *s, uint32_t n, uint32_t dep
 }
 
 /* Pieces of one stack are together: each stack's path is walked once. */
-static void find_path(struct chart_scratch *s, const struct chart_trie *trie, struct chart_piece *pieces, size_t n)
+static void find_path(struct chart_scratch *s, const struct chart_trie *trie, struct chart_piece *pieces,
+                      size_t n)
 {
     uint32_t n_stacks = 0, n_funcs = 0, kept, i;
     struct at_depth *list;

@@ -82,7 +82,8 @@ void entries_begin(struct result *r)
         hash_reset(m, m->hash_bits ? m->hash_bits : HASH_MIN_BITS);
 }
 
-struct result_entry *entries_add(struct result *r, uint32_t *slot, uint32_t group, uint32_t node, uint8_t idle)
+struct result_entry *entries_add(struct result *r, uint32_t *slot, uint32_t group, uint32_t node,
+                                 uint8_t idle)
 {
     uint32_t i = r->n_entries++;
 
@@ -136,7 +137,8 @@ static void move_up(struct result *r, uint32_t to, uint32_t from)
         r->added[r->entries[from].other].other = to;
     r->entries[to] = r->entries[from];
     if (r->besides)
-        memcpy(r->beside + (size_t)to * r->besides, r->beside + (size_t)from * r->besides, r->besides * sizeof *r->beside);
+        memcpy(r->beside + (size_t)to * r->besides, r->beside + (size_t)from * r->besides,
+               r->besides * sizeof *r->beside);
 }
 
 static void leave(struct result *r, uint32_t i)
@@ -185,7 +187,8 @@ void entries_slide(struct result *r, uint32_t buckets)
 static void swap_entries(struct result *r, uint32_t a, uint32_t b)
 {
     struct result_entry *x = &r->entries[a], *y = &r->entries[b], z = *x;
-    uint32_t *slot_x = entries_slot(r, x->group, x->node, x->idle), *slot_y = entries_slot(r, y->group, y->node, y->idle);
+    uint32_t *slot_x = entries_slot(r, x->group, x->node, x->idle),
+             *slot_y = entries_slot(r, y->group, y->node, y->idle);
 
     *slot_x = b + 1;
     *slot_y = a + 1;

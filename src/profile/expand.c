@@ -37,8 +37,8 @@ static void begin(struct expanded *x, const struct result *r)
     x->result.n_frames_before = 1;
 }
 
-static void expand_frames(struct expanded *x, const struct result *r, uint32_t (*inlined)(void *ctx, uint32_t frame),
-                          void *ctx)
+static void expand_frames(struct expanded *x, const struct result *r,
+                          uint32_t (*inlined)(void *ctx, uint32_t frame), void *ctx)
 {
     MEM_GROW(x->first, x->first_cap, (size_t)r->n_frames + 1);
     for (; x->n_real < r->n_frames; x->n_real++) {
@@ -85,7 +85,8 @@ bool expand_goes_on(const struct expanded *x, const struct result *r)
     return x->version && x->version == r->goes_on_from;
 }
 
-void expand_trie(struct expanded *x, const struct result *r, uint32_t (*inlined)(void *ctx, uint32_t frame), void *ctx)
+void expand_trie(struct expanded *x, const struct result *r, uint32_t (*inlined)(void *ctx, uint32_t frame),
+                 void *ctx)
 {
     if (expand_goes_on(x, r))
         x->result.n_frames_before = x->result.n_frames;

@@ -248,11 +248,13 @@ static void map_rows(struct functions *f)
 }
 
 /* What is to be looked at: all of the result, or what has come since the build before. */
-static const struct result *begin(struct functions *f, const struct result *r, bool with_group, bool leaf_only)
+static const struct result *begin(struct functions *f, const struct result *r, bool with_group,
+                                  bool leaf_only)
 {
     struct functions_scratch *s = f->scratch;
 
-    s->goes_on = f->version && f->version == r->since && s->with_group == with_group && s->leaf_only == leaf_only;
+    s->goes_on =
+        f->version && f->version == r->since && s->with_group == with_group && s->leaf_only == leaf_only;
     s->some_left = s->goes_on && r->some_left;
     f->version = r->version;
     s->with_group = with_group;
@@ -312,8 +314,8 @@ void functions_build(struct functions *f, const struct result *r, const uint32_t
         remove_empty(f);
 }
 
-void functions_beside(const struct functions *f, const struct result *r, const uint32_t *frame_func, bool with_group,
-                      uint64_t **sums, size_t *cap)
+void functions_beside(const struct functions *f, const struct result *r, const uint32_t *frame_func,
+                      bool with_group, uint64_t **sums, size_t *cap)
 {
     struct map rows = { 0 };
     uint64_t row;

@@ -19,7 +19,7 @@ struct raw_place {
 struct chunk {
     struct sample *samples;
     uint32_t n;
-    uint64_t first; /* number of samples[0] */
+    uint64_t first;     /* number of samples[0] */
     uint32_t raw_first; /* handle of places[0] */
     uint64_t min_ns, max_ns;
     struct raw_place *places;
@@ -35,7 +35,7 @@ struct history {
     uint64_t pin_from_ns, pin_to_ns; /* pin_to_ns 0: nothing is pinned */
     size_t bytes;                    /* of all chunks */
     uint32_t raw_next;
-    uint64_t next; /* the number of the next sample */
+    uint64_t next;                  /* the number of the next sample */
     struct history_change *changes; /* a ring; NULL: there were none */
     uint64_t n_changes;
 };
@@ -224,7 +224,8 @@ void history_set_stack(struct history *h, uint64_t number, uint32_t stack, uint8
         return;
     if (!h->changes)
         h->changes = mem_array(HISTORY_CHANGES, sizeof *h->changes);
-    h->changes[h->n_changes++ % HISTORY_CHANGES] = (struct history_change){ number, s->stack, stack, s->flags, flags };
+    h->changes[h->n_changes++ % HISTORY_CHANGES] =
+        (struct history_change){ number, s->stack, stack, s->flags, flags };
     s->stack = stack;
     s->flags = flags;
 }

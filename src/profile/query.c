@@ -15,12 +15,12 @@ struct scan {
     struct result *r;
     uint32_t n_stacks;
     bool goes_on, beyond;
-    uint64_t sign;                     /* 1: samples come; UINT64_MAX: they leave, for sums are modulo 2^64 or 2^32 */
-    uint64_t look_from_ns, look_ns;    /* which samples are meant: from when, for how long */
-    uint64_t from_ns, bucket_ns;       /* of the range that trends divide */
-    uint64_t bucket_from_ns;           /* of the bucket that the last sample fell in */
+    uint64_t sign; /* 1: samples come; UINT64_MAX: they leave, for sums are modulo 2^64 or 2^32 */
+    uint64_t look_from_ns, look_ns; /* which samples are meant: from when, for how long */
+    uint64_t from_ns, bucket_ns;    /* of the range that trends divide */
+    uint64_t bucket_from_ns;        /* of the bucket that the last sample fell in */
     uint32_t bucket;
-    struct result_sums sums;           /* of what has come, less what has left */
+    struct result_sums sums; /* of what has come, less what has left */
 };
 
 /* ---- the scan ---- */
@@ -49,7 +49,8 @@ static inline void sum_up(struct result_sums *sums, const struct sample *s, uint
     sums->broken += s->flags & SAMPLE_BROKEN ? sign : 0;
 }
 
-static inline void count_sample(struct result_entry *e, const struct sample *s, uint32_t bucket, uint64_t sign)
+static inline void count_sample(struct result_entry *e, const struct sample *s, uint32_t bucket,
+                                uint64_t sign)
 {
     e->weight += sign * s->weight;
     e->count += (uint32_t)sign;
@@ -249,7 +250,11 @@ static void go_on_from_before(struct scan *c, struct history *h)
 static void scan_history(const struct query *q, struct history *h, const struct stacks *s, struct result *r)
 {
     struct question *asked = &r->memory->asked;
-    struct scan c = { .q = q, .r = r, .n_stacks = stacks_node_count(s), .goes_on = r->is_same_question, .sign = 1,
+    struct scan c = { .q = q,
+                      .r = r,
+                      .n_stacks = stacks_node_count(s),
+                      .goes_on = r->is_same_question,
+                      .sign = 1,
                       .sums = r->memory->sums };
 
     if (r->is_same_question)
@@ -400,7 +405,9 @@ void query_run(const struct query *q, struct history *h, const struct stacks *s,
     r->version = serial_next();
     r->goes_on_from = r->memory->version_before;
     /* what was left out is so no more */
-    r->since = r->is_same_question && r->memory->kept_before == r->memory->all_before ? r->memory->version_before : 0;
+    r->since = r->is_same_question && r->memory->kept_before == r->memory->all_before
+                   ? r->memory->version_before
+                   : 0;
 }
 
 struct result_moment result_moment(const struct result *r)

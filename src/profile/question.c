@@ -23,9 +23,9 @@ bool question_is_same(const struct question *a, const struct query *q, const str
 {
     const struct query *old = &a->q;
 
-    return is_same_history(a, q, h) && a->stacks_epoch == stacks_epoch(s) &&
-           old->event == q->event && old->need_flags == q->need_flags && old->by_cpu == q->by_cpu &&
-           old->only_cpu == q->only_cpu && old->n_cpu_pass == q->n_cpu_pass && old->n_beside == q->n_beside &&
+    return is_same_history(a, q, h) && a->stacks_epoch == stacks_epoch(s) && old->event == q->event &&
+           old->need_flags == q->need_flags && old->by_cpu == q->by_cpu && old->only_cpu == q->only_cpu &&
+           old->n_cpu_pass == q->n_cpu_pass && old->n_beside == q->n_beside &&
            !memcmp(old->beside, q->beside, sizeof q->beside) &&
            (a->beyond ? old->n_threads == q->n_threads : old->n_threads <= q->n_threads) &&
            same_table(old->cpu_pass, q->cpu_pass, q->n_cpu_pass) &&
@@ -48,12 +48,12 @@ bool question_range_goes_on(const struct question *a, const struct result *range
     return true;
 }
 
-#define COPY_TABLE(a, q, table, n)                                                                                  \
-    do {                                                                                                            \
-        MEM_GROW((a)->table, (a)->table##_cap, (size_t)(n) + 1);                                                    \
-        if ((q)->table)                                                                                             \
-            memcpy((a)->table, (q)->table, (n) * sizeof *(a)->table);                                               \
-        (a)->q.table = (q)->table ? (a)->table : NULL;                                                              \
+#define COPY_TABLE(a, q, table, n)                                                                           \
+    do {                                                                                                     \
+        MEM_GROW((a)->table, (a)->table##_cap, (size_t)(n) + 1);                                             \
+        if ((q)->table)                                                                                      \
+            memcpy((a)->table, (q)->table, (n) * sizeof *(a)->table);                                        \
+        (a)->q.table = (q)->table ? (a)->table : NULL;                                                       \
     } while (0)
 
 void question_keep(struct question *a, const struct query *q, const struct history *h, const struct stacks *s,

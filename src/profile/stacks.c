@@ -259,8 +259,8 @@ const uint8_t *stacks_frame_interrupts(const struct stacks *s)
 size_t stacks_bytes(const struct stacks *s)
 {
     return sizeof *s + s->parent_cap * sizeof *s->parent + s->frame_cap * sizeof *s->frame +
-           s->child_cap * sizeof *s->child + s->module_cap * sizeof *s->module + s->offset_cap * sizeof *s->offset +
-           s->interrupted_cap +
+           s->child_cap * sizeof *s->child + s->module_cap * sizeof *s->module +
+           s->offset_cap * sizeof *s->offset + s->interrupted_cap +
            (table_size(&s->nodes) + table_size(&s->frames)) * sizeof(uint32_t);
 }
 

@@ -93,7 +93,8 @@ static void spread(struct timeline *t, uint32_t row, uint64_t time_ns, uint64_t 
         if (from >= time_ns || (t->to_ns && from > t->to_ns))
             return;
         to = to < time_ns ? to : time_ns;
-        add_parts(t, row, bucket, (to - begin) * TIMELINE_PARTS / held - (from - begin) * TIMELINE_PARTS / held);
+        add_parts(t, row, bucket,
+                  (to - begin) * TIMELINE_PARTS / held - (from - begin) * TIMELINE_PARTS / held);
     }
 }
 
@@ -103,7 +104,8 @@ void timeline_add(struct timeline *t, uint32_t row, uint64_t time_ns, uint64_t h
     if (time_ns < t->from_ns)
         return;
     if (in) {
-        struct timeline_cell *cell = cell_of(&t->rows[row], (uint32_t)((time_ns - t->from_ns) / t->bucket_ns));
+        struct timeline_cell *cell =
+            cell_of(&t->rows[row], (uint32_t)((time_ns - t->from_ns) / t->bucket_ns));
         cell->count++;
         t->rows[row].samples++;
         t->samples++;
@@ -114,7 +116,8 @@ void timeline_add(struct timeline *t, uint32_t row, uint64_t time_ns, uint64_t h
         add_parts(t, row, (time_ns - t->from_ns) / t->bucket_ns, TIMELINE_PARTS);
 }
 
-static uint32_t sum(const struct timeline_row *row, uint32_t first, uint32_t per, uint32_t *dst, uint32_t n, bool parts)
+static uint32_t sum(const struct timeline_row *row, uint32_t first, uint32_t per, uint32_t *dst, uint32_t n,
+                    bool parts)
 {
     uint32_t max = 0;
 
@@ -130,12 +133,14 @@ static uint32_t sum(const struct timeline_row *row, uint32_t first, uint32_t per
     return max;
 }
 
-uint32_t timeline_sums(const struct timeline_row *row, uint32_t first, uint32_t per, uint32_t *dst, uint32_t n)
+uint32_t timeline_sums(const struct timeline_row *row, uint32_t first, uint32_t per, uint32_t *dst,
+                       uint32_t n)
 {
     return sum(row, first, per, dst, n, false);
 }
 
-uint32_t timeline_parts(const struct timeline_row *row, uint32_t first, uint32_t per, uint32_t *dst, uint32_t n)
+uint32_t timeline_parts(const struct timeline_row *row, uint32_t first, uint32_t per, uint32_t *dst,
+                        uint32_t n)
 {
     return sum(row, first, per, dst, n, true);
 }

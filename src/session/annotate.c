@@ -214,8 +214,8 @@ static void get_lines(struct annotation *a, struct session *s)
     for (uint32_t i = 0; a->lines_left && i < a->n_lines; i++) {
         struct annotate_place_line *l = &a->lines[i];
         struct symbol_lines told;
-        if (l->known || symbolizer_lines(s->symbolizer, a->place.module, a->code->view.rows[i].offset, &told) ==
-                            SYMBOL_PENDING)
+        if (l->known || symbolizer_lines(s->symbolizer, a->place.module, a->code->view.rows[i].offset,
+                                         &told) == SYMBOL_PENDING)
             continue;
         l->known = true;
         a->lines_left--;
@@ -263,16 +263,17 @@ const char *annotate_source_trouble(const struct annotation *a)
 static struct annotate_row *add_row(struct annotation *a, enum annotate_kind kind, uint32_t slot)
 {
     MEM_GROW(a->rows, a->rows_cap, (size_t)a->n_rows + 1);
-    a->rows[a->n_rows] = (struct annotate_row){
-        .kind = kind, .slot = slot, .offset = has_code(a) ? a->code->view.rows[slot].offset : a->addresses[slot]
-    };
+    a->rows[a->n_rows] =
+        (struct annotate_row){ .kind = kind,
+                               .slot = slot,
+                               .offset = has_code(a) ? a->code->view.rows[slot].offset : a->addresses[slot] };
     return &a->rows[a->n_rows++];
 }
 
 static bool is_same_line(const struct annotate_place_line *l, const struct annotate_place_line *r)
 {
-    return l->file && r->file && l->line == r->line && !strcmp(l->file, r->file) && !l->inlined == !r->inlined &&
-           (!l->inlined || !strcmp(l->inlined, r->inlined));
+    return l->file && r->file && l->line == r->line && !strcmp(l->file, r->file) &&
+           !l->inlined == !r->inlined && (!l->inlined || !strcmp(l->inlined, r->inlined));
 }
 
 static void make_rows(struct annotation *a)

@@ -34,7 +34,8 @@ static struct module *module_of(const struct view *v, uint32_t frame)
 }
 
 /* The function that holds a frame, whatever was inlined there. */
-static void place_of_frame(struct session *s, const struct view *v, uint32_t frame, struct annotate_place *out)
+static void place_of_frame(struct session *s, const struct view *v, uint32_t frame,
+                           struct annotate_place *out)
 {
     struct symbol sym;
     symbolizer_lookup(s->symbolizer, module_of(v, frame), v->result.frame_offset[frame], &sym);
@@ -60,12 +61,13 @@ struct tally {
     struct {
         uint64_t weight;
         uint32_t frame;
-    } *items;
+    } * items;
     uint32_t n;
     size_t cap;
 };
 
-static void add_frame(struct tally *t, struct session *s, const struct view *v, uint32_t frame, uint64_t weight)
+static void add_frame(struct tally *t, struct session *s, const struct view *v, uint32_t frame,
+                      uint64_t weight)
 {
     struct symbol sym;
     bool created;
@@ -129,7 +131,8 @@ bool annotate_has_code(const struct view *v, uint64_t func_key)
     for (uint32_t f = 1; f < v->result.n_frames; f++) {
         enum module_kind kind = view_module(v, f)->kind;
         if (v->funcs[v->frame_func[f]].key == func_key)
-            return kind != MODULE_UNKNOWN && kind != MODULE_BROKEN && kind != MODULE_GUEST && kind != MODULE_SCRIPT;
+            return kind != MODULE_UNKNOWN && kind != MODULE_BROKEN && kind != MODULE_GUEST &&
+                   kind != MODULE_SCRIPT;
     }
     return true;
 }
@@ -156,13 +159,14 @@ bool annotate_find_hottest(struct session *s, const struct view *v, uint32_t n, 
 
 /* ---- jumps and calls ---- */
 
-static const char *append_target(const struct annotation *a, struct session *s, uint64_t target, bool absolute, char *dst,
-                                 size_t cap)
+static const char *append_target(const struct annotation *a, struct session *s, uint64_t target,
+                                 bool absolute, char *dst, size_t cap)
 {
     struct symbol sym;
     size_t n = strlen(dst);
     if (a->place.size && target - a->place.start < a->place.size) {
-        snprintf(dst + n, cap - n, "%" PRIx64, absolute ? target + a->code->view.header.bias : target - a->place.start);
+        snprintf(dst + n, cap - n, "%" PRIx64,
+                 absolute ? target + a->code->view.header.bias : target - a->place.start);
         return dst;
     }
     symbolizer_lookup(s->symbolizer, a->place.module, target, &sym);
@@ -175,12 +179,14 @@ static const char *append_target(const struct annotation *a, struct session *s, 
     return dst;
 }
 
-const char *annotate_text(const struct annotation *a, struct session *s, uint32_t slot, bool absolute, char *dst,
-                          size_t cap)
+const char *annotate_text(const struct annotation *a, struct session *s, uint32_t slot, bool absolute,
+                          char *dst, size_t cap)
 {
     const struct code_view *v = &a->code->view;
     text_clean(dst, cap, v->strings + v->rows[slot].text, strlen(v->strings + v->rows[slot].text));
-    return v->rows[slot].target == CODE_NO_TARGET ? dst : append_target(a, s, v->rows[slot].target, absolute, dst, cap);
+    return v->rows[slot].target == CODE_NO_TARGET
+               ? dst
+               : append_target(a, s, v->rows[slot].target, absolute, dst, cap);
 }
 
 static bool is_kernel(const struct module *m)
@@ -199,7 +205,8 @@ static struct module *module_at(const struct annotation *a, const struct view *v
 }
 
 /* "memcpy@plt": memcpy, if that was sampled. */
-static bool find_behind_stub(struct session *s, const struct view *v, const char *name, struct annotate_place *out)
+static bool find_behind_stub(struct session *s, const struct view *v, const char *name,
+                             struct annotate_place *out)
 {
     size_t n = strlen(name), mark = strlen(STUB_MARK);
     if (n <= mark || strcmp(name + n - mark, STUB_MARK))
@@ -212,15 +219,16 @@ static bool find_behind_stub(struct session *s, const struct view *v, const char
 }
 
 /* Callees that were on a stack above this call. What is inlined at it has its address, too. */
-static bool find_seen(const struct annotation *a, struct session *s, const struct view *v, const struct code_row *call,
-                      struct annotate_place *out)
+static bool find_seen(const struct annotation *a, struct session *s, const struct view *v,
+                      const struct code_row *call, struct annotate_place *out)
 {
     const struct result *r = &v->result;
     struct tally callees = { .n = 0 };
     uint64_t *weights = weigh_nodes(r);
     for (uint32_t node = 1; node < r->n_nodes; node++) {
         uint32_t frame = r->frame[node], by = r->frame[r->parent[node]];
-        if (by && weights[node] && r->frame_module[by] == a->place.module->id && r->frame_offset[by] - call->offset < call->size &&
+        if (by && weights[node] && r->frame_module[by] == a->place.module->id &&
+            r->frame_offset[by] - call->offset < call->size &&
             (r->frame_module[frame] != r->frame_module[by] || r->frame_offset[frame] != r->frame_offset[by]))
             add_frame(&callees, s, v, frame, weights[node]);
     }

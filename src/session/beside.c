@@ -32,7 +32,8 @@ static bool is_hardware(const struct session_event *ev, uint64_t config, const c
     char plain[64];
     if (ev->attr.type == PERF_TYPE_HARDWARE)
         return (ev->attr.config & UINT32_MAX) == config; /* above it: the PMU, where there are several */
-    if (ev->attr.type == PERF_TYPE_SOFTWARE || ev->attr.type == PERF_TYPE_TRACEPOINT || ev->attr.type == PERF_TYPE_HW_CACHE)
+    if (ev->attr.type == PERF_TYPE_SOFTWARE || ev->attr.type == PERF_TYPE_TRACEPOINT ||
+        ev->attr.type == PERF_TYPE_HW_CACHE)
         return false;
     plain_name(ev->event.name, plain, sizeof plain);
     return !strcmp(plain, name) || !strcmp(plain, alias);
@@ -51,7 +52,8 @@ static int find_hardware(const struct among *in, uint64_t config, const char *na
     return -1;
 }
 
-static bool take_pair(struct among *in, struct view_beside *out, int over, int under, const char *title, int unit)
+static bool take_pair(struct among *in, struct view_beside *out, int over, int under, const char *title,
+                      int unit)
 {
     if (over < 0 || under < 0 || !counts_the_same(in->event[over], in->event[under]))
         return false;
@@ -66,17 +68,21 @@ static void choose_named(struct among *in, struct view_beside out[BESIDE_KINDS])
     int cycles = find_hardware(in, PERF_COUNT_HW_CPU_CYCLES, "cpu_cycles", "cpu-cycles");
     int instructions = find_hardware(in, PERF_COUNT_HW_INSTRUCTIONS, "inst_retired", "instructions");
     take_pair(in, &out[BESIDE_IPC], instructions, cycles, "IPC", BESIDE_RATE);
-    take_pair(in, &out[BESIDE_CACHE_MISS], find_hardware(in, PERF_COUNT_HW_CACHE_MISSES, "cache-misses", "cache_misses"),
-              find_hardware(in, PERF_COUNT_HW_CACHE_REFERENCES, "cache-references", "cache_references"), "CMISS%",
+    take_pair(in, &out[BESIDE_CACHE_MISS],
+              find_hardware(in, PERF_COUNT_HW_CACHE_MISSES, "cache-misses", "cache_misses"),
+              find_hardware(in, PERF_COUNT_HW_CACHE_REFERENCES, "cache-references", "cache_references"),
+              "CMISS%", BESIDE_PERCENT);
+    take_pair(in, &out[BESIDE_BRANCH_MISS],
+              find_hardware(in, PERF_COUNT_HW_BRANCH_MISSES, "branch-misses", "br_mis_pred"),
+              find_hardware(in, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, "branches", "br_pred"), "BMISS%",
               BESIDE_PERCENT);
-    take_pair(in, &out[BESIDE_BRANCH_MISS], find_hardware(in, PERF_COUNT_HW_BRANCH_MISSES, "branch-misses", "br_mis_pred"),
-              find_hardware(in, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, "branches", "br_pred"), "BMISS%", BESIDE_PERCENT);
 }
 
 static int find_cache(const struct among *in, uint64_t config)
 {
     for (unsigned i = 0; i < in->n; i++)
-        if (in->event[i]->attr.type == PERF_TYPE_HW_CACHE && (in->event[i]->attr.config & UINT32_MAX) == config)
+        if (in->event[i]->attr.type == PERF_TYPE_HW_CACHE &&
+            (in->event[i]->attr.config & UINT32_MAX) == config)
             return (int)i;
     return -1;
 }
@@ -88,7 +94,8 @@ static void choose_caches(struct among *in, struct view_beside *out, unsigned *n
     for (unsigned i = 0; i < in->n && *n < max; i++) {
         uint64_t config = in->event[i]->attr.config & UINT32_MAX;
         char title[16];
-        if (in->event[i]->attr.type != PERF_TYPE_HW_CACHE || config >> 16 != PERF_COUNT_HW_CACHE_RESULT_MISS ||
+        if (in->event[i]->attr.type != PERF_TYPE_HW_CACHE ||
+            config >> 16 != PERF_COUNT_HW_CACHE_RESULT_MISS ||
             (config & 0xff) >= sizeof caches / sizeof *caches)
             continue;
         snprintf(title, sizeof title, "%s-MISS%%", caches[config & 0xff]);
@@ -99,8 +106,10 @@ static void choose_caches(struct among *in, struct view_beside *out, unsigned *n
 static void choose_stalls(struct among *in, struct view_beside *out, unsigned *n, unsigned max)
 {
     int cycles = find_hardware(in, PERF_COUNT_HW_CPU_CYCLES, "cpu_cycles", "cpu-cycles");
-    int front = find_hardware(in, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, "stall_frontend", "stalled-cycles-frontend");
-    int back = find_hardware(in, PERF_COUNT_HW_STALLED_CYCLES_BACKEND, "stall_backend", "stalled-cycles-backend");
+    int front =
+        find_hardware(in, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, "stall_frontend", "stalled-cycles-frontend");
+    int back =
+        find_hardware(in, PERF_COUNT_HW_STALLED_CYCLES_BACKEND, "stall_backend", "stalled-cycles-backend");
     if (*n < max)
         *n += take_pair(in, &out[*n], front, cycles, "FRONT%", BESIDE_PERCENT);
     if (*n < max)
@@ -109,7 +118,8 @@ static void choose_stalls(struct among *in, struct view_beside *out, unsigned *n
 
 static void title_of(const char *name, char title[16])
 {
-    static const char *const shorter[][2] = { { "context-switches", "SWITCHES" }, { "cpu-migrations", "MIGRATIONS" } };
+    static const char *const shorter[][2] = { { "context-switches", "SWITCHES" },
+                                              { "cpu-migrations", "MIGRATIONS" } };
     char plain[64];
     plain_name(name, plain, sizeof plain);
     for (size_t i = 0; i < sizeof shorter / sizeof *shorter; i++)
@@ -160,7 +170,8 @@ static double sum_of(int8_t which, const uint64_t *sums, uint64_t weight)
     return (double)(which == BESIDE_ITSELF ? weight : sums[which]);
 }
 
-bool beside_value(const struct view_beside *b, const uint64_t *sums, uint64_t weight, uint32_t count, double *value)
+bool beside_value(const struct view_beside *b, const uint64_t *sums, uint64_t weight, uint32_t count,
+                  double *value)
 {
     *value = sum_of(b->over, sums, weight);
     if (b->unit == BESIDE_SUM)

@@ -114,7 +114,8 @@ void bounds_enforce(struct session *s)
     }
     /* An eighth goes at a time, so that the cost of a collection is spread over many samples. A trie that is large
      * against its samples needs more than one round. */
-    for (int round = 0; round < 8 && used_bytes(s) > limit - eighth && shrink_once(s, limit - eighth); round++)
+    for (int round = 0; round < 8 && used_bytes(s) > limit - eighth && shrink_once(s, limit - eighth);
+         round++)
         ;
 }
 

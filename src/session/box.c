@@ -41,8 +41,8 @@ void box_init(struct box *b)
 /* What a line of /proc/stat tells of a CPU, behind its name; false: less than all of it. */
 static bool parse_jiffies(const char *p, struct jiffies *out)
 {
-    uint64_t *const values[] = { &out->user, &out->nice, &out->system, &out->idle,
-                                 &out->iowait, &out->irq, &out->softirq, &out->steal };
+    uint64_t *const values[] = { &out->user,   &out->nice, &out->system,  &out->idle,
+                                 &out->iowait, &out->irq,  &out->softirq, &out->steal };
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         char *end;
         *values[i] = strtoull(p, &end, 10);
@@ -59,7 +59,9 @@ static void box_look_cpu(struct box *b)
     const char *text = buf_str(&b->text);
     if (strncmp(text, "cpu ", 4) || !parse_jiffies(text + 4, &j))
         return;
-    struct box now = { .user = j.user + j.nice, .system = j.system + j.irq + j.softirq, .idle = j.idle, .iowait = j.iowait };
+    struct box now = {
+        .user = j.user + j.nice, .system = j.system + j.irq + j.softirq, .idle = j.idle, .iowait = j.iowait
+    };
     now.total = now.user + now.system + now.idle + now.iowait + j.steal;
     if (b->total && now.total > b->total) {
         double all = now.total - b->total;
@@ -69,7 +71,8 @@ static void box_look_cpu(struct box *b)
         b->idle_percent = now.idle > b->idle ? 100 * (now.idle - b->idle) / all : 0;
         b->iowait_percent = now.iowait > b->iowait ? 100 * (now.iowait - b->iowait) / all : 0;
     }
-    b->user = now.user, b->system = now.system, b->idle = now.idle, b->iowait = now.iowait, b->total = now.total;
+    b->user = now.user, b->system = now.system, b->idle = now.idle, b->iowait = now.iowait,
+    b->total = now.total;
 }
 
 static double box_rate(uint64_t before, uint64_t now, uint64_t interval_ns)
@@ -145,7 +148,8 @@ static void box_look_counters(struct box *b)
     struct box_counters *c = b->counters;
     if (!c)
         return;
-    struct tally_result cycles = tally_read(c->tally, 0, TALLY_ALL), instructions = tally_read(c->tally, 1, TALLY_ALL);
+    struct tally_result cycles = tally_read(c->tally, 0, TALLY_ALL),
+                        instructions = tally_read(c->tally, 1, TALLY_ALL);
     bool counted = cycles.state == COUNT_OK && instructions.state == COUNT_OK && c->cycles > 0 &&
                    cycles.value > c->cycles && instructions.value >= c->instructions;
     b->ipc = counted ? (instructions.value - c->instructions) / (cycles.value - c->cycles) : -1;
@@ -219,9 +223,9 @@ void box_cpus_look(struct box_cpus *b)
             continue;
         const struct box_cpu *before = box_cpus_find(b, cpu.number);
         if (before && cpu.total > before->total)
-            cpu.busy_percent = cpu.busy > before->busy
-                                   ? 100.0 * (double)(cpu.busy - before->busy) / (double)(cpu.total - before->total)
-                                   : 0;
+            cpu.busy_percent = cpu.busy > before->busy ? 100.0 * (double)(cpu.busy - before->busy) /
+                                                             (double)(cpu.total - before->total)
+                                                       : 0;
         MEM_GROW(now.cpus, now.cap, now.n + 1);
         now.cpus[now.n++] = cpu;
     }

@@ -41,7 +41,8 @@ static const char *name_of(const char *name)
 
 static bool is_plain(const char *name)
 {
-    return *name && *name != '/' && !strstr(name, "..") && strlen(name) < sizeof((struct bundle_file *)0)->name;
+    return *name && *name != '/' && !strstr(name, "..") &&
+           strlen(name) < sizeof((struct bundle_file *)0)->name;
 }
 
 static bool begin_profile(struct opening *o)
@@ -112,7 +113,8 @@ static ssize_t read_some(int fd, uint8_t *dst, size_t cap)
 
 typedef bool take_fn(void *ctx, const uint8_t *bytes, size_t n); /* false: enough */
 
-static bool unpack_piece(struct unpacker *u, const uint8_t *src, size_t n, take_fn *take, void *ctx, bool *broken)
+static bool unpack_piece(struct unpacker *u, const uint8_t *src, size_t n, take_fn *take, void *ctx,
+                         bool *broken)
 {
     uint8_t plain[STEP_BYTES];
     size_t got;
@@ -142,7 +144,8 @@ static bool read_all(int fd, take_fn *take, void *ctx, struct error *e)
         more = u ? unpack_piece(u, bytes, (size_t)n, take, ctx, &broken) : take(ctx, bytes, (size_t)n);
     unpacker_free(u);
     return (n >= 0 && !broken) ||
-           error_set(e, ERROR_FORMAT, n < 0 ? "it cannot be read to its end" : "it is damaged: it cannot be unpacked");
+           error_set(e, ERROR_FORMAT,
+                     n < 0 ? "it cannot be read to its end" : "it is damaged: it cannot be unpacked");
 }
 
 /* ---- is it one? ---- */
@@ -200,7 +203,8 @@ static bool read_archive(struct opening *o, int fd, const char *name, struct err
     o->limit = LIMIT_BASE + LIMIT_RATIO * (uint64_t)st.st_size;
     bool ok = read_all(fd, take_archive, o, e) && !o->failed;
     if (ok && !o->has_profile)
-        ok = error_set(e, ERROR_FORMAT, "%s is an archive without a " BUNDLE_PROFILE ": flametop did not make it", name);
+        ok = error_set(e, ERROR_FORMAT,
+                       "%s is an archive without a " BUNDLE_PROFILE ": flametop did not make it", name);
     else if (ok && !o->tar.ended)
         ok = error_set(e, ERROR_FORMAT, "%s is cut: its end is not there", name);
     return ok;

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "session/listing.h"
 
-#define CGROUPS_MAX 20000
+#define CGROUPS_MAX      20000
 #define CGROUP_DEPTH_MAX 32
 
 struct cgroup_walk {

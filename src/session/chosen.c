@@ -29,7 +29,8 @@ uint32_t chosen_together(const struct session *s, uint32_t first)
 
 static bool is_same_event(const struct event *a, const struct event *b)
 {
-    return !strcmp(a->name, b->name) && !strcmp(a->filter, b->filter) && a->members == b->members && a->reads == b->reads;
+    return !strcmp(a->name, b->name) && !strcmp(a->filter, b->filter) && a->members == b->members &&
+           a->reads == b->reads;
 }
 
 static bool is_slot_of(const struct session *s, uint32_t slot, const struct event *events, uint32_t n)
@@ -57,7 +58,8 @@ static size_t without_modifiers(const char *name)
 {
     const char *colon = strrchr(name, ':');
     size_t n = strlen(name);
-    return colon && colon[1] && colon[1 + strspn(colon + 1, "ukhpPGHSDWIe")] == '\0' ? (size_t)(colon - name) : n;
+    return colon && colon[1] && colon[1 + strspn(colon + 1, "ukhpPGHSDWIe")] == '\0' ? (size_t)(colon - name)
+                                                                                     : n;
 }
 
 static bool is_called(const char *name, const char *pattern)
@@ -85,7 +87,8 @@ static bool no_such_event(const struct session *s, const char *pattern, struct e
         at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", i ? ", " : "", s->events[i].event.name);
     if (s->n_events > NAMES_SHOWN)
         snprintf(text + at, sizeof text - at, ", ... (%u)", s->n_events);
-    return error_set(e, ERROR_ARGUMENT, "-e %s: %s has no such event; its events are %s", pattern, s->cfg.input, text);
+    return error_set(e, ERROR_ARGUMENT, "-e %s: %s has no such event; its events are %s", pattern,
+                     s->cfg.input, text);
 }
 
 static bool choose(struct session *s, const char *pattern, struct error *e)

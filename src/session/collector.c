@@ -15,22 +15,25 @@
 #include "session/state.h"
 #include "symbols/jitdump.h"
 
-#define COLLECT_INTERVAL_MS 250 /* rings wake us before they are full: this is how old samples get that are few */
+#define COLLECT_INTERVAL_MS                                                                                  \
+    250 /* rings wake us before they are full: this is how old samples get that are few */
 /* Samples that are collected together cost less, for what is looked up of the first of them is in the CPU's cache for the
  * others: where it is known when somebody looks, they are collected right before, and otherwise once a second. But not while
  * programs are started: who has ended by then is not in /proc any more. */
-#define LOOK_INTERVAL_NS    NS_PER_SEC
-#define LOOK_AHEAD_NS       (15 * NS_PER_MS)
-#define STARTS_NS           NS_PER_SEC /* for so long another start is expected */
-#define PROMPT_INTERVAL_MS  100 /* while somebody waits for the first of them, or for a command to end */
-#define FIRST_LOOK_NS       (250 * NS_PER_MS) /* the header tells how busy the box is; our own cost would say nothing yet */
-#define PROMPT_NS           (3 * NS_PER_SEC)
-#define BOX_NS              (2 * NS_PER_SEC)
-#define FETCH_FROM          100 /* records, for which it pays to have all that is known of places in the cache */
-#define BEGIN_INTERVAL_MS   10 /* at first: interpreters are found by the first samples, whose frames are not read yet … */
-#define BEGIN_NS            (400 * NS_PER_MS) /* … for so long */
-#define FLOOD_INTERVAL_MS   4  /* a command that prints all the time */
-#define DRAIN_SLACK_NS      (10 * NS_PER_MS) /* what is older than this when a drain begins comes out of it */
+#define LOOK_INTERVAL_NS   NS_PER_SEC
+#define LOOK_AHEAD_NS      (15 * NS_PER_MS)
+#define STARTS_NS          NS_PER_SEC /* for so long another start is expected */
+#define PROMPT_INTERVAL_MS 100 /* while somebody waits for the first of them, or for a command to end */
+#define FIRST_LOOK_NS                                                                                        \
+    (250 * NS_PER_MS) /* the header tells how busy the box is; our own cost would say nothing yet */
+#define PROMPT_NS  (3 * NS_PER_SEC)
+#define BOX_NS     (2 * NS_PER_SEC)
+#define FETCH_FROM 100 /* records, for which it pays to have all that is known of places in the cache */
+#define BEGIN_INTERVAL_MS                                                                                    \
+    10 /* at first: interpreters are found by the first samples, whose frames are not read yet … */
+#define BEGIN_NS          (400 * NS_PER_MS) /* … for so long */
+#define FLOOD_INTERVAL_MS 4                 /* a command that prints all the time */
+#define DRAIN_SLACK_NS    (10 * NS_PER_MS)  /* what is older than this when a drain begins comes out of it */
 
 static struct frame_owner owner_of(struct session *s, uint32_t thread)
 {
@@ -148,7 +151,8 @@ static bool collect_sample(struct session *s, const struct record *r)
         .cpu = r->id.cpu % SAMPLE_CPUS,
         .event = session_event_of(s, r) % SAMPLE_EVENTS,
     };
-    unsigned flags = sample_flags_of(r, r->id.pid) | (a.broken ? SAMPLE_BROKEN : 0u) | (r->partly ? SAMPLE_PARTLY : 0u);
+    unsigned flags =
+        sample_flags_of(r, r->id.pid) | (a.broken ? SAMPLE_BROKEN : 0u) | (r->partly ? SAMPLE_PARTLY : 0u);
     sample.flags = flags & SAMPLE_FLAGS;
     uint64_t number = history_append(s->history, &sample, r->sample.raw, r->sample.raw_size);
     s->sampled.sample = sample;
@@ -274,7 +278,8 @@ static void look_at_cost(struct session *s, uint64_t now_ns)
 {
     uint64_t samples = s->stats.samples + s->stats.lost;
     bool same = s->dear.time_ns && samples >= s->dear.samples && now_ns > s->dear.time_ns;
-    double per_second = same ? (double)(samples - s->dear.samples) * NS_PER_SEC / (double)(now_ns - s->dear.time_ns) : 0;
+    double per_second =
+        same ? (double)(samples - s->dear.samples) * NS_PER_SEC / (double)(now_ns - s->dear.time_ns) : 0;
     bool dear = source_by_period(s) && rate_is_dear(per_second, s->running_callchain, s->box.cpus);
     s->dear.per_second = dear ? per_second : 0;
     s->dear.samples = samples;
@@ -376,7 +381,8 @@ static bool wait_once(struct session *s, int fd, int ms)
     bool only_source = fd >= 0 && fds[1].fd < 0;
     int woken = only_source ? epoll_wait(fd, &ev, 1, ms) : poll(fds, 2, ms);
     bool by_records = woken > 0 && read(s->wake_fd, &n, sizeof n) < 0;
-    return by_records && only_source && ev.events == EPOLLIN; /* an event that has ended says so until it is left out */
+    return by_records && only_source &&
+           ev.events == EPOLLIN; /* an event that has ended says so until it is left out */
 }
 
 /* Who need not listen is left alone by wake-ups of the kernel's that are of no use. */

@@ -114,7 +114,8 @@ bool command_release(struct session *s, int release_fd[2], struct error *e)
     bool told = write(release_fd[0], "g", 1) == 1;
     int write_errno = errno;
     close(release_fd[0]);
-    while ((n = read(release_fd[1], &sys, sizeof sys)) < 0 && errno == EINTR) /* the exec closes it: end of file */
+    while ((n = read(release_fd[1], &sys, sizeof sys)) < 0 &&
+           errno == EINTR) /* the exec closes it: end of file */
         ;
     close(release_fd[1]);
     if (told && n == 0)

@@ -10,8 +10,9 @@
 #include "perf/event_table.h"
 #include "perf/pmu.h"
 
-const char counters_pmu_hint[] = "no hardware counters: a hypervisor has to give the guest a virtual PMU (KVM: -cpu "
-                                 "host,pmu=on)";
+const char counters_pmu_hint[] =
+    "no hardware counters: a hypervisor has to give the guest a virtual PMU (KVM: -cpu "
+    "host,pmu=on)";
 
 static void drop_parts(struct counters *c)
 {
@@ -38,7 +39,8 @@ bool counters_open(struct counters *c, const struct scope *scope, struct error *
         return false;
     choose_split(c);
     int row = count_find(c->set, "cycles");
-    c->without_pmu = row >= 0 && count_total(c->set, (uint32_t)row).state == COUNT_NOT_SUPPORTED && !pmu_has_core();
+    c->without_pmu =
+        row >= 0 && count_total(c->set, (uint32_t)row).state == COUNT_NOT_SUPPORTED && !pmu_has_core();
     box_cpus_look(&c->cpus);
     return true;
 }
@@ -198,17 +200,19 @@ static bool take_help(void *ctx, const struct event_row *r)
     return !found;
 }
 
-static void explain_counted(const struct counters *c, uint32_t row, const struct count_value *v, char *dst, size_t cap)
+static void explain_counted(const struct counters *c, uint32_t row, const struct count_value *v, char *dst,
+                            size_t cap)
 {
     char what[160] = "";
     const char *name = count_name(c->set, row);
-    const char *group = count_in_group(c->set, row)
-                            ? ""
-                            : "; the PMU cannot count it together with its partner: the ratio is of different moments";
+    const char *group =
+        count_in_group(c->set, row)
+            ? ""
+            : "; the PMU cannot count it together with its partner: the ratio is of different moments";
     event_table_each(take_help, &(struct help){ name, what, sizeof what });
     if (v->running < 0.9995)
-        (void)snprintf(dst, cap, "%s: %sit had a counter for %.1f%% of the time, and is scaled up by that%s", name, what,
-                       100 * v->running, group);
+        (void)snprintf(dst, cap, "%s: %sit had a counter for %.1f%% of the time, and is scaled up by that%s",
+                       name, what, 100 * v->running, group);
     else
         (void)snprintf(dst, cap, "%s: %scounted all of the time%s", name, what, group);
 }
@@ -218,12 +222,14 @@ void counters_explain(const struct counters *c, uint32_t row, char *dst, size_t 
     struct count_value v = count_total(c->set, row);
     const char *why = count_why_not(c->set, row);
     if (v.state == COUNT_NOT_SUPPORTED)
-        (void)snprintf(dst, cap, "%s: <not supported>: %s", count_name(c->set, row), why ? why : "it could not be opened");
+        (void)snprintf(dst, cap, "%s: <not supported>: %s", count_name(c->set, row),
+                       why ? why : "it could not be opened");
     else if (v.state == COUNT_NOT_COUNTED)
-        (void)snprintf(dst, cap,
-                       "%s: <not counted>: it was open, and never had a counter in this interval: too many events at a "
-                       "time, or the watchdog or another profiler holds the counters",
-                       count_name(c->set, row));
+        (void)snprintf(
+            dst, cap,
+            "%s: <not counted>: it was open, and never had a counter in this interval: too many events at a "
+            "time, or the watchdog or another profiler holds the counters",
+            count_name(c->set, row));
     else
         explain_counted(c, row, &v, dst, cap);
 }

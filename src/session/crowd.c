@@ -21,8 +21,9 @@ static void raise_priority(struct session *s)
     if (s->crowd.priority != CROWD_NEVER)
         return;
     s->crowd.priority = child_raise_priority() ? CROWD_RAISED : CROWD_REFUSED;
-    log_add(s->crowd.priority == CROWD_RAISED ? "the box is overloaded: flametop runs at a higher priority (nice -10)"
-                                              : "the box is overloaded, and flametop may not raise its priority");
+    log_add(s->crowd.priority == CROWD_RAISED
+                ? "the box is overloaded: flametop runs at a higher priority (nice -10)"
+                : "the box is overloaded, and flametop may not raise its priority");
 }
 
 static void note(struct session *s, uint64_t now_ns, uint64_t waited_ns)
@@ -48,7 +49,8 @@ void crowd_look(struct session *s, uint64_t now_ns)
         all_ns = child_delay_ns();
     if (s->crowd.time_ns && waited_long(own_ns, s->crowd.own_ns, elapsed_ns, OWN_MOST))
         note(s, now_ns, own_ns - s->crowd.own_ns);
-    else if (s->crowd.time_ns && all_ns && s->crowd.all_ns && waited_long(all_ns, s->crowd.all_ns, elapsed_ns, ALL_MOST))
+    else if (s->crowd.time_ns && all_ns && s->crowd.all_ns &&
+             waited_long(all_ns, s->crowd.all_ns, elapsed_ns, ALL_MOST))
         note(s, now_ns, all_ns - s->crowd.all_ns);
     s->crowd.own_ns = own_ns;
     s->crowd.all_ns = all_ns;
@@ -71,7 +73,8 @@ void crowd_start(struct session *s, uint64_t now_ns)
 {
     s->crowd.all_ns = child_delay_ns();
     s->crowd.time_ns = now_ns;
-    if (s->crowd.all_ns > START_MOST_NS || count_running() > START_RUNNING * (unsigned)sysconf(_SC_NPROCESSORS_ONLN))
+    if (s->crowd.all_ns > START_MOST_NS ||
+        count_running() > START_RUNNING * (unsigned)sysconf(_SC_NPROCESSORS_ONLN))
         note(s, now_ns, s->crowd.all_ns);
 }
 
@@ -81,8 +84,10 @@ bool crowd_tell(const struct session *s, char *what, size_t what_cap, char *mend
         return false;
     int n = snprintf(what, what_cap, "the box is overloaded");
     if (s->crowd.waited_ns >= NS_PER_SEC / 10)
-        snprintf(what + n, what_cap - (size_t)n, ": flametop waited %.1f s for a CPU", (double)s->crowd.waited_ns / NS_PER_SEC);
-    snprintf(mend, mend_cap, s->crowd.priority == CROWD_RAISED ? "it runs at a higher priority now (nice -10)"
-                                                               : "start it as root: it may not raise its priority");
+        snprintf(what + n, what_cap - (size_t)n, ": flametop waited %.1f s for a CPU",
+                 (double)s->crowd.waited_ns / NS_PER_SEC);
+    snprintf(mend, mend_cap,
+             s->crowd.priority == CROWD_RAISED ? "it runs at a higher priority now (nice -10)"
+                                               : "start it as root: it may not raise its priority");
     return true;
 }

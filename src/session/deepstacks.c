@@ -47,7 +47,8 @@ static uint32_t choose_now(struct session *s, uint64_t now_ns, uint64_t cpu_ns)
                               .cut = d->cut,
                               .time_ns = now_ns - d->since_ns,
                               .cpu_share = (double)(cpu_ns - d->cpu_ns) / (double)(now_ns - d->since_ns) };
-    uint32_t larger = live_larger_dumps(s->live, (double)d->dumped * NS_PER_SEC / (double)(now_ns - d->since_ns));
+    uint32_t larger =
+        live_larger_dumps(s->live, (double)d->dumped * NS_PER_SEC / (double)(now_ns - d->since_ns));
     if (!d->refused || larger < d->refused)
         seen.larger = larger;
     d->more = seen.larger;

@@ -18,10 +18,10 @@ struct complaint {
     enum doctor_subject subject;
     uint32_t module, reason;
     uint64_t samples;
-    uint32_t group;         /* candidate for the process most concerned, by majority vote */
+    uint32_t group; /* candidate for the process most concerned, by majority vote */
     uint64_t group_votes;
-    uint32_t entry;         /* the last one that was counted, + 1: a stack counts once */
-    uint32_t last;          /* of a stack that is cut: its last good frame */
+    uint32_t entry; /* the last one that was counted, + 1: a stack counts once */
+    uint32_t last;  /* of a stack that is cut: its last good frame */
 };
 
 struct examination {
@@ -29,7 +29,7 @@ struct examination {
     struct doctor *d;
     struct complaint *list;
     size_t n, cap;
-    struct map index; /* of a complaint, by subject, reason and module */
+    struct map index;  /* of a complaint, by subject, reason and module */
     struct map unread; /* modules whose debug information cannot be read */
     bool waiting;      /* some stacks are cut only until their tables are there */
 };
@@ -55,8 +55,9 @@ static void complain(struct examination *x, struct complaint *c, uint32_t entry)
     c->samples += e->count;
     if (!c->group_votes)
         c->group = e->group;
-    c->group_votes = c->group == e->group ? c->group_votes + e->count
-                     : c->group_votes > e->count ? c->group_votes - e->count : 0;
+    c->group_votes = c->group == e->group        ? c->group_votes + e->count
+                     : c->group_votes > e->count ? c->group_votes - e->count
+                                                 : 0;
 }
 
 static bool is_unnamed(const struct view *v, uint32_t frame)
@@ -71,7 +72,10 @@ static void examine_entry(struct examination *x, uint32_t entry)
     const struct result *r = &x->v->result;
     const struct result_entry *e = &r->entries[entry];
     bool unnamed = false, cut = false, waits = false;
-    uint32_t above = 0, last = 0; /* module of the frame that was looked at before, and that: the last good one of a cut stack */
+    uint32_t
+        above = 0,
+        last =
+            0; /* module of the frame that was looked at before, and that: the last good one of a cut stack */
     for (uint32_t node = e->node; node; node = r->parent[node]) {
         uint32_t frame = r->frame[node], module = r->frame_module[frame];
         if (module == MODULE_ID_BROKEN) {
@@ -143,8 +147,9 @@ static const char *map_writer(const char *process)
         { "python", "start it with python -X perf (3.12 and later)" },
         { "beam.smp", "start it with erl +JPperf true" },
         { "ruby", "start it with ruby --yjit --yjit-perf (3.3 and later)" },
-        { "php", "php -d pcre.jit=0 runs patterns in functions that have names; what opcache.jit makes gets them with "
-                 "-d opcache.jit_debug=0x10" },
+        { "php",
+          "php -d pcre.jit=0 runs patterns in functions that have names; what opcache.jit makes gets them with "
+          "-d opcache.jit_debug=0x10" },
         { "dotnet", "start it with DOTNET_PerfMapEnabled=1 in its environment" },
     };
     for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
@@ -158,19 +163,24 @@ static void say_jit_names(struct doctor_row *row, const struct module *m)
     bool none = *row->cause;
     if (say_bad_map(row))
         return;
-    snprintf(row->cause, sizeof row->cause, none ? "code made at run time, and no map of its names"
-                                                 : "code made at run time that its map does not name");
+    snprintf(row->cause, sizeof row->cause,
+             none ? "code made at run time, and no map of its names"
+                  : "code made at run time that its map does not name");
     if (comm_is(row->process, "java") && m->live) {
-        snprintf(row->mend, sizeof row->mend, "D asks the Java VM for its map (jcmd %u Compiler.perfmap)", m->pid);
+        snprintf(row->mend, sizeof row->mend, "D asks the Java VM for its map (jcmd %u Compiler.perfmap)",
+                 m->pid);
         row->action = DOCTOR_JVM_MAP;
         row->pid = m->pid;
     } else if (comm_is(row->process, "java")) {
-        snprintf(row->mend, sizeof row->mend, "ask for its map while it is recorded: jcmd %u Compiler.perfmap", m->pid);
-    } else if (!none && comm_is(row->process, "node")) {
         snprintf(row->mend, sizeof row->mend,
-                 "V8 holds back the newest of what --perf-prof dumps; with --perf-basic-prof it names code as it makes it");
+                 "ask for its map while it is recorded: jcmd %u Compiler.perfmap", m->pid);
+    } else if (!none && comm_is(row->process, "node")) {
+        snprintf(
+            row->mend, sizeof row->mend,
+            "V8 holds back the newest of what --perf-prof dumps; with --perf-basic-prof it names code as it makes it");
     } else if (!none) {
-        snprintf(row->mend, sizeof row->mend, "the map is older than this code, or damaged: its runtime must write it again");
+        snprintf(row->mend, sizeof row->mend,
+                 "the map is older than this code, or damaged: its runtime must write it again");
     } else {
         snprintf(row->mend, sizeof row->mend, "%s", map_writer(row->process));
     }
@@ -180,7 +190,8 @@ static void say_names(struct session *s, struct doctor_row *row, const struct mo
 {
     if (m->kind == MODULE_UNKNOWN) {
         snprintf(row->cause, sizeof row->cause, "the process ended before its mappings could be read");
-        snprintf(row->mend, sizeof row->mend, "short-lived processes are seen whole when flametop starts them: flametop -- COMMAND");
+        snprintf(row->mend, sizeof row->mend,
+                 "short-lived processes are seen whole when flametop starts them: flametop -- COMMAND");
         return;
     }
     symbolizer_trouble(s->symbolizer, m, row->cause, sizeof row->cause);
@@ -196,19 +207,24 @@ static void say_names(struct session *s, struct doctor_row *row, const struct mo
         snprintf(row->mend, sizeof row->mend, "%s", stats.kernel_note);
     } else {
         char package[128];
-        const char *fetch = symbolizer_can_fetch() && !s->cfg.debuginfod ? ", or start with --debuginfod" : "";
-        if (symbolizer_package(s->symbolizer, (struct module *)(uintptr_t)m, package, sizeof package) == SYMBOL_FOUND)
+        const char *fetch =
+            symbolizer_can_fetch() && !s->cfg.debuginfod ? ", or start with --debuginfod" : "";
+        if (symbolizer_package(s->symbolizer, (struct module *)(uintptr_t)m, package, sizeof package) ==
+            SYMBOL_FOUND)
             snprintf(row->mend, sizeof row->mend, "install its debug symbols (Debian: %s)%s", package, fetch);
         else
-            snprintf(row->mend, sizeof row->mend,
-                     "of your own make: do not strip it; of a package: install its debug symbols (Debian: -dbgsym)%s", fetch);
+            snprintf(
+                row->mend, sizeof row->mend,
+                "of your own make: do not strip it; of a package: install its debug symbols (Debian: -dbgsym)%s",
+                fetch);
     }
 }
 
 static void say_lines(struct session *s, struct doctor_row *row, const struct module *m)
 {
     symbolizer_lines_trouble(s->symbolizer, m, row->cause, sizeof row->cause);
-    snprintf(row->mend, sizeof row->mend, "stacks and names do without it; what is inlined there is not shown as frames");
+    snprintf(row->mend, sizeof row->mend,
+             "stacks and names do without it; what is inlined there is not shown as frames");
 }
 
 static void say_dump(struct session *s, struct doctor_row *row)
@@ -216,28 +232,31 @@ static void say_dump(struct session *s, struct doctor_row *row)
     const struct session_event *ev = &s->events[s->current_event];
     uint32_t taken = ev->attr.sample_stack_user;
     if (s->file && !taken) /* flametop keeps no dumps */
-        snprintf(row->cause, sizeof row->cause, "the stack is deeper than what was taken of it%s%s", *s->file_stacks ? ": " : "",
-                 s->file_stacks);
+        snprintf(row->cause, sizeof row->cause, "the stack is deeper than what was taken of it%s%s",
+                 *s->file_stacks ? ": " : "", s->file_stacks);
     else
         snprintf(row->cause, sizeof row->cause, "the stack is deeper than what was taken of it, now %u %s",
                  taken % 1024 ? taken : taken / 1024, taken % 1024 ? "bytes" : "KB");
     if (s->file)
         snprintf(row->mend, sizeof row->mend, "record again with more: --call-graph dwarf,%d", DEEPEST_DUMP);
     else if (s->deep.more) {
-        snprintf(row->mend, sizeof row->mend,
-                 "auto takes more of each stack, up to 64 KB, when over 5 %% are cut so; D takes the most at once (dwarf,%d)",
-                 DEEPEST_DUMP);
+        snprintf(
+            row->mend, sizeof row->mend,
+            "auto takes more of each stack, up to 64 KB, when over 5 %% are cut so; D takes the most at once (dwarf,%d)",
+            DEEPEST_DUMP);
         row->action = DOCTOR_DEEPER;
         row->grows = true;
         row->stack_bytes = DEEPEST_DUMP;
     } else if (taken < DEEPEST_DUMP) {
-        snprintf(row->mend, sizeof row->mend, "D takes the most there is of each stack (dwarf,%d)", DEEPEST_DUMP);
+        snprintf(row->mend, sizeof row->mend, "D takes the most there is of each stack (dwarf,%d)",
+                 DEEPEST_DUMP);
         row->action = DOCTOR_DEEPER;
         row->stack_bytes = DEEPEST_DUMP;
     } else
-        snprintf(row->mend, sizeof row->mend,
-                 "no more can be taken: x forgets the samples that have less; if it stays, frame pointers (m) reach deeper, "
-                 "in code that keeps them");
+        snprintf(
+            row->mend, sizeof row->mend,
+            "no more can be taken: x forgets the samples that have less; if it stays, frame pointers (m) reach deeper, "
+            "in code that keeps them");
 }
 
 /* Where they were not what was asked for, the note on the whole profile says what would make room for tables. */
@@ -246,14 +265,17 @@ static void say_pointers(struct session *s, struct doctor_row *row, uint32_t rea
     snprintf(row->cause, sizeof row->cause, "code without frame pointers: %s",
              reason == BROKEN_GARBAGE ? "what they lead to is no code" : "nothing leads on from its leaf");
     if (s->file && *s->file_stacks && strcmp(s->file_stacks, "fp"))
-        snprintf(row->mend, sizeof row->mend, "registers and stacks could not be taken of these samples: the doctor of a live "
-                                              "flametop says why");
+        snprintf(row->mend, sizeof row->mend,
+                 "registers and stacks could not be taken of these samples: the doctor of a live "
+                 "flametop says why");
     else if (s->file)
         snprintf(row->mend, sizeof row->mend, "record with --call-graph dwarf (perf), or auto (flametop)");
     else if (s->running_callchain == CALLCHAIN_DWARF)
-        snprintf(row->mend, sizeof row->mend, "samples from now on are unwound by tables; x forgets the older ones");
+        snprintf(row->mend, sizeof row->mend,
+                 "samples from now on are unwound by tables; x forgets the older ones");
     else if (s->cfg.callchain == CALLCHAIN_AUTO || s->cfg.callchain == CALLCHAIN_DWARF)
-        snprintf(row->mend, sizeof row->mend, "registers and stacks could not be taken: the rows of the whole profile say why");
+        snprintf(row->mend, sizeof row->mend,
+                 "registers and stacks could not be taken: the rows of the whole profile say why");
     else {
         snprintf(row->mend, sizeof row->mend, "D unwinds by tables instead (m auto)");
         row->action = DOCTOR_AUTO;
@@ -262,9 +284,11 @@ static void say_pointers(struct session *s, struct doctor_row *row, uint32_t rea
 
 static void say_pending(struct doctor_row *row, bool waiting)
 {
-    snprintf(row->cause, sizeof row->cause, waiting ? "its unwind table is being read: these stacks wait for it"
-                                                    : "its unwind table was not there in time");
-    snprintf(row->mend, sizeof row->mend, waiting ? "nothing to do: they become whole in a moment" : "later samples are whole");
+    snprintf(row->cause, sizeof row->cause,
+             waiting ? "its unwind table is being read: these stacks wait for it"
+                     : "its unwind table was not there in time");
+    snprintf(row->mend, sizeof row->mend,
+             waiting ? "nothing to do: they become whole in a moment" : "later samples are whole");
 }
 
 /* A file that was given up, or is not read at all, says so; of others it is no news that they have no table. */
@@ -277,7 +301,8 @@ static bool say_table_given_up(struct session *s, struct doctor_row *row, const 
     if (!strstr(why, "given up") && !strstr(why, "not read") && !strstr(why, "confine"))
         return false;
     snprintf(row->cause, sizeof row->cause, "%s", why);
-    snprintf(row->mend, sizeof row->mend, "frame pointers (m fp) do without its table, in code that keeps them");
+    snprintf(row->mend, sizeof row->mend,
+             "frame pointers (m fp) do without its table, in code that keeps them");
     return true;
 }
 
@@ -301,10 +326,11 @@ static bool is_image(struct session *s, const struct module *m)
 static void say_image(struct session *s, struct doctor_row *row)
 {
     snprintf(row->cause, sizeof row->cause, "a program's memory in a file, without unwind table");
-    snprintf(row->mend, sizeof row->mend, "%s", s->file ? "frame pointers lead on in code that keeps them, as SBCL's: record with "
-                                                          "--call-graph fp"
-                                                        : "frame pointers lead on in code that keeps them, as SBCL's: m fp, or "
-                                                          "--call-graph fp");
+    snprintf(row->mend, sizeof row->mend, "%s",
+             s->file ? "frame pointers lead on in code that keeps them, as SBCL's: record with "
+                       "--call-graph fp"
+                     : "frame pointers lead on in code that keeps them, as SBCL's: m fp, or "
+                       "--call-graph fp");
 }
 
 static void say_no_table(struct session *s, struct doctor_row *row, uint32_t reason, const struct module *m,
@@ -315,9 +341,11 @@ static void say_no_table(struct session *s, struct doctor_row *row, uint32_t rea
     if (say_table_given_up(s, row, m))
         return;
     if (is_haskell(function)) {
-        snprintf(row->cause, sizeof row->cause, "GHC's code jumps where others call, and keeps a stack of its own");
-        snprintf(row->mend, sizeof row->mend,
-                 "its functions are true, their callers cannot be told: ghc -prof -fprof-auto counts them (+RTS -p)");
+        snprintf(row->cause, sizeof row->cause,
+                 "GHC's code jumps where others call, and keeps a stack of its own");
+        snprintf(
+            row->mend, sizeof row->mend,
+            "its functions are true, their callers cannot be told: ghc -prof -fprof-auto counts them (+RTS -p)");
         return;
     }
     if (is_image(s, m)) {
@@ -325,30 +353,37 @@ static void say_no_table(struct session *s, struct doctor_row *row, uint32_t rea
         return;
     }
     snprintf(row->cause, sizeof row->cause, "code without unwind table, and no %s",
-             reason == BROKEN_UNPROVEN ? "call instruction proves who called it" : "frame pointer that leads on");
+             reason == BROKEN_UNPROVEN ? "call instruction proves who called it"
+                                       : "frame pointer that leads on");
     if (jit && comm_is(row->process, "java"))
-        snprintf(row->mend, sizeof row->mend, "%s",
-                 s->file || s->user.arch != UNWIND_ARCH_X86_64
-                     ? "start it with java -XX:+PreserveFramePointer"
-                     : "nothing to do: the code at this address was replaced, or is left by an exception; it needs no map");
+        snprintf(
+            row->mend, sizeof row->mend, "%s",
+            s->file || s->user.arch != UNWIND_ARCH_X86_64
+                ? "start it with java -XX:+PreserveFramePointer"
+                : "nothing to do: the code at this address was replaced, or is left by an exception; it needs no map");
     else if (jit && comm_is(row->process, "php"))
-        snprintf(row->mend, sizeof row->mend, "php -d pcre.jit=0 runs patterns in functions that have an unwind table");
+        snprintf(row->mend, sizeof row->mend,
+                 "php -d pcre.jit=0 runs patterns in functions that have an unwind table");
     else if (jit)
         snprintf(row->mend, sizeof row->mend, "the runtime that makes it must keep frame pointers in it");
     else
-        snprintf(row->mend, sizeof row->mend,
-                 "build it with -fasynchronous-unwind-tables (Rust: -C force-unwind-tables); assembly needs .cfi lines");
+        snprintf(
+            row->mend, sizeof row->mend,
+            "build it with -fasynchronous-unwind-tables (Rust: -C force-unwind-tables); assembly needs .cfi lines");
 }
 
 static void say_elsewhere(struct session *s, struct doctor_row *row)
 {
-    snprintf(row->cause, sizeof row->cause,
-             "the function runs on a stack of its own (a signal handler, or C and the runtime in a Go program), and what it left "
-             "cannot be told for certain");
-    snprintf(row->mend, sizeof row->mend, "%s",
-             s->file ? "of Go: record with flametop, which reads the stack that was left; else frame pointers (--call-graph fp) go "
-                       "on there, in code that keeps them"
-                     : "frame pointers (m fp) go on there, in code that keeps them");
+    snprintf(
+        row->cause, sizeof row->cause,
+        "the function runs on a stack of its own (a signal handler, or C and the runtime in a Go program), and what it left "
+        "cannot be told for certain");
+    snprintf(
+        row->mend, sizeof row->mend, "%s",
+        s->file
+            ? "of Go: record with flametop, which reads the stack that was left; else frame pointers (--call-graph fp) go "
+              "on there, in code that keeps them"
+            : "frame pointers (m fp) go on there, in code that keeps them");
 }
 
 static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reason, const struct module *m,
@@ -371,7 +406,8 @@ static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reaso
         return;
     case BROKEN_DEEP:
         snprintf(row->cause, sizeof row->cause, "more than %d frames", USER_FRAMES_MAX);
-        snprintf(row->mend, sizeof row->mend, "the frames next to the leaf are there: 2 and then i reads stacks from that end");
+        snprintf(row->mend, sizeof row->mend,
+                 "the frames next to the leaf are there: 2 and then i reads stacks from that end");
         return;
     case BROKEN_ELSEWHERE:
         say_elsewhere(s, row);
@@ -379,13 +415,16 @@ static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reaso
     case BROKEN_UNREAD:
         snprintf(row->cause, sizeof row->cause,
                  "the kernel could not read the stack: an exec has given it up, or a part was never used");
-        snprintf(row->mend, sizeof row->mend, "%s",
-                 s->file ? "record with flametop, which brings such pages into memory, or with frame pointers (--call-graph fp)"
-                         : "nothing to do: its pages are brought into memory once, and later samples are whole; x forgets these");
+        snprintf(
+            row->mend, sizeof row->mend, "%s",
+            s->file
+                ? "record with flametop, which brings such pages into memory, or with frame pointers (--call-graph fp)"
+                : "nothing to do: its pages are brought into memory once, and later samples are whole; x forgets these");
         return;
     default:
         snprintf(row->cause, sizeof row->cause, "the stack does not look as the unwind table says it should");
-        snprintf(row->mend, sizeof row->mend, "hand-written assembly or a stack of the program's own making; please report it");
+        snprintf(row->mend, sizeof row->mend,
+                 "hand-written assembly or a stack of the program's own making; please report it");
     }
 }
 
@@ -399,7 +438,8 @@ static void add_row(struct session *s, struct examination *x, const struct compl
     *row = (struct doctor_row){ .subject = c->subject,
                                 .samples = c->samples,
                                 .percent = d->samples ? 100.0 * c->samples / d->samples : 0,
-                                .key = map_mix((uint64_t)c->subject << 40 | (uint64_t)c->reason << 32 | c->module) };
+                                .key = map_mix((uint64_t)c->subject << 40 | (uint64_t)c->reason << 32 |
+                                               c->module) };
     snprintf(row->module, sizeof row->module, "%s", m ? m->name : "");
     if (c->group < x->v->n_groups)
         snprintf(row->process, sizeof row->process, "%s", x->v->groups[c->group].label);

@@ -47,7 +47,8 @@ void inlines_restore(struct inlines *in, struct view *v)
 
 uint32_t inlines_node(const struct inlines *in, const struct view *v, uint32_t stack)
 {
-    return in->replaced ? in->expanded.last_node[result_node(&in->original, stack)] : result_node(&v->result, stack);
+    return in->replaced ? in->expanded.last_node[result_node(&in->original, stack)]
+                        : result_node(&v->result, stack);
 }
 
 struct look {
@@ -110,7 +111,9 @@ static bool ask(const struct look *l, uint32_t frame, uint32_t *n)
     struct module *m = l->module_of(l->v, frame);
     struct symbol_lines lines;
     enum symbol_state state =
-        module_has_lines(m) ? symbolizer_inlined(l->s->symbolizer, m, l->v->result.frame_offset[frame], &lines) : SYMBOL_NONE;
+        module_has_lines(m)
+            ? symbolizer_inlined(l->s->symbolizer, m, l->v->result.frame_offset[frame], &lines)
+            : SYMBOL_NONE;
     *n = state == SYMBOL_FOUND ? lines.n_inlines : 0;
     return state != SYMBOL_PENDING;
 }
@@ -147,13 +150,14 @@ static void look_at_later(const struct look *l)
 
 /* What is called for a frame's k-th inlined function, counted from the outside; it was there when it was counted. Wherever
  * it was inlined, it is one function, as it is one where it was not. */
-static void symbol_of(const struct look *l, uint32_t frame, uint32_t k, char *name, size_t cap, struct symbol *out)
+static void symbol_of(const struct look *l, uint32_t frame, uint32_t k, char *name, size_t cap,
+                      struct symbol *out)
 {
     struct symbol_lines lines;
     const char *text = "";
     uint64_t key = l->v->funcs[l->v->frame_func[frame]].key;
-    if (symbolizer_inlined(l->s->symbolizer, l->module_of(l->v, frame), l->v->result.frame_offset[frame], &lines) ==
-            SYMBOL_FOUND &&
+    if (symbolizer_inlined(l->s->symbolizer, l->module_of(l->v, frame), l->v->result.frame_offset[frame],
+                           &lines) == SYMBOL_FOUND &&
         k && k <= lines.n_inlines) {
         text = lines.inlines[lines.n_inlines - k].name;
         key = lines.inlines[lines.n_inlines - k].key;

@@ -9,7 +9,7 @@
 /* The probe runs in the interrupt of its sample: right before or, as seen on Linux 6.18, after that is stamped. */
 #define APART_NS  NS_PER_MS
 #define KEPT_NS   NS_PER_SEC /* what no sample came for by then is of one that was lost */
-#define TAKEN_MAX 4096 /* 32 MB, if all are as deep as can be */
+#define TAKEN_MAX 4096       /* 32 MB, if all are as deep as can be */
 
 static void keep(void *ctx, const struct stackprobe_sample *s)
 {

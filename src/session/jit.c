@@ -129,7 +129,8 @@ static uint64_t recorded_here(const struct session *s)
     uint64_t asleep_ns = up_ns - clock_ns(CLOCK_MONOTONIC);
     struct utsname u;
     struct stat st;
-    if (uname(&u) || strcmp(u.nodename, info->hostname) || strcmp(u.release, info->release) || !look_at_input(s, &st))
+    if (uname(&u) || strcmp(u.nodename, info->hostname) || strcmp(u.release, info->release) ||
+        !look_at_input(s, &st))
         return 0;
     uint64_t written_ns = (uint64_t)st.st_mtim.tv_sec * NS_PER_SEC + (uint64_t)st.st_mtim.tv_nsec;
     uint64_t age_ns = now_ns > written_ns ? now_ns - written_ns : 0;

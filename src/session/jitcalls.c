@@ -43,8 +43,8 @@ static uint64_t target_of(const uint8_t bytes[CALL_BYTES], uint64_t back)
     struct x86_insn insn;
     memcpy(other, bytes, sizeof other);
     other[CALL_BYTES - DIRECT] = 0x90;
-    if (!x86_decode(bytes + CALL_BYTES - DIRECT, DIRECT, true, &insn) || insn.kind != X86_CALL || insn.size != DIRECT ||
-        x86_call_ends(other, sizeof other, true))
+    if (!x86_decode(bytes + CALL_BYTES - DIRECT, DIRECT, true, &insn) || insn.kind != X86_CALL ||
+        insn.size != DIRECT || x86_call_ends(other, sizeof other, true))
         return 0;
     return back + (uint64_t)insn.value;
 }

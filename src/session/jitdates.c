@@ -9,9 +9,10 @@
 #include "base/mem.h"
 #include "session/state.h"
 
-#define CHANGES_MAX 32        /* at once: what changed before the first of more is not told apart */
+#define CHANGES_MAX 32 /* at once: what changed before the first of more is not told apart */
 #define SPANS_MAX   (1u << 20)
-#define LATE_NS     (30 * NS_PER_SEC) /* so long what a runtime writes late names what was sampled before a change */
+#define LATE_NS                                                                                              \
+    (30 * NS_PER_SEC) /* so long what a runtime writes late names what was sampled before a change */
 
 enum { HAS_MODULE = 1, HAS_REPLACED = 2 };
 
@@ -26,7 +27,7 @@ struct dating {
     uint8_t *frames, *nodes; /* HAS_… by number */
     struct span *spans;
     size_t n_spans, spans_cap;
-    uint64_t ends[CHANGES_MAX]; /* the last moment before each change, rising */
+    uint64_t ends[CHANGES_MAX];  /* the last moment before each change, rising */
     uint32_t pasts[CHANGES_MAX]; /* the module of what was sampled until then */
     unsigned n_ends;
     struct map moved; /* node and change → node */
@@ -113,7 +114,8 @@ static uint32_t moved_node(struct dating *d, uint32_t node, unsigned change)
     struct stacks *stacks = d->s->stacks;
     uint64_t known = 0;
     size_t n = 0;
-    for (; d->nodes[node] && !map_get(&d->moved, (uint64_t)node << 8 | change, &known); node = stacks_parents(stacks)[node]) {
+    for (; d->nodes[node] && !map_get(&d->moved, (uint64_t)node << 8 | change, &known);
+         node = stacks_parents(stacks)[node]) {
         MEM_GROW(d->path, d->path_cap, n + 1);
         d->path[n++] = node;
     }

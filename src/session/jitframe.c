@@ -76,7 +76,8 @@ static enum runtime runtime_of(struct session *s, const struct frame_owner *owne
     uint64_t *known = map_at(&s->jit_frames.runtimes, m->id, 0, &created);
     if (created)
         *known = find_runtime(s, owner->image);
-    return *known == RUNTIME_JAVA && !m->live ? RUNTIME_OTHER : (enum runtime)*known; /* code is read of memory */
+    return *known == RUNTIME_JAVA && !m->live ? RUNTIME_OTHER
+                                              : (enum runtime) * known; /* code is read of memory */
 }
 
 /* 0: it is no trampoline. */
@@ -113,17 +114,19 @@ static bool code_at(struct session *s, const struct frame_owner *owner, const st
         jitframe_forget(s);
     MEM_GROW(f->codes, f->cap, f->n_codes + 1);
     *index = f->n_codes++;
-    f->codes[*index] = (struct jit_code){ .start = symbol->start,
-                                          .size = symbol->size,
-                                          .module = m->id,
-                                          .pid = m->pid,
-                                          .kind = runtime == RUNTIME_JAVA ? kind_of(symbol->name) : JIT_CODE_OTHER };
+    f->codes[*index] =
+        (struct jit_code){ .start = symbol->start,
+                           .size = symbol->size,
+                           .module = m->id,
+                           .pid = m->pid,
+                           .kind = runtime == RUNTIME_JAVA ? kind_of(symbol->name) : JIT_CODE_OTHER };
     map_put(&f->by_start, key, *index);
     return true;
 }
 
 /* Where a thread is, which may be anywhere in the function: calls are made where its frame is complete. */
-static enum jit_place tell_rows(struct session *s, const struct jit_code *code, uint64_t addr, struct unwind_place *out)
+static enum jit_place tell_rows(struct session *s, const struct jit_code *code, uint64_t addr,
+                                struct unwind_place *out)
 {
     struct module *m = world_module(s->world, code->module);
     enum symbol_state state = symbolizer_jit_rows(s->symbolizer, m, code->start, code->size, &out->rows);
@@ -131,7 +134,8 @@ static enum jit_place tell_rows(struct session *s, const struct jit_code *code, 
     return state == SYMBOL_PENDING ? JIT_PLACE_PENDING : out->rows ? JIT_PLACE_KNOWN : JIT_PLACE_UNKNOWN;
 }
 
-static enum jit_place tell(struct session *s, size_t index, uint64_t addr, bool exact, struct unwind_place *out)
+static enum jit_place tell(struct session *s, size_t index, uint64_t addr, bool exact,
+                           struct unwind_place *out)
 {
     const struct jit_frames *f = &s->jit_frames;
     const struct jit_code *code = &f->codes[index];
@@ -146,12 +150,16 @@ static enum jit_place tell(struct session *s, size_t index, uint64_t addr, bool 
     else if (code->kind == JIT_CODE_METHOD)
         out->frame_size = unwind_hotspot_size(&code->frame, addr - code->start, exact, &out->fp_saved);
     else
-        out->unproven = out->sender_sp = true; /* a stub, or what was made in the place of one since it was named */
-    return out->unproven ? JIT_PLACE_UNKNOWN : out->sender_sp || out->frame_size ? JIT_PLACE_KNOWN : JIT_PLACE_UNKNOWN;
+        out->unproven = out->sender_sp =
+            true; /* a stub, or what was made in the place of one since it was named */
+    return out->unproven                       ? JIT_PLACE_UNKNOWN
+           : out->sender_sp || out->frame_size ? JIT_PLACE_KNOWN
+                                               : JIT_PLACE_UNKNOWN;
 }
 
 /* Of code without a name nothing says that it keeps a frame pointer. That of a Java VM which does is the interpreter's. */
-static enum jit_place tell_nothing(const struct module *m, enum runtime runtime, bool named, struct unwind_place *out)
+static enum jit_place tell_nothing(const struct module *m, enum runtime runtime, bool named,
+                                   struct unwind_place *out)
 {
     out->unproven = m->live && !named;
     out->sender_sp = out->unproven && runtime == RUNTIME_JAVA;
@@ -186,7 +194,8 @@ enum jit_place jitframe_place(struct session *s, const struct frame_owner *owner
         map_put(&s->jit_frames.by_frame, frame, SIZE | out->frame_size);
         return JIT_PLACE_KNOWN;
     }
-    if (!inside || !m->live || (runtime != RUNTIME_JAVA && !exact) || !code_at(s, owner, m, &symbol, runtime, &index)) {
+    if (!inside || !m->live || (runtime != RUNTIME_JAVA && !exact) ||
+        !code_at(s, owner, m, &symbol, runtime, &index)) {
         map_put(&s->jit_frames.by_frame, frame, NOTHING | (inside ? NAMED : 0) | generation);
         return tell_nothing(m, runtime, inside, out);
     }

@@ -24,8 +24,8 @@ static void share_run(void *ctx, struct sample *samples, size_t n)
 {
     struct shares *sh = ctx;
     for (size_t i = 0; i < n; i++) {
-        if (samples[i].time_ns < sh->from_ns || samples[i].event != sh->event || samples[i].flags & SAMPLE_IDLE ||
-            samples[i].thread >= sh->n)
+        if (samples[i].time_ns < sh->from_ns || samples[i].event != sh->event ||
+            samples[i].flags & SAMPLE_IDLE || samples[i].thread >= sh->n)
             continue;
         sh->by_thread[samples[i].thread]++;
         sh->all++;

@@ -67,7 +67,8 @@ bool load_open(struct session *s, struct error *e)
     s->file_cuts = !strncmp(perfdata_info(s->file)->version, "flametop ", 9);
     const char *stacks = s->file_cuts ? strstr(perfdata_info(s->file)->version, FORMAT_STACKS) : NULL;
     if (stacks)
-        text_clean(s->file_stacks, sizeof s->file_stacks, stacks + strlen(FORMAT_STACKS), strlen(stacks + strlen(FORMAT_STACKS)));
+        text_clean(s->file_stacks, sizeof s->file_stacks, stacks + strlen(FORMAT_STACKS),
+                   strlen(stacks + strlen(FORMAT_STACKS)));
     s->user.arch = unwind_arch_named(perfdata_info(s->file)->arch);
     s->cfg.events[0] = s->events[0].event;
     return chosen_events(s, e);

@@ -14,7 +14,8 @@ static const char *const resource_names[MACHINE_RESOURCES] = { "cpu", "memory", 
 void machine_load_average(struct machine_load *l, const char *text)
 {
     struct machine_load now = { 0 };
-    if (sscanf(text, "%lf %lf %lf %u/%u", &now.average[0], &now.average[1], &now.average[2], &now.running, &now.tasks) != 5)
+    if (sscanf(text, "%lf %lf %lf %u/%u", &now.average[0], &now.average[1], &now.average[2], &now.running,
+               &now.tasks) != 5)
         return;
     memcpy(l->average, now.average, sizeof l->average);
     l->running = now.running;
@@ -27,13 +28,15 @@ void machine_load_stat(struct machine_load *l, const char *text)
     const char *blocked = strstr(text, "\nprocs_blocked ");
     if (blocked)
         (void)sscanf(blocked, " procs_blocked %u", &l->blocked);
-    if (sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2], &t[3], &t[4], &t[5], &t[6], &t[7]) != 8)
+    if (sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2], &t[3], &t[4], &t[5],
+               &t[6], &t[7]) != 8)
         return;
     uint64_t total = 0, steal = t[7];
     for (int i = 0; i < 8; i++)
         total += t[i];
     if (l->total && total > l->total)
-        l->steal_percent = steal > l->steal ? 100.0 * (double)(steal - l->steal) / (double)(total - l->total) : 0;
+        l->steal_percent =
+            steal > l->steal ? 100.0 * (double)(steal - l->steal) / (double)(total - l->total) : 0;
     else if (!l->total)
         l->steal_percent = -1;
     l->steal = steal;
@@ -83,8 +86,8 @@ static void load_text(const struct machine_load *l, char *dst, size_t cap)
     if (l->average[0] < 0)
         (void)snprintf(dst, cap, "load: /proc/loadavg cannot be read");
     else
-        (void)snprintf(dst, cap, "load %.2f %.2f %.2f  run queue %u of %u tasks  blocked %u  steal %s", l->average[0], l->average[1],
-                       l->average[2], l->running, l->tasks, l->blocked, steal);
+        (void)snprintf(dst, cap, "load %.2f %.2f %.2f  run queue %u of %u tasks  blocked %u  steal %s",
+                       l->average[0], l->average[1], l->average[2], l->running, l->tasks, l->blocked, steal);
 }
 
 static void pressure_text(const struct machine_load *l, char *dst, size_t cap)

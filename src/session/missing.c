@@ -15,7 +15,8 @@ static bool waits_for_table(const struct stacks *stacks, uint32_t node)
     while (node && parents[node])
         node = parents[node];
     uint32_t frame = node ? stacks_frames(stacks)[node] : 0;
-    return stacks_frame_modules(stacks)[frame] == MODULE_ID_BROKEN && stacks_frame_offsets(stacks)[frame] == BROKEN_PENDING;
+    return stacks_frame_modules(stacks)[frame] == MODULE_ID_BROKEN &&
+           stacks_frame_offsets(stacks)[frame] == BROKEN_PENDING;
 }
 
 static void count_run(void *ctx, struct sample *samples, size_t n)

@@ -7,8 +7,8 @@
 
 #include "profile/calltree.h"
 
-#define KEY_ROOT  UINT64_C(0x6e616d6574726565)
-#define DEPTH_MAX UINT16_MAX
+#define KEY_ROOT     UINT64_C(0x6e616d6574726565)
+#define DEPTH_MAX    UINT16_MAX
 #define INLINED_MARK " (inlined)"
 
 static uint64_t child_key(uint64_t parent_key, uint64_t identity)
@@ -38,7 +38,9 @@ static size_t name_length(const char *name, enum symbol_class class)
 
 uint64_t nametree_func_key(const struct nametree_func *f)
 {
-    uint64_t kind = f->is_group ? KEY_ROOT : map_hash_bytes(f->module, module_stem(f->module), f->class == SYMBOL_CLASS_INLINED);
+    uint64_t kind = f->is_group
+                        ? KEY_ROOT
+                        : map_hash_bytes(f->module, module_stem(f->module), f->class == SYMBOL_CLASS_INLINED);
     return map_hash_bytes(f->name, name_length(f->name, f->class), kind);
 }
 
@@ -61,7 +63,8 @@ static uint32_t func_at(struct nametree *t, const struct nametree_func *f)
 
 static uint32_t group_at(struct nametree *t, const char *label)
 {
-    return func_at(t, &(struct nametree_func){ .name = label, .module = "", .class = SYMBOL_CLASS_UNKNOWN, .is_group = true });
+    return func_at(t, &(struct nametree_func){
+                          .name = label, .module = "", .class = SYMBOL_CLASS_UNKNOWN, .is_group = true });
 }
 
 static uint32_t child_at(struct nametree *t, uint32_t parent, uint32_t func)
@@ -72,8 +75,9 @@ static uint32_t child_at(struct nametree *t, uint32_t parent, uint32_t func)
     if (!created)
         return (uint32_t)*at;
     MEM_GROW(t->nodes, t->cap, t->n + 1);
-    t->nodes[t->n] = (struct nametree_node){ .key = key, .func = func, .parent = parent,
-                                             .depth = t->nodes[parent].depth + 1 };
+    t->nodes[t->n] = (struct nametree_node){
+        .key = key, .func = func, .parent = parent, .depth = t->nodes[parent].depth + 1
+    };
     return t->n++;
 }
 
@@ -97,7 +101,8 @@ void nametree_done(struct nametree *t)
 }
 
 /* What a node of the view's tree is called here; each function is looked for once (numbers: by function, 0: not yet). */
-static uint32_t func_of(struct nametree *t, const struct view *v, const struct calltree_node *n, uint32_t *numbers)
+static uint32_t func_of(struct nametree *t, const struct view *v, const struct calltree_node *n,
+                        uint32_t *numbers)
 {
     const struct view_function *f = &v->funcs[n->func];
     if (n->is_group)
@@ -119,7 +124,9 @@ void nametree_find(struct nametree *t, const struct view *v, const struct calltr
 void nametree_add(struct nametree *t, const struct view *v, enum nametree_side side, bool by_weight)
 {
     struct calltree tree = { 0 };
-    struct calltree_options o = { .by_group = v->n_groups > 1, .frame_func = v->frame_func, .max_depth = DEPTH_MAX };
+    struct calltree_options o = { .by_group = v->n_groups > 1,
+                                  .frame_func = v->frame_func,
+                                  .max_depth = DEPTH_MAX };
     calltree_build(&tree, &v->result, &o);
     uint32_t *node = mem_array(tree.n, sizeof *node);
     nametree_find(t, v, &tree, node);
@@ -159,7 +166,8 @@ void nametree_add_reversed(struct nametree *t, const struct nametree *from)
 
 static int by_name(const void *x, const void *y, void *ctx)
 {
-    const struct nametree_func *funcs = ctx, *a = &funcs[*(const uint32_t *)x], *b = &funcs[*(const uint32_t *)y];
+    const struct nametree_func *funcs = ctx, *a = &funcs[*(const uint32_t *)x],
+                               *b = &funcs[*(const uint32_t *)y];
     int order = strcmp(a->name, b->name);
     if (!order)
         order = strcmp(a->module, b->module);
@@ -170,7 +178,8 @@ static int by_name(const void *x, const void *y, void *ctx)
 void nametree_sort(struct nametree *t)
 {
     uint32_t *order = mem_array(t->n_funcs, sizeof *order);
-    uint32_t *first = mem_array(t->n_funcs, sizeof *first), *next = mem_array(t->n, sizeof *next); /* by function */
+    uint32_t *first = mem_array(t->n_funcs, sizeof *first),
+             *next = mem_array(t->n, sizeof *next); /* by function */
     for (uint32_t i = 0; i < t->n_funcs; i++)
         order[i] = i;
     qsort_r(order, t->n_funcs, sizeof *order, by_name, t->funcs);

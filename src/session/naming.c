@@ -11,11 +11,11 @@
 
 struct session_naming {
     struct session *s;
-    struct map by_address;   /* hash of address space and address → struct session_name */
+    struct map by_address; /* hash of address space and address → struct session_name */
     struct arena names;
     struct module **modules; /* references for the names */
     size_t n_modules, modules_cap;
-    bool impatient;          /* names did not come in time */
+    bool impatient; /* names did not come in time */
 };
 
 struct session_naming *session_naming_new(struct session *s)
@@ -46,8 +46,8 @@ void session_naming_free(struct session_naming *n)
 }
 
 /* Under lock. The module, NULL: there is none; and its symbol. */
-static struct module *look_up(struct session *s, uint32_t thread, uint64_t address, bool kernel, struct symbol *out,
-                              uint64_t *offset)
+static struct module *look_up(struct session *s, uint32_t thread, uint64_t address, bool kernel,
+                              struct symbol *out, uint64_t *offset)
 {
     struct place place = { 0 };
     bool there = world_resolve(s->world, thread, address, kernel, &place);
@@ -69,7 +69,8 @@ static const struct module *hold(struct session_naming *n, struct module *m)
     return m;
 }
 
-static struct session_name *name_anew(struct session_naming *n, uint32_t thread, uint64_t address, bool kernel)
+static struct session_name *name_anew(struct session_naming *n, uint32_t thread, uint64_t address,
+                                      bool kernel)
 {
     struct session *s = n->s;
     struct symbol symbol = { 0 };
@@ -92,7 +93,8 @@ static struct session_name *name_anew(struct session_naming *n, uint32_t thread,
     return name;
 }
 
-const struct session_name *session_name_at(struct session_naming *n, uint32_t thread, uint64_t address, bool kernel)
+const struct session_name *session_name_at(struct session_naming *n, uint32_t thread, uint64_t address,
+                                           bool kernel)
 {
     uint64_t place[] = { kernel ? 0 : thread, address, kernel };
     uint64_t key = map_hash_bytes(place, sizeof place, 0), known;

@@ -12,7 +12,7 @@
 
 #define READS_AT_ONCE 128
 #define TRIES_MAX     32 /* a thread that goes to and fro is soon met again where it was */
-#define DOUBTS        8 /* so many times in a row the same callers must be read again after others were */
+#define DOUBTS        8  /* so many times in a row the same callers must be read again after others were */
 
 bool otherstack_may_try(const struct other_stack *o)
 {
@@ -32,7 +32,8 @@ void otherstack_want(struct session *s, struct user_aside *a, uint64_t fp)
 {
     const struct sample *sample = fp ? history_sample(s->history, a->number) : NULL;
     const struct world_thread *t = sample ? world_thread(s->world, sample->thread) : NULL;
-    if (a->other.state == OTHER_STACK_WANTED || !otherstack_may_try(&a->other) || !t || t->exited || !t->pid || fp < OTHERSTACK_BELOW)
+    if (a->other.state == OTHER_STACK_WANTED || !otherstack_may_try(&a->other) || !t || t->exited ||
+        !t->pid || fp < OTHERSTACK_BELOW)
         return;
     forget_bytes(&s->user, a);
     a->other.state = OTHER_STACK_WANTED;
@@ -126,7 +127,8 @@ void otherstack_read(struct session *s)
 
 /* A function that is called from two places in turn, at one depth, was in the other place by the time the stack was
  * read, as likely as not. */
-bool otherstack_believe(struct session *s, uint32_t version, uint64_t fp, const struct unwind_frame *frames, uint32_t n)
+bool otherstack_believe(struct session *s, uint32_t version, uint64_t fp, const struct unwind_frame *frames,
+                        uint32_t n)
 {
     uint64_t key = map_mix(map_mix(fp ^ version) ^ frames[0].frame) | 1, sum = n;
     struct other_seen *seen = &s->user.others_seen[key / 2 % OTHERS_SEEN];

@@ -20,7 +20,8 @@
 #define CHANGE_NS     (3 * NS_PER_SEC)
 #define FEW           20 /* a period that gives so many times less than wanted is too long */
 
-bool period_is_chosen(const struct session_config *cfg, const struct event *ev, const struct session_sampling *how)
+bool period_is_chosen(const struct session_config *cfg, const struct event *ev,
+                      const struct session_sampling *how)
 {
     bool own = how->freq_hz || how->period || ev->freq_hz || ev->period;
     return !own && (how->fitted || (event_is_occurrence(ev) && !cfg->period && !cfg->freq_named));
@@ -49,7 +50,8 @@ void session_sampling_of(const struct session *s, const struct event *ev, const 
     *out = period_sampling_of(&s->cfg, ev, how, 0);
 }
 
-bool session_chooses_period(const struct session *s, const struct event *ev, const struct session_sampling *how)
+bool session_chooses_period(const struct session *s, const struct event *ev,
+                            const struct session_sampling *how)
 {
     return period_is_chosen(&s->cfg, ev, how);
 }
@@ -77,12 +79,13 @@ uint64_t period_for_rate(double per_second, double wanted)
 static uint64_t first_period(const struct event *ev, uint64_t counted)
 {
     bool is_rare = ev->attr.type == PERF_TYPE_SOFTWARE && ev->attr.config != PERF_COUNT_SW_PAGE_FAULTS &&
-                   ev->attr.config != PERF_COUNT_SW_PAGE_FAULTS_MIN && ev->attr.config != PERF_COUNT_SW_CONTEXT_SWITCHES;
+                   ev->attr.config != PERF_COUNT_SW_PAGE_FAULTS_MIN &&
+                   ev->attr.config != PERF_COUNT_SW_CONTEXT_SWITCHES;
     return is_rare || counted > FIRST ? counted : FIRST;
 }
 
-void period_choose(const struct session_config *cfg, const struct event *events, const struct session_sampling *hows,
-                   uint32_t n, uint64_t *chosen)
+void period_choose(const struct session_config *cfg, const struct event *events,
+                   const struct session_sampling *hows, uint32_t n, uint64_t *chosen)
 {
     struct event counted[SESSION_EVENTS_MAX];
     struct rate *rates = mem_zalloc(SESSION_EVENTS_MAX * sizeof *rates);
@@ -95,7 +98,8 @@ void period_choose(const struct session_config *cfg, const struct event *events,
     if (n_counted && !cfg->command)
         rate_count(counted, n_counted, &cfg->scope, COUNT_NS, NULL, rates);
     for (uint32_t i = 0; i < n_counted; i++)
-        chosen[which[i]] = first_period(&counted[i], period_for_rate(rates[i].per_second, wanted_per_second(cfg)));
+        chosen[which[i]] =
+            first_period(&counted[i], period_for_rate(rates[i].per_second, wanted_per_second(cfg)));
     mem_free(rates);
 }
 
@@ -103,7 +107,8 @@ bool period_must_change(struct session *s, uint64_t now_ns, uint64_t *chosen, ui
 {
     const struct session_event *first = &s->events[s->live_event];
     uint64_t samples = s->samples - s->paced.samples, time_ns = now_ns - s->paced.time_ns;
-    double wanted = wanted_per_second(&s->cfg), per_second = (double)samples * NS_PER_SEC / (double)(time_ns ? time_ns : 1);
+    double wanted = wanted_per_second(&s->cfg),
+           per_second = (double)samples * NS_PER_SEC / (double)(time_ns ? time_ns : 1);
     bool any = false;
     if (s->paced.time_ns && time_ns < CHANGE_NS)
         return false;

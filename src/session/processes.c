@@ -25,7 +25,8 @@ static bool read_stat(const char *dir, struct session_process *p, char *state)
     const char *open = strchr(buf_str(&text), '('), *close = strrchr(buf_str(&text), ')');
     unsigned long long user = 0, system = 0;
     ok = ok && open && close && close > open &&
-         sscanf(close + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", state, &user, &system) == 3;
+         sscanf(close + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", state, &user, &system) ==
+             3;
     if (ok) {
         text_clean(p->comm, sizeof p->comm, open + 1, (size_t)(close - open - 1));
         p->cpu_ticks = user + system;

@@ -21,17 +21,20 @@ static bool see_record(void *ctx, const struct record *r)
         world_apply(at->world, r);
         return true;
     }
-    uint64_t number = session_reads_event(at->s, r->source) ? at->next++ : UINT64_MAX; /* of others there are none in the history */
+    uint64_t number = session_reads_event(at->s, r->source)
+                          ? at->next++
+                          : UINT64_MAX; /* of others there are none in the history */
     uint32_t index = number < at->n ? at->sample_of[number] : 0;
     return !index || at->fn(at->ctx, &at->samples->list[index - 1], r, at);
 }
 
-bool session_each_recorded(struct session *s, const struct session_samples *samples, session_recorded_fn *fn, void *ctx,
-                           struct error *e)
+bool session_each_recorded(struct session *s, const struct session_samples *samples, session_recorded_fn *fn,
+                           void *ctx, struct error *e)
 {
     struct session_recorded at = { .s = s, .samples = samples, .fn = fn, .ctx = ctx };
     if (!s->file || !s->loaded)
-        return error_set(e, ERROR_MISSING, s->file ? "the file is still being read" : "nothing is recorded in a file");
+        return error_set(e, ERROR_MISSING,
+                         s->file ? "the file is still being read" : "nothing is recorded in a file");
     at.n = history_dropped(s->history) + history_count(s->history);
     at.sample_of = mem_array((size_t)at.n + 1, sizeof *at.sample_of);
     for (size_t i = 0; i < samples->n; i++)
@@ -49,6 +52,8 @@ const char *session_recorded_path(struct session_recorded *at, const struct reco
 {
     struct place place;
     uint32_t thread = world_thread_of(at->world, r->id.pid, r->id.tid, r->id.time_ns, 0);
-    struct module *m = world_resolve(at->world, thread, address, false, &place) ? world_module(at->world, place.module) : NULL;
+    struct module *m = world_resolve(at->world, thread, address, false, &place)
+                           ? world_module(at->world, place.module)
+                           : NULL;
     return m ? m->path : NULL;
 }

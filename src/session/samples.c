@@ -141,7 +141,8 @@ void samples_sort(struct session_samples *samples)
         }
 }
 
-const void *session_sample_raw(const struct session_samples *samples, const struct sample *sample, uint32_t *size)
+const void *session_sample_raw(const struct session_samples *samples, const struct sample *sample,
+                               uint32_t *size)
 {
     *size = 0;
     if (!sample->raw)

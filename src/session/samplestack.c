@@ -13,8 +13,8 @@ struct entry {
     uint64_t addr;
     bool kernel, exact;
     bool interrupted; /* by a signal: exact in the middle of a context */
-    bool cut; /* the chain ends here: addr is an enum broken_reason */
-    bool script; /* addr is an offset in MODULE_SCRIPT */
+    bool cut;         /* the chain ends here: addr is an enum broken_reason */
+    bool script;      /* addr is an offset in MODULE_SCRIPT */
 };
 
 static bool is_slot_of(const struct place_slot *slot, uint64_t addr, uint32_t version)
@@ -31,7 +31,8 @@ static struct place_slot *put_first(struct place_slot *two, struct place_slot sl
     return two;
 }
 
-struct place_slot *samplestack_place(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel)
+struct place_slot *samplestack_place(struct session *s, const struct frame_owner *o, uint64_t addr,
+                                     bool kernel)
 {
     uint32_t version = kernel ? 0 : o->version;
     size_t mask = ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) - 2;
@@ -46,9 +47,10 @@ struct place_slot *samplestack_place(struct session *s, const struct frame_owner
     if (!known)
         return NULL;
     s->caches_hold = true;
-    return put_first(two, (struct place_slot){ .addr = addr,
-                                               .version = version,
-                                               .frame = stacks_frame(s->stacks, place.module, place.offset) });
+    return put_first(two,
+                     (struct place_slot){ .addr = addr,
+                                          .version = version,
+                                          .frame = stacks_frame(s->stacks, place.module, place.offset) });
 }
 
 uint32_t samplestack_unmapped(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel)
@@ -86,8 +88,9 @@ static uint32_t branch_entries(const struct record *r, struct entry *out, uint32
 static bool is_context(uint64_t v)
 {
     return v >= PERF_CONTEXT_MAX &&
-           (v == PERF_CONTEXT_USER || v == PERF_CONTEXT_KERNEL || v == PERF_CONTEXT_HV || v == PERF_CONTEXT_GUEST ||
-            v == PERF_CONTEXT_GUEST_KERNEL || v == PERF_CONTEXT_GUEST_USER || v == CONTEXT_USER_DEFERRED);
+           (v == PERF_CONTEXT_USER || v == PERF_CONTEXT_KERNEL || v == PERF_CONTEXT_HV ||
+            v == PERF_CONTEXT_GUEST || v == PERF_CONTEXT_GUEST_KERNEL || v == PERF_CONTEXT_GUEST_USER ||
+            v == CONTEXT_USER_DEFERRED);
 }
 
 /* perf shows nothing of a chain with what could be a context, but is none that it knows; nor of one without an entry. */
@@ -96,14 +99,16 @@ static bool perf_drops(const struct record *r, bool has_chain)
     uint32_t n = 0;
     for (uint32_t i = 0; i < r->sample.chain_n; i++) {
         uint64_t v = record_u64(r->sample.chain, i, r->swap);
-        if (v >= PERF_CONTEXT_MAX && v != PERF_CONTEXT_HV && v != PERF_CONTEXT_KERNEL && v != PERF_CONTEXT_USER)
+        if (v >= PERF_CONTEXT_MAX && v != PERF_CONTEXT_HV && v != PERF_CONTEXT_KERNEL &&
+            v != PERF_CONTEXT_USER)
             return true;
         n += v < PERF_CONTEXT_MAX;
     }
     return has_chain && !n;
 }
 
-static uint32_t chain_entries(const struct session *s, const struct record *r, bool by_branches, struct entry *out)
+static uint32_t chain_entries(const struct session *s, const struct record *r, bool by_branches,
+                              struct entry *out)
 {
     unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
     bool kernel = mode == PERF_RECORD_MISC_KERNEL;
@@ -116,10 +121,14 @@ static uint32_t chain_entries(const struct session *s, const struct record *r, b
             marked = true;
             continue;
         }
-        bool cut = s->file_cuts && !kernel && v < BROKEN_REASONS; /* as flametop writes it: no address of code */
+        bool cut =
+            s->file_cuts && !kernel && v < BROKEN_REASONS; /* as flametop writes it: no address of code */
         uint64_t ours;
         bool script = s->file_scripts.n && !kernel && map_get(&s->file_scripts, v, &ours);
-        out[n] = (struct entry){ .addr = script ? ours : v, .kernel = kernel, .exact = marked || s->cfg.as_perf, .cut = cut,
+        out[n] = (struct entry){ .addr = script ? ours : v,
+                                 .kernel = kernel,
+                                 .exact = marked || s->cfg.as_perf,
+                                 .cut = cut,
                                  .script = script };
         out[n].interrupted = marked && n && out[n - 1].kernel == kernel && !cut && !script;
         n++;
@@ -128,15 +137,16 @@ static uint32_t chain_entries(const struct session *s, const struct record *r, b
         marked = false;
     }
     if (!n)
-        out[n++] = (struct entry){ .addr = r->sample.ip, .kernel = mode == PERF_RECORD_MISC_KERNEL, .exact = true };
+        out[n++] =
+            (struct entry){ .addr = r->sample.ip, .kernel = mode == PERF_RECORD_MISC_KERNEL, .exact = true };
     return by_branches ? branch_entries(r, out, n) : n;
 }
 
 /* The stack of all entries but the first. A chain that runs into memory that is no code is cut there, and rooted in
  * [broken]: what lies beyond is garbage that a frame pointer used as a plain register led to. whole_chains keeps it, for
  * what is to be the same as perf's own tools make of the file. */
-static uint32_t callers_stack(struct session *s, const struct frame_owner *o, const struct entry *entries, uint32_t n,
-                              bool *broken)
+static uint32_t callers_stack(struct session *s, const struct frame_owner *o, const struct entry *entries,
+                              uint32_t n, bool *broken)
 {
     uint32_t frames[CHAIN_MAX], n_frames = 0, stack = 0;
     *broken = false;
@@ -151,8 +161,9 @@ static uint32_t callers_stack(struct session *s, const struct frame_owner *o, co
         if (known) {
             frames[n_frames++] = entries[i].interrupted ? stacks_frame_interrupted(s->stacks, frame) : frame;
         } else if (s->cfg.whole_chains) {
-            frames[n_frames++] = entries[i].exact ? samplestack_unmapped(s, o, entries[i].addr, entries[i].kernel)
-                                                  : stacks_frame(s->stacks, MODULE_ID_UNKNOWN, entries[i].addr - 1);
+            frames[n_frames++] = entries[i].exact
+                                     ? samplestack_unmapped(s, o, entries[i].addr, entries[i].kernel)
+                                     : stacks_frame(s->stacks, MODULE_ID_UNKNOWN, entries[i].addr - 1);
         } else if (entries[i].exact) {
             frames[n_frames++] = samplestack_unmapped(s, o, entries[i].addr, entries[i].kernel);
             if (!entries[i].kernel)
@@ -170,7 +181,8 @@ static uint32_t callers_stack(struct session *s, const struct frame_owner *o, co
 
 static uint64_t callers_hash(const struct frame_owner *o, const struct entry *entries, uint32_t n)
 {
-    uint64_t h = map_mix((uint64_t)o->image << 32 | o->version); /* as they are they would cancel bits of an address */
+    uint64_t h =
+        map_mix((uint64_t)o->image << 32 | o->version); /* as they are they would cancel bits of an address */
     for (uint32_t i = 1; i < n; i++) {
         h ^= entries[i].addr + ((uint64_t)entries[i].kernel << 62) + ((uint64_t)entries[i].exact << 61) +
              ((uint64_t)entries[i].cut << 60) + ((uint64_t)entries[i].interrupted << 59);
@@ -196,8 +208,8 @@ static struct callers_slot *callers_slot(struct session *s, uint64_t hash)
 
 /* Hot paths come again and again with another leaf address: their callers are looked up as a whole. Two chains with one
  * 64-bit hash are less likely than a flipped bit in memory. */
-static uint32_t callers_of(struct session *s, const struct frame_owner *o, const struct entry *entries, uint32_t n,
-                           bool *broken)
+static uint32_t callers_of(struct session *s, const struct frame_owner *o, const struct entry *entries,
+                           uint32_t n, bool *broken)
 {
     if (n < 2)
         return *broken = false, 0;
@@ -212,8 +224,8 @@ static uint32_t callers_of(struct session *s, const struct frame_owner *o, const
 }
 
 /* Puts the caller of a leaf between the first two of the user's part, where frame pointers have left it out. */
-static uint32_t add_link(struct session *s, const struct record *r, const struct frame_owner *owner, bool give_up,
-                         struct entry *entries, uint32_t n, uint32_t *awaits)
+static uint32_t add_link(struct session *s, const struct record *r, const struct frame_owner *owner,
+                         bool give_up, struct entry *entries, uint32_t n, uint32_t *awaits)
 {
     uint64_t caller;
     uint32_t at = 0;
@@ -230,18 +242,19 @@ static uint32_t add_link(struct session *s, const struct record *r, const struct
 
 /* A user's part of nothing but its leaf: frame pointers led nowhere. What was unwound, in a file of flametop, says itself
  * where it is cut. */
-static uint32_t cut_behind_leaf(const struct session *s, const struct record *r, const struct perf_event_attr *attr,
-                                struct entry *entries, uint32_t n)
+static uint32_t cut_behind_leaf(const struct session *s, const struct record *r,
+                                const struct perf_event_attr *attr, struct entry *entries, uint32_t n)
 {
-    bool of_pointers = r->sample.chain_n && !attr->exclude_callchain_user && !s->file_cuts && !s->cfg.whole_chains;
+    bool of_pointers =
+        r->sample.chain_n && !attr->exclude_callchain_user && !s->file_cuts && !s->cfg.whole_chains;
     bool only_leaf = !entries[n - 1].kernel && (n == 1 || entries[n - 2].kernel);
     if (of_pointers && only_leaf && n < CHAIN_MAX)
         entries[n++] = (struct entry){ .addr = BROKEN_NO_POINTER, .cut = true };
     return n;
 }
 
-static struct stack_answer stack_of_chain(struct session *s, const struct record *r, const struct frame_owner *owner,
-                                          bool give_up)
+static struct stack_answer stack_of_chain(struct session *s, const struct record *r,
+                                          const struct frame_owner *owner, bool give_up)
 {
     struct entry entries[CHAIN_MAX];
     struct stack_answer a = { 0 };
@@ -274,7 +287,8 @@ static uint32_t kernel_frame(struct session *s, const struct frame_owner *owner,
 
 /* The stack of what the kernel does for a user's stack. The user's part of a chain, if there is one, is no better than
  * ours. */
-static uint32_t add_kernel(struct session *s, const struct record *r, const struct frame_owner *owner, uint32_t user)
+static uint32_t add_kernel(struct session *s, const struct record *r, const struct frame_owner *owner,
+                           uint32_t user)
 {
     static const struct frame_owner kernel = { 0 };
     struct entry entries[CHAIN_MAX];
@@ -314,8 +328,8 @@ static uint32_t stack_of_frames(struct session *s, uint32_t callers, const uint3
     return stacks_child(s->stacks, slot->stack, frames[0]);
 }
 
-static struct stack_answer stack_of_dump(struct session *s, const struct record *r, const struct frame_owner *owner,
-                                         bool give_up)
+static struct stack_answer stack_of_dump(struct session *s, const struct record *r,
+                                         const struct frame_owner *owner, bool give_up)
 {
     uint32_t frames[USER_FRAMES_MAX];
     struct stack_answer a = { 0 };
@@ -327,7 +341,8 @@ static struct stack_answer stack_of_dump(struct session *s, const struct record 
     a.broken = n && stacks_frame_modules(s->stacks)[frames[n - 1]] == MODULE_ID_BROKEN;
     if (n && s->interpreted) {
         uint32_t merged[USER_FRAMES_MAX];
-        uint32_t n_merged = interpreted_merge(s, r, owner, user, walk.sp, give_up, merged, USER_FRAMES_MAX, &a.awaits);
+        uint32_t n_merged =
+            interpreted_merge(s, r, owner, user, walk.sp, give_up, merged, USER_FRAMES_MAX, &a.awaits);
         user = n_merged ? stack_of_frames(s, 0, merged, n_merged) : user;
     }
     a.stack = add_kernel(s, r, owner, user);
@@ -336,7 +351,8 @@ static struct stack_answer stack_of_dump(struct session *s, const struct record 
     return a;
 }
 
-struct stack_answer samplestack_of(struct session *s, const struct record *r, const struct frame_owner *owner, bool give_up)
+struct stack_answer samplestack_of(struct session *s, const struct record *r, const struct frame_owner *owner,
+                                   bool give_up)
 {
     unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
     struct stack_answer a = { 0 };

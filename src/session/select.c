@@ -69,7 +69,8 @@ static bool in_cgroup(struct session *s, uint64_t id, const struct world_thread 
 {
     char root[PATH_MAX];
     snprintf(root, sizeof root, "%s", world_cgroup_path(s->world, id));
-    return t->cgroup == id || (*root && t->cgroup && below_cgroup(world_cgroup_path(s->world, t->cgroup), root));
+    return t->cgroup == id ||
+           (*root && t->cgroup && below_cgroup(world_cgroup_path(s->world, t->cgroup), root));
 }
 
 static bool in_zoom(struct session *s, const struct zoom *z, const struct world_thread *t)
@@ -120,7 +121,9 @@ struct query select_samples(struct session *s, const struct view_query *q, uint8
 {
     struct query out = {
         .event = q->all_events ? QUERY_ANY_EVENT : s->current_event,
-        .need_flags = q->mode == VIEW_MODE_KERNEL ? SAMPLE_KERNEL : q->mode == VIEW_MODE_USER ? SAMPLE_USER : 0,
+        .need_flags = q->mode == VIEW_MODE_KERNEL ? SAMPLE_KERNEL
+                      : q->mode == VIEW_MODE_USER ? SAMPLE_USER
+                                                  : 0,
         .thread_pass = pass,
         .n_threads = world_thread_count(s->world),
     };
@@ -137,7 +140,8 @@ uint16_t select_hits(const struct view_query *q, const struct select_named *n)
     unsigned hits = n->idles ? HIT_IDLE : 0;
     for (uint32_t i = 0; i < q->n_zooms; i++) {
         const struct zoom *z = &q->zooms[i];
-        if (z->kind == ZOOM_MODULE ? !strcmp(n->module, z->text) : z->kind == ZOOM_FUNCTION && n->key == z->number)
+        if (z->kind == ZOOM_MODULE ? !strcmp(n->module, z->text)
+                                   : z->kind == ZOOM_FUNCTION && n->key == z->number)
             hits |= 1u << i;
     }
     if (*q->filter && text_find_nocase(n->name, q->filter))

@@ -26,10 +26,11 @@
 #define RECENT_NS         (20 * NS_PER_MS)
 #define PATIENCE_NS       (5 * NS_PER_SEC)
 #define MEMORY_PARTS      12 /* the history has one of them, where a cgroup has a limit */
-#define MEMORY_LEAST      (16u << 20) /* with less it, or the symbol worker, is killed: tests/live/test_overload.py */
-#define BUDGET_LEAST      (UINT64_C(1) << 20)
-#define STOP_LOOK_NS      (100 * NS_PER_MS)
-#define OTHERS_PAUSE_NS   (10 * NS_PER_MS)
+#define MEMORY_LEAST                                                                                         \
+    (16u << 20) /* with less it, or the symbol worker, is killed: tests/live/test_overload.py */
+#define BUDGET_LEAST    (UINT64_C(1) << 20)
+#define STOP_LOOK_NS    (100 * NS_PER_MS)
+#define OTHERS_PAUSE_NS (10 * NS_PER_MS)
 
 static void *resolver_main(void *session)
 {
@@ -126,10 +127,14 @@ static bool open_source(struct session *s, struct error *e)
 static bool fit_memory(struct session *s, struct error *e)
 {
     char text[32];
-    uint64_t limit = memory_limit(), most = limit / MEMORY_PARTS > BUDGET_LEAST ? limit / MEMORY_PARTS : BUDGET_LEAST;
+    uint64_t limit = memory_limit(),
+             most = limit / MEMORY_PARTS > BUDGET_LEAST ? limit / MEMORY_PARTS : BUDGET_LEAST;
     if (limit < MEMORY_LEAST)
-        return error_set(e, ERROR_LIMIT, "the cgroup of flametop allows %s of memory, and it needs %uM: give it more, or start it in "
-                                         "another cgroup", text_bytes(text, sizeof text, limit), MEMORY_LEAST >> 20);
+        return error_set(
+            e, ERROR_LIMIT,
+            "the cgroup of flametop allows %s of memory, and it needs %uM: give it more, or start it in "
+            "another cgroup",
+            text_bytes(text, sizeof text, limit), MEMORY_LEAST >> 20);
     if (s->budget_bytes <= most)
         return true;
     s->budget_bytes = most;
@@ -169,7 +174,8 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
         error_sys(e, errno, "cannot make an eventfd");
         goto fail;
     }
-    s->start_ns = s->clear_ns = cfg->input ? 0 : clock_now_ns(); /* a command runs before the names are opened */
+    s->start_ns = s->clear_ns =
+        cfg->input ? 0 : clock_now_ns(); /* a command runs before the names are opened */
     if (!fit_memory(s, e))
         goto fail;
     if (!cfg->input)
@@ -376,7 +382,8 @@ void session_settle(struct session *s, uint64_t timeout_ns)
 void session_settle_fetches(struct session *s, uint64_t timeout_ns, bool (*stop)(void))
 {
     uint64_t end_ns = clock_now_ns() + timeout_ns;
-    while (clock_now_ns() < end_ns && !(stop && stop()) && !symbolizer_settle_fetches(s->symbolizer, STOP_LOOK_NS))
+    while (clock_now_ns() < end_ns && !(stop && stop()) &&
+           !symbolizer_settle_fetches(s->symbolizer, STOP_LOOK_NS))
         ;
 }
 

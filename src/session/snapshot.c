@@ -199,14 +199,18 @@ static bool snapshot_take(struct snapshot *sn, const char *path, struct error *e
     settle_names(sn);
     keep_named(sn);
     if (sn->samples.no_memory)
-        return error_set(e, ERROR_LIMIT, "not enough memory to copy the samples: narrow the window or the scope");
-    return sn->samples.n || error_set(e, ERROR_MISSING, "no samples are shown: there is nothing to write to %s", path);
+        return error_set(e, ERROR_LIMIT,
+                         "not enough memory to copy the samples: narrow the window or the scope");
+    return sn->samples.n ||
+           error_set(e, ERROR_MISSING, "no samples are shown: there is nothing to write to %s", path);
 }
 
-bool session_write(struct session *s, const struct view_query *q, const char *path, uint64_t *samples, struct error *e)
+bool session_write(struct session *s, const struct view_query *q, const char *path, uint64_t *samples,
+                   struct error *e)
 {
     if (s->file && !s->loaded)
-        return error_set(e, ERROR_MISSING, "the file is still being read: Esc stops that, with what has come");
+        return error_set(e, ERROR_MISSING,
+                         "the file is still being read: Esc stops that, with what has come");
     bool copying = s->file != NULL;
     struct snapshot sn = { .s = s, .q = q, .samples.with_raw = true, .samples.numbered = copying };
     bool ok = snapshot_take(&sn, path, e) &&
@@ -240,8 +244,8 @@ static uint64_t wall_of(const struct session *s, uint64_t time_ns)
     return (wall_ns - by_clock_ns + time_ns) / NS_PER_SEC;
 }
 
-bool session_pack(struct session *s, const struct view_query *q, const char *beside, struct session_parcel *out,
-                  struct error *e)
+bool session_pack(struct session *s, const struct view_query *q, const char *beside,
+                  struct session_parcel *out, struct error *e)
 {
     struct snapshot sn = { .s = s, .q = q, .samples.with_raw = true };
     *out = (struct session_parcel){ .fd = -1 };

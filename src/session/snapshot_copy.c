@@ -17,12 +17,13 @@ struct copying {
     uint8_t *selected; /* a bit per sample, in the order in which the file gives them */
     uint64_t n_samples, next;
     bool whole;
-    uint64_t last;      /* place of the last sample: one of a group comes once per member */
+    uint64_t last; /* place of the last sample: one of a group comes once per member */
     uint64_t n_seen;
     struct map pids;    /* whose samples are selected, and their ancestors, from whom they have their maps */
     struct map parents; /* pid → pid */
     uint64_t first_ns, last_ns;
-    struct map counted, told; /* counters that samples read, by readings_key: as they were, and as they were written */
+    struct map counted,
+        told; /* counters that samples read, by readings_key: as they were, and as they were written */
     struct buf record;
 };
 
@@ -132,19 +133,22 @@ static uint64_t go_on(struct copying *c, uint64_t key, uint64_t value, bool sele
 
 static void put_value(struct copying *c, const struct record *r, const void *at, uint64_t value)
 {
-    size_t offset = (size_t)((const uint8_t *)at - (const uint8_t *)r->body) + sizeof(struct perf_event_header);
+    size_t offset =
+        (size_t)((const uint8_t *)at - (const uint8_t *)r->body) + sizeof(struct perf_event_header);
     value = r->swap ? __builtin_bswap64(value) : value;
     memcpy(c->record.data + offset, &value, sizeof value);
 }
 
 /* The record with its counters as they are to be told. */
-static struct record counted_on(struct copying *c, const struct record *r, const struct perf_event_attr *a, bool selected)
+static struct record counted_on(struct copying *c, const struct record *r, const struct perf_event_attr *a,
+                                bool selected)
 {
     uint64_t format = a->read_format;
     struct cursor cur = cursor_of(r->sample.read, r->sample.read_size, r->swap);
     bool group = format & PERF_FORMAT_GROUP;
     uint64_t n = group ? cursor_u64(&cur) : 1;
-    unsigned times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) + !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+    unsigned times =
+        !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) + !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
     buf_clear(&c->record);
     buf_add(&c->record, (const uint8_t *)r->body - sizeof(struct perf_event_header), r->size);
     if (group)
@@ -171,7 +175,8 @@ static void copy_sample(struct copying *c, const struct record *r, bool selected
     perfdata_events(c->sn->s->file, &events);
     const struct perf_event_attr *a = &events[r->source].attr;
     bool first = r->place != c->last || !c->n_seen;
-    bool counts = !c->whole && r->sample.read && a->sample_type & PERF_SAMPLE_READ && a->read_format & PERF_FORMAT_ID;
+    bool counts =
+        !c->whole && r->sample.read && a->sample_type & PERF_SAMPLE_READ && a->read_format & PERF_FORMAT_ID;
     c->last = r->place;
     c->n_seen++;
     if (counts && first) {

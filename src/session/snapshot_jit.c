@@ -86,7 +86,8 @@ uint64_t snapshot_script(struct snapshot *sn, uint32_t frame)
     bool created;
     map_at(&sn->scripts_told, frame, 0, &created);
     if (created) {
-        symbolizer_lookup(sn->s->symbolizer, snapshot_module(sn, MODULE_ID_SCRIPT), sn->frame_offset[frame], &symbol);
+        symbolizer_lookup(sn->s->symbolizer, snapshot_module(sn, MODULE_ID_SCRIPT), sn->frame_offset[frame],
+                          &symbol);
         if (!sn->scripts.len)
             jittext_begin(&sn->scripts, JITTEXT_SCRIPTS, 0);
         jittext_add(&sn->scripts, sn->frame_offset[frame], 1, symbol.name);

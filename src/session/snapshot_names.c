@@ -25,12 +25,13 @@ static uint8_t *used_frames(const struct snapshot *sn)
 
 static bool has_names(const struct module *m)
 {
-    return m && (m->kind == MODULE_FILE || m->kind == MODULE_VDSO || m->kind == MODULE_KERNEL || m->kind == MODULE_KMOD);
+    return m && (m->kind == MODULE_FILE || m->kind == MODULE_VDSO || m->kind == MODULE_KERNEL ||
+                 m->kind == MODULE_KMOD);
 }
 
 /* Names, and of programs' code the source with what was inlined, as the views here have it. */
-static void ask(struct snapshot *sn, struct module *m, uint64_t offset, struct symbol *symbol, struct symbol_lines *lines,
-                bool *lined)
+static void ask(struct snapshot *sn, struct module *m, uint64_t offset, struct symbol *symbol,
+                struct symbol_lines *lines, bool *lined)
 {
     struct symbolizer *sy = sn->s->symbolizer;
     struct symbol_lines inlined;

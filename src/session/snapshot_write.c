@@ -19,8 +19,8 @@ static struct copied_image *image_of(const struct snapshot *sn, const struct wor
 
 /* Maps are in the order in which they were made: the last one that was made by time_ns; if none was, the first. NULL: the
  * module was never mapped there. *until_ns: the time of the next one that would be chosen. */
-static const struct world_map *map_of(const struct copied_image *im, uint32_t module, uint64_t offset, uint64_t time_ns,
-                                      uint64_t *until_ns)
+static const struct world_map *map_of(const struct copied_image *im, uint32_t module, uint64_t offset,
+                                      uint64_t time_ns, uint64_t *until_ns)
 {
     const struct world_map *found = NULL;
     *until_ns = UINT64_MAX;
@@ -54,7 +54,8 @@ static bool is_in_force(const struct copied_image *im, const struct world_map *m
     return false;
 }
 
-static void write_map(struct snapshot *sn, uint64_t time_ns, uint32_t pid, struct copied_image *im, uint32_t map);
+static void write_map(struct snapshot *sn, uint64_t time_ns, uint32_t pid, struct copied_image *im,
+                      uint32_t map);
 
 /* The address that a frame had at the time of a sample. What is mapped at it, by the records written so far, is the frame's
  * module: only so many replaced mappings are remembered, so a map may have to be written once more. */
@@ -94,7 +95,8 @@ static bool is_kernel(const struct snapshot *sn, uint32_t frame)
 
 /* ---- writing ---- */
 
-static void write_map(struct snapshot *sn, uint64_t time_ns, uint32_t pid, struct copied_image *im, uint32_t index)
+static void write_map(struct snapshot *sn, uint64_t time_ns, uint32_t pid, struct copied_image *im,
+                      uint32_t index)
 {
     const struct world_map *map = &im->maps[index];
     const struct module *m = snapshot_module(sn, map->module);
@@ -180,8 +182,8 @@ static void write_build_ids(struct snapshot *sn)
         unsigned size = m ? symbolizer_build_id(sn->s->symbolizer, m, build_id) : 0;
         bool kernel = m && (m->kind == MODULE_KERNEL || m->kind == MODULE_KMOD);
         if (size && (kernel || m->kind == MODULE_FILE || m->kind == MODULE_VDSO))
-            perfdata_write_build_id(sn->w, m->kind == MODULE_KERNEL ? "[kernel.kallsyms]" : m->path, kernel, build_id,
-                                    size);
+            perfdata_write_build_id(sn->w, m->kind == MODULE_KERNEL ? "[kernel.kallsyms]" : m->path, kernel,
+                                    build_id, size);
     }
 }
 
@@ -192,7 +194,8 @@ static void write_namespaces(struct snapshot *sn, uint64_t time_ns, uint32_t thr
     if (!t->namespaces)
         return;
     for (unsigned i = 0; i < NAMESPACES_KINDS; i++)
-        links[i] = (struct perf_ns_link_info){ sn->namespaces[thread].links[i].dev, sn->namespaces[thread].links[i].ino };
+        links[i] = (struct perf_ns_link_info){ sn->namespaces[thread].links[i].dev,
+                                               sn->namespaces[thread].links[i].ino };
     perfdata_write_namespaces(sn->w, time_ns, t->pid, t->tid, links, NAMESPACES_KINDS);
 }
 
@@ -253,7 +256,8 @@ static uint32_t rebuild_chain(struct snapshot *sn, const struct sample *sample, 
 }
 
 /* member_periods: see perfdata/writer.h. */
-static void write_sample(struct snapshot *sn, const struct sample *sample, uint32_t event, const uint64_t *member_periods)
+static void write_sample(struct snapshot *sn, const struct sample *sample, uint32_t event,
+                         const uint64_t *member_periods)
 {
     uint64_t chain[2048];
     uint32_t n = rebuild_chain(sn, sample, chain, sizeof chain / sizeof *chain), raw_size;
@@ -287,7 +291,8 @@ static uint32_t leader_of(const struct snapshot *sn, uint32_t event)
 }
 
 /* Those that were sampled, with the others of the same time; of a file all, as what it says of itself counts them. */
-static uint32_t choose_events(const struct snapshot *sn, struct perfdata_write_event *events, uint32_t *numbers)
+static uint32_t choose_events(const struct snapshot *sn, struct perfdata_write_event *events,
+                              uint32_t *numbers)
 {
     bool *sampled = mem_array(sn->n_events + 1, sizeof *sampled); /* by the first of the same time */
     uint32_t n = 0;
@@ -298,7 +303,8 @@ static uint32_t choose_events(const struct snapshot *sn, struct perfdata_write_e
         if ((!sampled[ev->first] || ev->left_out) && !sn->s->file)
             continue;
         numbers[i] = n;
-        events[n++] = (struct perfdata_write_event){ ev->event.name, &ev->attr, numbers[leader_of(sn, i)] + 1 };
+        events[n++] =
+            (struct perfdata_write_event){ ev->event.name, &ev->attr, numbers[leader_of(sn, i)] + 1 };
     }
     mem_free(sampled);
     return n;
@@ -320,12 +326,14 @@ static bool is_same_reading(const struct snapshot *sn, const struct sample *a, c
 }
 
 /* The samples of a group that were one become one again. Returns how many they were. */
-static size_t write_reading(struct snapshot *sn, const struct sample *first, size_t n, const uint32_t *event_numbers)
+static size_t write_reading(struct snapshot *sn, const struct sample *first, size_t n,
+                            const uint32_t *event_numbers)
 {
     uint64_t *periods = mem_array(sn->n_events + 1, sizeof *periods);
     uint32_t leader = event_numbers[sn->events[first->event].leader];
     size_t same = 1;
-    while (same < n && is_same_reading(sn, first, &first[same]) && !periods[event_numbers[first[same].event] - leader]) {
+    while (same < n && is_same_reading(sn, first, &first[same]) &&
+           !periods[event_numbers[first[same].event] - leader]) {
         periods[event_numbers[first[same].event] - leader] = first[same].weight;
         same++;
     }

@@ -18,7 +18,7 @@ struct wish {
     const struct session_config *cfg;
     struct event events[SESSION_EVENTS_MAX];
     struct session_sampling hows[SESSION_EVENTS_MAX]; /* as asked for with them */
-    uint64_t chosen[SESSION_EVENTS_MAX];              /* periods, where none was asked for (period.c); 0: not yet */
+    uint64_t chosen[SESSION_EVENTS_MAX]; /* periods, where none was asked for (period.c); 0: not yet */
     uint32_t n;
     bool named; /* by the user */
     uint64_t seen_hz;
@@ -61,8 +61,11 @@ static uint32_t event_slot(struct session *s, const struct event *events, uint32
             leader = i;
             members = event_span(&events[i]);
         }
-        *session_add_event(s) = (struct session_event){ .event = events[i], .asked = events[i], .attr = events[i].attr,
-                                                           .leader = slot + leader, .first = slot };
+        *session_add_event(s) = (struct session_event){ .event = events[i],
+                                                        .asked = events[i],
+                                                        .attr = events[i].attr,
+                                                        .leader = slot + leader,
+                                                        .first = slot };
     }
     return slot;
 }
@@ -77,7 +80,8 @@ static void adopt_notes(struct session *s, const struct live *live)
     }
 }
 
-static void adopt_event(struct session *s, uint32_t slot, uint32_t i, const struct live *live, const struct wish *w)
+static void adopt_event(struct session *s, uint32_t slot, uint32_t i, const struct live *live,
+                        const struct wish *w)
 {
     const struct perf_event_attr *attr = live_attr_of(live, i);
     struct session_event *ev = &s->events[slot + i];
@@ -201,7 +205,8 @@ void session_stop(struct session *s)
 }
 
 /* Locked memory and descriptors may do for one source and not for two: then what runs is closed first. */
-static struct live *open_beside(struct session *s, const struct live_config *cfg, bool *closed, struct error *e)
+static struct live *open_beside(struct session *s, const struct live_config *cfg, bool *closed,
+                                struct error *e)
 {
     struct live *live = live_open(cfg, e);
     *closed = false;
@@ -214,7 +219,8 @@ static struct live *open_beside(struct session *s, const struct live_config *cfg
 }
 
 /* What was asked for of events that are sampled at the same time. */
-static void wish_again(const struct session *s, const struct session_config *cfg, uint32_t slot, struct wish *w)
+static void wish_again(const struct session *s, const struct session_config *cfg, uint32_t slot,
+                       struct wish *w)
 {
     const struct session_event *first = &s->events[slot];
     *w = (struct wish){ .cfg = cfg, .n = chosen_together(s, slot), .named = first->named };
@@ -316,7 +322,8 @@ void source_keep_periods(struct session *s, uint64_t now_ns)
 uint64_t source_unseen(const struct session *s)
 {
     uint64_t unseen = world_unseen(s->world) - s->opened.unseen;
-    bool matters = !source_by_period(s) && unseen >= UNSEEN_MIN && unseen > (s->samples - s->opened.samples) / 10;
+    bool matters =
+        !source_by_period(s) && unseen >= UNSEEN_MIN && unseen > (s->samples - s->opened.samples) / 10;
     return !s->file && !s->runs_wide && matters ? unseen : 0;
 }
 
@@ -329,7 +336,8 @@ static bool not_over_a_file(const struct session *s, struct error *e)
 static bool events_fit(struct session *s, const struct wish *w, struct error *e)
 {
     return chosen_find(s, w->events, w->n) != CHOSEN_NOWHERE || s->n_events + w->n <= SAMPLE_EVENTS ||
-           error_set(e, ERROR_LIMIT, "%u events were sampled already: leave and start anew for more", s->n_events);
+           error_set(e, ERROR_LIMIT, "%u events were sampled already: leave and start anew for more",
+                     s->n_events);
 }
 
 /* show: which of them is to be shown. */
@@ -352,7 +360,8 @@ bool session_set_event(struct session *s, const char *text, struct error *e)
     return session_set_event_as(s, text, &(struct session_sampling){ 0 }, e);
 }
 
-bool session_set_event_as(struct session *s, const char *text, const struct session_sampling *how, struct error *e)
+bool session_set_event_as(struct session *s, const char *text, const struct session_sampling *how,
+                          struct error *e)
 {
     struct wish w = { .cfg = &s->cfg, .named = true };
     if (!not_over_a_file(s, e) || !event_parse_list(text, w.events, SESSION_EVENTS_MAX, &w.n, e))
@@ -400,8 +409,9 @@ bool session_select_event(struct session *s, int step, struct error *e)
     bool alone = s->n_events < 2 || next == s->current_event;
     pthread_mutex_unlock(&s->lock);
     if (alone)
-        return error_set(e, ERROR_MISSING, s->file ? "no other event of the file has samples"
-                                                   : "only one event was chosen: press e to pick another");
+        return error_set(e, ERROR_MISSING,
+                         s->file ? "no other event of the file has samples"
+                                 : "only one event was chosen: press e to pick another");
     return session_show_event(s, next, e);
 }
 
@@ -447,7 +457,8 @@ static bool remove_running(struct session *s, uint32_t event, struct error *e)
     wish_again(s, &s->cfg, old, &w);
     take_out(&w, &s->events[old], event - old);
     if (!w.n)
-        return error_set(e, ERROR_ARGUMENT, "%s is what is sampled now: pick another event first", s->events[event].event.name);
+        return error_set(e, ERROR_ARGUMENT, "%s is what is sampled now: pick another event first",
+                         s->events[event].event.name);
     if (!events_fit(s, &w, e) || !source_replace(s, &w, e))
         return false;
     pthread_mutex_lock(&s->lock);
@@ -487,7 +498,8 @@ bool session_set_scope(struct session *s, const struct scope *scope, struct erro
     deepstacks_forget(s); /* of other programs */
     bool ok = scope_copy(&cfg.scope, scope) && source_change(s, &cfg, e);
     if (ok) {
-        bool known = scope_is_part(&cfg.scope, &s->cfg.scope); /* else shares would mix what was sampled and what was not */
+        bool known = scope_is_part(
+            &cfg.scope, &s->cfg.scope); /* else shares would mix what was sampled and what was not */
         scope_done(&s->cfg.scope);
         s->cfg.scope = cfg.scope;
         pthread_mutex_lock(&s->lock);

@@ -27,11 +27,12 @@ static void note_cost(const struct session *s, struct session_status *out)
         return;
     uint64_t period = ev->period ? ev->period : 1;
     uint64_t better = period * rate_period_for(s->dear.per_second, s->running_callchain, s->box.cpus);
-    double share = rate_cost_percent(s->dear.per_second, s->running_callchain) / (s->box.cpus ? s->box.cpus : 1);
+    double share =
+        rate_cost_percent(s->dear.per_second, s->running_callchain) / (s->box.cpus ? s->box.cpus : 1);
     snprintf(what, sizeof what, "%s samples a second of %.80s take about %.0f%% of the CPUs",
              text_si(number, sizeof number, s->dear.per_second), ev->event.name, share > 100 ? 100 : share);
-    snprintf(mend, sizeof mend, "one in %llu would do: -c %llu, or pick it again: e", (unsigned long long)better,
-             (unsigned long long)better);
+    snprintf(mend, sizeof mend, "one in %llu would do: -c %llu, or pick it again: e",
+             (unsigned long long)better, (unsigned long long)better);
     add_note(out, what, mend);
 }
 
@@ -53,10 +54,11 @@ static void note_unseen(const struct session *s, struct session_status *out)
     coverage_get(s, &c);
     unsigned long long unseen = source_unseen(s);
     if (session_coverage_is_short(&c) && !s->runs_wide)
-        snprintf(what, sizeof what, "samples cover %.0f%% of %.1f CPU seconds: short threads have none", c.percent,
-                 (double)c.cpu_ns / (double)NS_PER_SEC);
+        snprintf(what, sizeof what, "samples cover %.0f%% of %.1f CPU seconds: short threads have none",
+                 c.percent, (double)c.cpu_ns / (double)NS_PER_SEC);
     else if (c.unknown && unseen)
-        snprintf(what, sizeof what, "%llu threads ended before their first sample: their time is missing", unseen);
+        snprintf(what, sizeof what, "%llu threads ended before their first sample: their time is missing",
+                 unseen);
     else
         return;
     add_note(out, what, s->mend_wide);
@@ -71,8 +73,9 @@ static void note_starved(const struct session *s, struct session_status *out)
     snprintf(what, sizeof what, "%.80s%s never got a counter: others hold them", ev->name,
              ev->members > 1 ? " and what counts with it" : "");
     add_note(out, what,
-             ev->members > 1 ? "end the other profiler, sysctl kernel.nmi_watchdog=0, or fewer events in the group"
-                             : "end the other profiler, sysctl kernel.nmi_watchdog=0, or another event: e");
+             ev->members > 1
+                 ? "end the other profiler, sysctl kernel.nmi_watchdog=0, or fewer events in the group"
+                 : "end the other profiler, sysctl kernel.nmi_watchdog=0, or another event: e");
 }
 
 /* An empty table would leave open whether something was lost. */
@@ -85,7 +88,8 @@ static void note_empty(struct session *s, struct session_status *out)
     for (uint32_t i = perfdata_counts(s->file, &counts); i-- > 0;)
         of_stat |= counts[i].name && !strcmp(counts[i].name, "STAT");
     if (of_stat)
-        add_note(out, "perf stat wrote this file: it has counts, and no samples", "perf stat report -i shows them");
+        add_note(out, "perf stat wrote this file: it has counts, and no samples",
+                 "perf stat report -i shows them");
     else
         add_note(out, "there are no samples in this file", "--export json tells what is");
 }
@@ -96,7 +100,8 @@ static void note_memory(const struct session *s, struct session_status *out)
     if (!s->memory_limit)
         return;
     snprintf(what, sizeof what, "the cgroup of flametop allows %s of memory: the history has %s",
-             text_bytes(limit, sizeof limit, s->memory_limit), text_bytes(budget, sizeof budget, s->budget_bytes));
+             text_bytes(limit, sizeof limit, s->memory_limit),
+             text_bytes(budget, sizeof budget, s->budget_bytes));
     add_note(out, what, "it reaches less far back; give it more memory, or start it in another cgroup");
 }
 
@@ -127,7 +132,8 @@ static void status_notes(struct session *s, struct session_status *out)
     for (uint32_t i = 0; i < n; i++)
         add_note(out, damage[i], "what could be read is shown");
     if (world_spaces_left_out(s->world)) {
-        snprintf(what, sizeof what, "%llu children have not what their parents had mapped: too much for a file of this size",
+        snprintf(what, sizeof what,
+                 "%llu children have not what their parents had mapped: too much for a file of this size",
                  (unsigned long long)world_spaces_left_out(s->world));
         add_note(out, what, "what they mapped themselves is shown");
     }
@@ -142,8 +148,9 @@ static void status_notes(struct session *s, struct session_status *out)
     out->pending_modules = names.pending;
     snprintf(out->fetching, sizeof out->fetching, "%s", names.fetching);
     if (names.worker_note[0])
-        add_note(out, names.worker_note, "no file is read for names and stacks: run flametop as another user than root, or "
-                                         "with CAP_SETUID and CAP_SETGID");
+        add_note(out, names.worker_note,
+                 "no file is read for names and stacks: run flametop as another user than root, or "
+                 "with CAP_SETUID and CAP_SETGID");
     if (names.given_up) {
         snprintf(what, sizeof what, "%u files were given up: reading them took too long", names.given_up);
         add_note(out, what, "the doctor and the log name them, their owners and the reason");
@@ -186,7 +193,8 @@ static void file_stacks(const struct session *s, char *dst, size_t cap)
     else if (a->sample_type & PERF_SAMPLE_STACK_USER)
         snprintf(dst, cap, a->sample_stack_user % 1024 ? "dwarf %u" : "dwarf %uK",
                  a->sample_stack_user % 1024 ? a->sample_stack_user : a->sample_stack_user / 1024);
-    else if (a->sample_type & PERF_SAMPLE_BRANCH_STACK && a->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
+    else if (a->sample_type & PERF_SAMPLE_BRANCH_STACK &&
+             a->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
         snprintf(dst, cap, "lbr");
     else
         snprintf(dst, cap, a->sample_type & PERF_SAMPLE_CALLCHAIN ? "fp" : "none");
@@ -201,7 +209,8 @@ void status_stacks(const struct session *s, char *dst, size_t cap)
     unsigned kib = s->running_stack_bytes / 1024;
     if (s->file)
         file_stacks(s, dst, cap);
-    else if (runs == CALLCHAIN_DWARF && (asked == CALLCHAIN_DWARF || s->running_stack_bytes != LIVE_STACK_BYTES)) {
+    else if (runs == CALLCHAIN_DWARF &&
+             (asked == CALLCHAIN_DWARF || s->running_stack_bytes != LIVE_STACK_BYTES)) {
         if (asked == CALLCHAIN_AUTO) /* in round numbers: the most is 8 bytes less than 64 KB */
             snprintf(dst, cap, "%s %uK", words[asked], (s->running_stack_bytes + 1023) / 1024);
         else if (s->running_stack_bytes % 1024)

@@ -17,7 +17,7 @@ struct session_times {
     struct view view;
     struct view_query q;
     struct result_moment moment;
-    uint64_t version; /* of the verdicts: what was counted by others is void */
+    uint64_t version;           /* of the verdicts: what was counted by others is void */
     uint8_t *verdicts, *before; /* by the query's node */
     uint32_t n_verdicts;
     size_t verdicts_cap, before_cap;
@@ -86,7 +86,8 @@ struct counting {
 static bool is_shown(const struct counting *c, const struct sample *sample, uint32_t *node)
 {
     const struct session_times *t = c->t;
-    if (sample->time_ns < c->scan.from_ns || sample->time_ns > c->scan.to_ns || !query_passes(&c->scan, sample))
+    if (sample->time_ns < c->scan.from_ns || sample->time_ns > c->scan.to_ns ||
+        !query_passes(&c->scan, sample))
         return false;
     *node = result_node(c->r, sample->stack);
     uint8_t verdict = *node < t->n_verdicts ? t->verdicts[*node] : 0;
@@ -101,7 +102,8 @@ static void set_label(struct times_counts *counts, uint32_t row, const char *com
         snprintf(counts->labels[row].text, sizeof counts->labels[row].text, "%s/%llu", comm,
                  (unsigned long long)number);
     else
-        snprintf(counts->labels[row].text, sizeof counts->labels[row].text, "cpu %llu", (unsigned long long)number);
+        snprintf(counts->labels[row].text, sizeof counts->labels[row].text, "cpu %llu",
+                 (unsigned long long)number);
 }
 
 /* A thread with a new comm is another one in the world and the same one here: the newest comes last. */
@@ -144,7 +146,9 @@ static void count_run(void *ctx, struct sample *samples, size_t n)
     for (const struct sample *s = samples; s < samples + n; s++)
         if (is_shown(c, s, &node))
             timeline_add(&c->counts->timeline, row_of(c, s), s->time_ns,
-                         c->interval_ns ? c->interval_ns : c->weight_is_time ? s->weight : 0);
+                         c->interval_ns      ? c->interval_ns
+                         : c->weight_is_time ? s->weight
+                                             : 0);
 }
 
 static void chart_run(void *ctx, struct sample *samples, size_t n)
@@ -188,8 +192,8 @@ static bool start(struct counting *c, struct session_times *t, const struct time
 {
     struct session *s = c->s;
     uint32_t n = world_thread_count(s->world);
-    if (history_epoch(s->history) != t->moment.history_epoch || history_changes(s->history) != t->moment.changes ||
-        stacks_epoch(s->stacks) != t->moment.stacks_epoch)
+    if (history_epoch(s->history) != t->moment.history_epoch ||
+        history_changes(s->history) != t->moment.changes || stacks_epoch(s->stacks) != t->moment.stacks_epoch)
         return false;
     MEM_GROW(t->thread_pass, t->pass_cap, (size_t)n + 1);
     MEM_GROW(t->thread_row, t->row_cap, (size_t)n + 1);
@@ -200,7 +204,8 @@ static bool start(struct counting *c, struct session_times *t, const struct time
     const struct session_event *ev = s->n_events ? &s->events[s->current_event] : NULL;
     c->interval_ns = ev && ev->freq_hz ? NS_PER_SEC / ev->freq_hz : 0;
     c->weight_is_time = ev && event_is_clock(&ev->event);
-    uint64_t behind = c->counts ? c->interval_ns : 0; /* a sample behind the end stands for time before it, too */
+    uint64_t behind =
+        c->counts ? c->interval_ns : 0; /* a sample behind the end stands for time before it, too */
     if (ask->to_ns && ask->to_ns < EVER - behind && ask->to_ns + behind < c->scan.to_ns)
         c->scan.to_ns = ask->to_ns + behind;
     return true;
@@ -263,7 +268,8 @@ bool session_times_chart(struct session_times *t, struct session *s, const struc
     return ok;
 }
 
-void session_times_lay_out(const struct session_times *t, struct times_chart *chart, uint32_t per, uint32_t columns)
+void session_times_lay_out(const struct session_times *t, struct times_chart *chart, uint32_t per,
+                           uint32_t columns)
 {
     const struct view *v = &t->view;
     struct chart_trie trie = {

@@ -15,8 +15,8 @@ struct session_trace {
     struct traced {
         struct tracepoint_format *own; /* of this kernel … */
         struct payload_format *read;   /* … or of the file; NULL: neither */
-    } *of; /* each of them */
-    struct session_naming *naming; /* of addresses of the kernel */
+    } * of;                            /* each of them */
+    struct session_naming *naming;     /* of addresses of the kernel */
 };
 
 static const char *name_of(void *trace, uint64_t address, uint64_t *start)
@@ -32,7 +32,8 @@ static bool split_name(const char *event, char *system, char *name, size_t cap)
 {
     size_t n = strcspn(event, ":");
     snprintf(system, cap, "%.*s", (int)n, event);
-    snprintf(name, cap, "%.*s", event[n] ? (int)strcspn(event + n + 1, ":") : 0, event[n] ? event + n + 1 : "");
+    snprintf(name, cap, "%.*s", event[n] ? (int)strcspn(event + n + 1, ":") : 0,
+             event[n] ? event + n + 1 : "");
     return *system && *name;
 }
 
@@ -41,8 +42,10 @@ static void open_event(struct session_trace *t, struct session *s, uint32_t i)
     const struct session_event *ev = &s->events[i];
     char system[128], name[128];
     size_t n = 0;
-    const char *tracepoint = *ev->event.tracepoint ? ev->event.tracepoint : ev->event.name; /* of a file there is the name */
-    bool swap = s->file && perfdata_swapped(s->file), named = split_name(tracepoint, system, name, sizeof system);
+    const char *tracepoint =
+        *ev->event.tracepoint ? ev->event.tracepoint : ev->event.name; /* of a file there is the name */
+    bool swap = s->file && perfdata_swapped(s->file),
+         named = split_name(tracepoint, system, name, sizeof system);
     if (ev->attr.type != PERF_TYPE_TRACEPOINT)
         return;
     const char *text = s->file ? perfdata_tracepoint(s->file, ev->attr.config, &n) : NULL;

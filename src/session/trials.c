@@ -38,7 +38,8 @@ struct trials *trials_new(void)
 void trials_add(struct trials *t, const char *events, bool may_be_left_out)
 {
     MEM_GROW(t->at, t->cap, t->n + 1);
-    t->at[t->n++] = (struct attempt){ arena_strndup(&t->strings, events, strlen(events)), may_be_left_out, TRIAL_NOT_MADE };
+    t->at[t->n++] = (struct attempt){ arena_strndup(&t->strings, events, strlen(events)), may_be_left_out,
+                                      TRIAL_NOT_MADE };
 }
 
 enum trial trial_after(const struct error *e)

@@ -11,8 +11,9 @@
 #include "unwind/expression.h"
 #include "unwind/rowformat.h"
 
-#define PATIENCE_NS   (30 * NS_PER_SEC)  /* then the stack stays as far as it has come */
-#define ASIDE_BYTES   ((size_t)32 << 20) /* of dumps, or half of the history's budget; the oldest are given up beyond it */
+#define PATIENCE_NS (30 * NS_PER_SEC) /* then the stack stays as far as it has come */
+#define ASIDE_BYTES                                                                                          \
+    ((size_t)32 << 20) /* of dumps, or half of the history's budget; the oldest are given up beyond it */
 
 enum rows_state { ROWS_ASK, ROWS_READY, ROWS_NONE, ROWS_PENDING };
 
@@ -62,7 +63,8 @@ static const struct user_table *table_of(struct session *s, uint32_t module)
         memset(u->tables + old, 0, (u->tables_cap - old) * sizeof *u->tables);
     }
     struct user_table *t = &u->tables[module];
-    if (t->state == ROWS_READY || t->state == ROWS_NONE || (t->state == ROWS_PENDING && t->generation == generation))
+    if (t->state == ROWS_READY || t->state == ROWS_NONE ||
+        (t->state == ROWS_PENDING && t->generation == generation))
         return t;
     struct module *m = world_module(s->world, module);
     const struct unwind_rows *rows = NULL;
@@ -78,18 +80,19 @@ static uint64_t regs_mask_of(const struct session *s, const struct record *r)
 {
     if (s->file)
         return s->events[r->source].attr.sample_regs_user;
-    return r->id.has & PERF_SAMPLE_STACK_USER ? unwind_arch_regs_mask(s->user.arch) : unwind_arch_link_mask(s->user.arch);
+    return r->id.has & PERF_SAMPLE_STACK_USER ? unwind_arch_regs_mask(s->user.arch)
+                                              : unwind_arch_link_mask(s->user.arch);
 }
 
 struct walk {
     struct session *s;
     const struct frame_owner *owner;
-    bool give_up;          /* what is not there yet counts as never */
-    uint32_t awaits;       /* module whose table is pending, 0: none */
-    uint32_t late;         /* frame whose table counts as never, 0: none */
-    uint64_t pc;           /* the sample's */
-    uint32_t callers;      /* see struct user_walk */
-    bool changes;          /* met code of which more may be known when it is met again */
+    bool give_up;     /* what is not there yet counts as never */
+    uint32_t awaits;  /* module whose table is pending, 0: none */
+    uint32_t late;    /* frame whose table counts as never, 0: none */
+    uint64_t pc;      /* the sample's */
+    uint32_t callers; /* see struct user_walk */
+    bool changes;     /* met code of which more may be known when it is met again */
 };
 
 static void wait_for(struct walk *w, struct unwind_place *out, uint32_t module)
@@ -130,7 +133,8 @@ static bool find_place(void *ctx, uint64_t addr, struct unwind_place *out)
     *out = (struct unwind_place){ .offset = offset, .frame = slot->frame };
     if (!m || m->kind == MODULE_JIT) {
         out->jit = true;
-        enum jit_place known = m ? jitframe_place(s, w->owner, m, slot->frame, addr == w->pc, out) : JIT_PLACE_UNKNOWN;
+        enum jit_place known =
+            m ? jitframe_place(s, w->owner, m, slot->frame, addr == w->pc, out) : JIT_PLACE_UNKNOWN;
         w->changes |= known != JIT_PLACE_KNOWN;
         if (known == JIT_PLACE_PENDING)
             wait_for(w, out, module);
@@ -194,7 +198,7 @@ static enum unwind_call follow_call(struct walk *w, uint64_t target, uint64_t ca
     if (symbolizer_calls(w->s->symbolizer, m, &calls) == SYMBOL_PENDING)
         return UNWIND_CALL_PENDING;
     return !calls || calls_reach(calls, place.offset, offset_in(w, callee, m->id)) ? UNWIND_CALL_PROVEN
-                                                                                     : UNWIND_CALL_REFUTED;
+                                                                                   : UNWIND_CALL_REFUTED;
 }
 
 static enum unwind_call judge_call(struct walk *w, uint32_t caller, uint64_t back, uint64_t callee)
@@ -219,7 +223,8 @@ static enum unwind_call judge_call(struct walk *w, uint32_t caller, uint64_t bac
     if (call != UNWIND_CALL_PROVEN)
         return call;
     uint64_t at = offset_in(w, callee, module);
-    return calls_lead(calls, stacks_frame_offsets(s->stacks)[caller] + 1, at) ? UNWIND_CALL_PROVEN : UNWIND_CALL_REFUTED;
+    return calls_lead(calls, stacks_frame_offsets(s->stacks)[caller] + 1, at) ? UNWIND_CALL_PROVEN
+                                                                              : UNWIND_CALL_REFUTED;
 }
 
 static enum unwind_call find_call(void *ctx, uint64_t back, uint64_t callee)
@@ -239,7 +244,8 @@ static enum unwind_call find_call(void *ctx, uint64_t back, uint64_t callee)
         return known->proven ? UNWIND_CALL_PROVEN : UNWIND_CALL_REFUTED;
     enum unwind_call call = judge_call(w, caller, back, callee);
     if (call == UNWIND_CALL_PROVEN || call == UNWIND_CALL_REFUTED) {
-        *known = (struct call_verdict){ .caller = caller, .callee = called, .proven = call == UNWIND_CALL_PROVEN };
+        *known =
+            (struct call_verdict){ .caller = caller, .callee = called, .proven = call == UNWIND_CALL_PROVEN };
         s->caches_hold = true;
     }
     return call;
@@ -293,8 +299,8 @@ static bool believe_other(void *ctx, uint64_t fp, const struct unwind_frame *fra
 }
 
 /* The leaf may lie anywhere in its function. */
-static bool knows_callers(void *ctx, const struct unwind_frame *frames, uint32_t n, const struct unwind_memory *memory,
-                          const struct unwind_regs *regs)
+static bool knows_callers(void *ctx, const struct unwind_frame *frames, uint32_t n,
+                          const struct unwind_memory *memory, const struct unwind_regs *regs)
 {
     struct walk *w = ctx;
     struct user_stacks *u = &w->s->user;
@@ -321,7 +327,8 @@ void userstack_keep(struct session *s, uint32_t stack)
 
 static bool has_regs(const struct session *s, const struct record *r)
 {
-    return r->sample.user_regs && r->sample.user_abi != PERF_SAMPLE_REGS_ABI_NONE && s->user.arch != UNWIND_ARCH_NONE;
+    return r->sample.user_regs && r->sample.user_abi != PERF_SAMPLE_REGS_ABI_NONE &&
+           s->user.arch != UNWIND_ARCH_NONE;
 }
 
 bool userstack_taken(const struct session *s, const struct record *r)
@@ -329,8 +336,8 @@ bool userstack_taken(const struct session *s, const struct record *r)
     return has_regs(s, r) && r->id.has & PERF_SAMPLE_STACK_USER;
 }
 
-bool userstack_link(struct session *s, const struct frame_owner *owner, const struct record *r, uint64_t pc, bool give_up,
-                    uint64_t *caller, uint32_t *awaits)
+bool userstack_link(struct session *s, const struct frame_owner *owner, const struct record *r, uint64_t pc,
+                    bool give_up, uint64_t *caller, uint32_t *awaits)
 {
     struct walk w = { .s = s, .owner = owner, .give_up = give_up, .pc = pc };
     struct unwind_place place = { 0 };
@@ -343,7 +350,8 @@ bool userstack_link(struct session *s, const struct frame_owner *owner, const st
         entry = unwind_rows_entry(place.rows, place.offset);
     if (!entry || !(entry->flags & UNWIND_ENTRY_RA_IN_REGISTER))
         return false;
-    (void)unwind_arch_take_regs(s->user.arch, r->sample.user_regs, regs_mask_of(s, r), r->swap, &regs); /* pc is not needed */
+    (void)unwind_arch_take_regs(s->user.arch, r->sample.user_regs, regs_mask_of(s, r), r->swap,
+                                &regs); /* pc is not needed */
     if (!unwind_regs_value(&regs, entry->ra_register, caller))
         return false;
     *caller = unwind_arch_strip(s->user.arch, *caller);
@@ -359,8 +367,9 @@ static bool is_unread(enum unwind_end end, const struct record *r)
 static enum broken_reason reason_of(enum unwind_end end, const struct record *r)
 {
     static const enum broken_reason reasons[] = {
-        [UNWIND_DUMP] = BROKEN_DUMP,       [UNWIND_NO_TABLE] = BROKEN_NO_TABLE, [UNWIND_PENDING] = BROKEN_PENDING,
-        [UNWIND_NO_MAP] = BROKEN_NO_MAP,   [UNWIND_BAD_STEP] = BROKEN_STEP,     [UNWIND_DEEP] = BROKEN_DEEP,
+        [UNWIND_DUMP] = BROKEN_DUMP,           [UNWIND_NO_TABLE] = BROKEN_NO_TABLE,
+        [UNWIND_PENDING] = BROKEN_PENDING,     [UNWIND_NO_MAP] = BROKEN_NO_MAP,
+        [UNWIND_BAD_STEP] = BROKEN_STEP,       [UNWIND_DEEP] = BROKEN_DEEP,
         [UNWIND_ELSEWHERE] = BROKEN_ELSEWHERE, [UNWIND_UNPROVEN] = BROKEN_UNPROVEN,
     };
     return is_unread(end, r) ? BROKEN_UNREAD : reasons[end];
@@ -377,8 +386,8 @@ static void take_chain(const struct record *r, struct unwind_input *in)
         }
 }
 
-uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, const struct record *r, bool give_up,
-                        uint32_t *frames, uint32_t cap, struct user_walk *out)
+uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, const struct record *r,
+                        bool give_up, uint32_t *frames, uint32_t cap, struct user_walk *out)
 {
     struct walk w = { .s = s, .owner = owner, .give_up = give_up };
     struct unwind_reads *reads = &s->user.reads;
@@ -392,9 +401,10 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
                                     .believe = believe_other,
                                     .knows = knows_callers,
                                     .reads = reads };
-    struct unwind_input in = {
-        .arch = s->user.arch, .stack = r->sample.stack, .stack_bytes = r->sample.stack_dyn_size, .swap = r->swap
-    };
+    struct unwind_input in = { .arch = s->user.arch,
+                               .stack = r->sample.stack,
+                               .stack_bytes = r->sample.stack_dyn_size,
+                               .swap = r->swap };
     struct unwind_frame *walked = s->user.walked;
     enum unwind_end end;
     *out = (struct user_walk){ 0 };
@@ -406,9 +416,11 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
     take_chain(r, &in);
     out->sp = in.regs.sp;
     uint32_t room = cap - 1 < USER_FRAMES_MAX ? cap - 1 : USER_FRAMES_MAX;
-    uint32_t n = (r->sample.user_abi == PERF_SAMPLE_REGS_ABI_32 ? unwind_walk_32 : unwind_walk)(&in, &source, walked, room, &end);
+    uint32_t n = (r->sample.user_abi == PERF_SAMPLE_REGS_ABI_32 ? unwind_walk_32 : unwind_walk)(
+        &in, &source, walked, room, &end);
     for (uint32_t i = 0; i < n; i++)
-        frames[i] = i && walked[i].exact ? stacks_frame_interrupted(s->stacks, walked[i].frame) : walked[i].frame;
+        frames[i] =
+            i && walked[i].exact ? stacks_frame_interrupted(s->stacks, walked[i].frame) : walked[i].frame;
     if (s->user.other && n)
         w.awaits = stacks_frame_modules(s->stacks)[frames[n - 1]];
     if ((end == UNWIND_NO_TABLE || end == UNWIND_UNPROVEN) && n && w.late == walked[n - 1].frame)
@@ -424,9 +436,10 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
     if (is_unread(end, r) && !owner->maps)
         stacktouch_want(s, owner->thread, r->id.time_ns, in.regs.sp, in.stack_bytes);
     const struct unwind_memory memory = { .bytes = in.stack, .size = in.stack_bytes, .base = in.regs.sp };
-    reads->bad = reads->bad || end != UNWIND_ROOT || w.changes ||
-                 !unwind_reads_sum(reads->runs, reads->n > 0, reads->words, reads->sp, &memory, &s->user.from.first) ||
-                 !unwind_reads_sum(reads->runs, reads->n, reads->words, reads->sp, &memory, &s->user.from.sum);
+    reads->bad =
+        reads->bad || end != UNWIND_ROOT || w.changes ||
+        !unwind_reads_sum(reads->runs, reads->n > 0, reads->words, reads->sp, &memory, &s->user.from.first) ||
+        !unwind_reads_sum(reads->runs, reads->n, reads->words, reads->sp, &memory, &s->user.from.sum);
     out->awaits = end == UNWIND_PENDING ? w.awaits : 0;
     out->callers = end == UNWIND_KNOWN ? w.callers : 0;
     return n;

@@ -46,10 +46,12 @@ static struct select_trie trie_of(struct view *v, const struct view_query *q)
     MEM_GROW(m->func_hits, m->func_hits_cap, v->n_funcs);
     m->func_hits[0] = 0;
     static const struct view_function nameless;
-    bool by_name = q->n_zooms || *q->filter; /* else it is not worth bringing all names into the cache each second */
+    bool by_name =
+        q->n_zooms || *q->filter; /* else it is not worth bringing all names into the cache each second */
     for (uint32_t i = 1; i < v->n_funcs; i++) {
         const struct view_function *f = by_name ? &v->funcs[i] : &nameless;
-        m->func_hits[i] = select_hits(q, &(struct select_named){ f->name, f->module, f->key, m->func_idles[i] });
+        m->func_hits[i] =
+            select_hits(q, &(struct select_named){ f->name, f->module, f->key, m->func_idles[i] });
     }
     struct select_trie trie = {
         .parent = v->result.parent,
@@ -166,7 +168,8 @@ static uint64_t span_of(const struct session *s, const struct query *scan)
     return to > from ? to - from : 0;
 }
 
-static void view_scan(struct session *s, const struct view_query *q, struct view *v, struct session_samples *samples)
+static void view_scan(struct session *s, const struct view_query *q, struct view *v,
+                      struct session_samples *samples)
 {
     struct view_memory *m = v->memory;
     uint32_t n = world_thread_count(s->world);
@@ -190,7 +193,8 @@ static void view_scan(struct session *s, const struct view_query *q, struct view
     v->weight_is_time = s->n_events && event_is_clock(&s->events[s->current_event].event);
 }
 
-static void scan_anew(struct session *s, const struct view_query *q, struct view *v, struct session_samples *samples)
+static void scan_anew(struct session *s, const struct view_query *q, struct view *v,
+                      struct session_samples *samples)
 {
     trim_names(s);
     view_start(v);
@@ -209,7 +213,8 @@ void session_query_names(struct session *s, const struct view_query *q, struct v
         symbolizer_request(s->symbolizer, v->memory->modules[i].module);
 }
 
-static void ask(struct session *s, const struct view_query *q, struct view *v, struct session_samples *samples)
+static void ask(struct session *s, const struct view_query *q, struct view *v,
+                struct session_samples *samples)
 {
     scan_anew(s, q, v, samples);
     if (q->group == VIEW_GROUP_CPU)
@@ -230,8 +235,8 @@ void session_query(struct session *s, const struct view_query *q, struct view *v
     ask(s, q, v, NULL);
 }
 
-bool session_samples(struct session *s, const struct view_query *q, struct view *v, struct session_samples *out,
-                     struct error *e)
+bool session_samples(struct session *s, const struct view_query *q, struct view *v,
+                     struct session_samples *out, struct error *e)
 {
     session_samples_done(out);
     ask(s, q, v, out);

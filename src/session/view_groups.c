@@ -5,19 +5,22 @@
 
 #include "session/view_parts.h"
 
+/* clang-format off */
 const char *const view_group_names[VIEW_GROUP_COUNT] = {
     [VIEW_GROUP_SYMBOL] = "symbol",   [VIEW_GROUP_COMM_SYMBOL] = "comm,symbol", [VIEW_GROUP_COMM] = "comm",
     [VIEW_GROUP_MODULE] = "module",   [VIEW_GROUP_PROCESS] = "process",         [VIEW_GROUP_THREAD] = "thread",
     [VIEW_GROUP_CPU] = "cpu",         [VIEW_GROUP_CGROUP] = "cgroup",
     [VIEW_GROUP_CGROUP_SYMBOL] = "cgroup,symbol",
 };
+/* clang-format on */
 
 uint32_t view_add_group(struct view *v, uint64_t key, uint64_t number, const char *label)
 {
     struct view_memory *m = v->memory;
     MEM_GROW(v->groups, m->groups_cap, v->n_groups + 1);
     const char *kept = arena_strndup(&m->strings, label, strlen(label));
-    v->groups[v->n_groups] = (struct view_group_info){ .label = kept, .full = kept, .number = number, .key = key };
+    v->groups[v->n_groups] =
+        (struct view_group_info){ .label = kept, .full = kept, .number = number, .key = key };
     return v->n_groups++;
 }
 
@@ -118,7 +121,8 @@ static void see_run(void *ctx, struct sample *samples, size_t n)
 
 /* Only those that have samples in the range get a label: there may be many more that had some once. A process is
  * called what its newest first thread is called, of those with samples if there are any. */
-void view_group_threads(struct session *s, struct view *v, const struct view_query *q, const struct query *scan)
+void view_group_threads(struct session *s, struct view *v, const struct view_query *q,
+                        const struct query *scan)
 {
     struct view_memory *m = v->memory;
     uint32_t n = scan->n_threads;
@@ -128,7 +132,8 @@ void view_group_threads(struct session *s, struct view *v, const struct view_que
     history_scan(s->history, scan->from_ns, scan->to_ns, see_run, &(struct seen){ scan, m->thread_seen });
     for (int leaders = q->group == VIEW_GROUP_PROCESS; leaders >= 0; leaders--)
         for (uint32_t id = n; id-- > 1;) {
-            const struct world_thread *t = m->thread_seen[id] && m->thread_pass[id] ? world_thread(s->world, id) : NULL;
+            const struct world_thread *t =
+                m->thread_seen[id] && m->thread_pass[id] ? world_thread(s->world, id) : NULL;
             if (t && (!leaders || t->tid == t->pid))
                 group_thread(s, v, q->group, id);
         }

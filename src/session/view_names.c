@@ -196,15 +196,18 @@ const char *view_line(struct session *s, const struct view *v, uint32_t frame, u
     const struct inlines *in = &v->memory->inlines;
     struct symbol_lines lines;
     struct module *m = module_of_frame(v, frame);
-    enum symbol_state state =
-        module_has_lines(m) ? symbolizer_lines(s->symbolizer, m, v->result.frame_offset[frame], &lines) : SYMBOL_NONE;
+    enum symbol_state state = module_has_lines(m)
+                                  ? symbolizer_lines(s->symbolizer, m, v->result.frame_offset[frame], &lines)
+                                  : SYMBOL_NONE;
     *pending = state == SYMBOL_PENDING;
     if (state != SYMBOL_FOUND)
         return NULL;
     const char *file = lines.file;
     *line = lines.line;
-    if (in->replaced && in->expanded.inlined[frame] < lines.n_inlines) { /* it is where it called what is inlined in it */
-        const struct symbol_inline *called = &lines.inlines[lines.n_inlines - 1 - in->expanded.inlined[frame]];
+    if (in->replaced &&
+        in->expanded.inlined[frame] < lines.n_inlines) { /* it is where it called what is inlined in it */
+        const struct symbol_inline *called =
+            &lines.inlines[lines.n_inlines - 1 - in->expanded.inlined[frame]];
         file = called->file;
         *line = called->line;
     }

@@ -16,7 +16,7 @@ struct kept { /* runs follow */
     uint64_t hash, first, sum;
     uint64_t fp; /* if uses_fp */
     uint32_t callers;
-    uint32_t next; /* one that was kept before and has its slot */
+    uint32_t next;     /* one that was kept before and has its slot */
     uint16_t n, words; /* as in struct unwind_reads */
     bool uses_fp;
 };
@@ -58,11 +58,13 @@ static bool is_way(const struct kept *k, const struct unwind_memory *memory, con
     const uint16_t *runs = (const void *)(k + 1);
     uint64_t sum;
 
-    return (!k->uses_fp || k->fp == regs->fp) && unwind_reads_sum(runs, k->n > 0, k->words, regs->sp, memory, &sum) &&
-           sum == k->first && unwind_reads_sum(runs, k->n, k->words, regs->sp, memory, &sum) && sum == k->sum;
+    return (!k->uses_fp || k->fp == regs->fp) &&
+           unwind_reads_sum(runs, k->n > 0, k->words, regs->sp, memory, &sum) && sum == k->first &&
+           unwind_reads_sum(runs, k->n, k->words, regs->sp, memory, &sum) && sum == k->sum;
 }
 
-uint32_t walks_find(const struct walks *w, uint64_t hash, const struct unwind_memory *memory, const struct unwind_regs *regs)
+uint32_t walks_find(const struct walks *w, uint64_t hash, const struct unwind_memory *memory,
+                    const struct unwind_regs *regs)
 {
     uint32_t at = w->index[hash & (slots(w) - 1)];
 
@@ -76,7 +78,8 @@ uint32_t walks_find(const struct walks *w, uint64_t hash, const struct unwind_me
     return 0;
 }
 
-void walks_keep(struct walks *w, const struct walked *from, const struct unwind_reads *reads, uint32_t callers)
+void walks_keep(struct walks *w, const struct walked *from, const struct unwind_reads *reads,
+                uint32_t callers)
 {
     size_t words = (sizeof(struct kept) + reads->n * sizeof *reads->runs + 7) / 8;
 
@@ -84,8 +87,15 @@ void walks_keep(struct walks *w, const struct walked *from, const struct unwind_
         walks_forget(w); /* what is of use comes back soon */
     struct kept *k = (void *)(w->arena + w->used);
     uint32_t *slot = &w->index[from->hash & (slots(w) - 1)];
-    *k = (struct kept){ .hash = from->hash, .first = from->first, .sum = from->sum, .fp = from->fp, .callers = callers,
-                        .next = *slot, .n = reads->n, .words = reads->words, .uses_fp = reads->fp };
+    *k = (struct kept){ .hash = from->hash,
+                        .first = from->first,
+                        .sum = from->sum,
+                        .fp = from->fp,
+                        .callers = callers,
+                        .next = *slot,
+                        .n = reads->n,
+                        .words = reads->words,
+                        .uses_fp = reads->fp };
     memcpy(k + 1, reads->runs, reads->n * sizeof *reads->runs);
     *slot = (uint32_t)w->used + 1;
     w->used += words;

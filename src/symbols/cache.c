@@ -64,7 +64,8 @@ static bool make_parents(char *path)
 /* What belongs to somebody else, or may be written by others, is not believed. */
 static bool is_ours(int fd, mode_t kind, struct stat *st)
 {
-    return !fstat(fd, st) && (st->st_mode & S_IFMT) == kind && st->st_uid == geteuid() && !(st->st_mode & 022);
+    return !fstat(fd, st) && (st->st_mode & S_IFMT) == kind && st->st_uid == geteuid() &&
+           !(st->st_mode & 022);
 }
 
 struct cache *cache_open(const char *folder, uint64_t max_bytes, struct error *e)
@@ -130,8 +131,10 @@ uint64_t cache_stamp(int fd)
 
 static bool name_of(const struct cache_key *key, char name[NAME_SIZE])
 {
-    static const char *const suffixes[] = { [CACHE_NAMES] = "names", [CACHE_UNWIND] = "unwind",
-                                            [CACHE_INLINED] = "inlined", [CACHE_CALLS] = "calls" };
+    static const char *const suffixes[] = { [CACHE_NAMES] = "names",
+                                            [CACHE_UNWIND] = "unwind",
+                                            [CACHE_INLINED] = "inlined",
+                                            [CACHE_CALLS] = "calls" };
     char *p = name;
 
     if (!key->id_size || key->id_size > ID_MAX || !key->stamp)
@@ -143,7 +146,8 @@ static bool name_of(const struct cache_key *key, char name[NAME_SIZE])
 }
 
 /* Compared as bytes: nothing between the members is left to chance. */
-static void set_head(struct head *h, const struct cache_key *key, const void *bytes, size_t n, const char *note)
+static void set_head(struct head *h, const struct cache_key *key, const void *bytes, size_t n,
+                     const char *note)
 {
     memset(h, 0, sizeof *h);
     h->magic = CACHE_MAGIC;
@@ -165,8 +169,8 @@ static const void *map_content(int fd, const struct cache_key *key, size_t *n, c
     struct head h, want;
     const void *p;
 
-    if (!is_ours(fd, S_IFREG, &st) || st.st_size <= HEAD_BYTES || (uint64_t)st.st_size > HEAD_BYTES + ENTRY_MAX ||
-        pread(fd, &h, sizeof h, 0) != (ssize_t)sizeof h)
+    if (!is_ours(fd, S_IFREG, &st) || st.st_size <= HEAD_BYTES ||
+        (uint64_t)st.st_size > HEAD_BYTES + ENTRY_MAX || pread(fd, &h, sizeof h, 0) != (ssize_t)sizeof h)
         return NULL;
     *n = (size_t)st.st_size - HEAD_BYTES;
     p = blob_read(fd, HEAD_BYTES, *n);
@@ -185,7 +189,8 @@ static const void *map_content(int fd, const struct cache_key *key, size_t *n, c
     return p;
 }
 
-bool cache_get(struct cache *c, const struct cache_key *key, const void **bytes, size_t *n, char note[CACHE_NOTE_MAX])
+bool cache_get(struct cache *c, const struct cache_key *key, const void **bytes, size_t *n,
+               char note[CACHE_NOTE_MAX])
 {
     char name[NAME_SIZE];
     int fd;
@@ -290,7 +295,8 @@ static bool write_at(int fd, const void *bytes, size_t n, off_t at)
     return true;
 }
 
-static void put(struct cache *c, const struct cache_key *key, const char *name, const void *bytes, size_t n, const char *note)
+static void put(struct cache *c, const struct cache_key *key, const char *name, const void *bytes, size_t n,
+                const char *note)
 {
     char temporary[NAME_SIZE + 32];
     struct head h;

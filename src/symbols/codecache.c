@@ -169,10 +169,12 @@ bool codecache_install(struct symbolizer *sy, struct mod *mod, struct outcome *o
     return true;
 }
 
-enum symbol_state symbolizer_code(struct symbolizer *sy, struct module *m, uint64_t start, uint64_t size, bool intel,
-                                  struct code **out)
+enum symbol_state symbolizer_code(struct symbolizer *sy, struct module *m, uint64_t start, uint64_t size,
+                                  bool intel, struct code **out)
 {
-    struct code_want want = { .start = start, .size = size < CODE_BYTES_MAX ? size : CODE_BYTES_MAX, .intel = intel };
+    struct code_want want = { .start = start,
+                              .size = size < CODE_BYTES_MAX ? size : CODE_BYTES_MAX,
+                              .intel = intel };
     struct code_slot *slot;
 
     pthread_mutex_lock(&sy->lock);
@@ -182,7 +184,8 @@ enum symbol_state symbolizer_code(struct symbolizer *sy, struct module *m, uint6
     return !*out ? SYMBOL_PENDING : (*out)->view.header.n_rows ? SYMBOL_FOUND : SYMBOL_NONE;
 }
 
-enum symbol_state symbolizer_source(struct symbolizer *sy, struct module *m, const char *path, struct source **out)
+enum symbol_state symbolizer_source(struct symbolizer *sy, struct module *m, const char *path,
+                                    struct source **out)
 {
     struct code_want want = { .path = (char *)(uintptr_t)path };
     struct code_slot *slot;

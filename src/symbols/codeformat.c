@@ -13,8 +13,8 @@ static bool rows_are_right(const struct code_view *v)
 
     for (i = 0; i < h->n_rows; i++) {
         const struct code_row *r = &v->rows[i];
-        if (r->offset < at || !r->size || r->size > end - r->offset || r->offset >= end || r->text >= h->strings_n ||
-            r->kind >= CODE_KINDS)
+        if (r->offset < at || !r->size || r->size > end - r->offset || r->offset >= end ||
+            r->text >= h->strings_n || r->kind >= CODE_KINDS)
             return false;
         at = r->offset + r->size;
     }

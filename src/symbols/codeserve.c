@@ -113,7 +113,8 @@ static bool find_code(const struct code_ask *q, int fd, struct found *f, struct 
 /* Without a disassembler the answer says so, and has the bytes. */
 static void build(const struct found *f, const struct code_ask *q, struct buf *blob)
 {
-    struct code_builder b = { .header = { .start = q->start, .bias = f->code.bias, .machine = f->code.machine } };
+    struct code_builder b = { .header = {
+                                  .start = q->start, .bias = f->code.bias, .machine = f->code.machine } };
     struct error why = { 0 };
 
     if (!disasm_run(&f->code, &b, &why)) {
@@ -124,7 +125,8 @@ static void build(const struct found *f, const struct code_ask *q, struct buf *b
     code_builder_done(&b);
 }
 
-bool code_serve(const void *payload, size_t n, const int *fds, unsigned n_fds, struct buf *blob, struct error *e)
+bool code_serve(const void *payload, size_t n, const int *fds, unsigned n_fds, struct buf *blob,
+                struct error *e)
 {
     struct found f = { .has_elf = false };
     struct code_ask q;

@@ -40,10 +40,10 @@ static Dwarf *open_dwarf(const struct elffile *f, struct error *e)
 static bool unpack_sections(const struct elffile *f, struct error *e)
 {
     static const char *const names[] = {
-        ".debug_info",          ".debug_types",         ".debug_abbrev",       ".debug_addr",
-        ".debug_line",          ".debug_line_str",      ".debug_str",          ".debug_str_offsets",
-        ".debug_ranges",        ".debug_rnglists",      ".debug_info.dwo",     ".debug_types.dwo",
-        ".debug_abbrev.dwo",    ".debug_line.dwo",      ".debug_str.dwo",      ".debug_str_offsets.dwo",
+        ".debug_info",         ".debug_types",    ".debug_abbrev",   ".debug_addr",
+        ".debug_line",         ".debug_line_str", ".debug_str",      ".debug_str_offsets",
+        ".debug_ranges",       ".debug_rnglists", ".debug_info.dwo", ".debug_types.dwo",
+        ".debug_abbrev.dwo",   ".debug_line.dwo", ".debug_str.dwo",  ".debug_str_offsets.dwo",
         ".debug_rnglists.dwo",
     };
     struct elf_bytes bytes;
@@ -257,7 +257,8 @@ bool debuginfo_origin(struct debuginfo_entry *entry)
     Dwarf_Attribute attribute;
     Dwarf_Die *die = die_of(entry), origin;
 
-    if (!dwarf_attr(die, DW_AT_abstract_origin, &attribute) && !dwarf_attr(die, DW_AT_specification, &attribute))
+    if (!dwarf_attr(die, DW_AT_abstract_origin, &attribute) &&
+        !dwarf_attr(die, DW_AT_specification, &attribute))
         return false;
     if (!dwarf_formref_die(&attribute, &origin))
         return false;

@@ -29,10 +29,10 @@ static struct {
 bool disasm_load(struct error *e)
 {
     static const struct library_symbol symbols[] = {
-        LIBRARY_SYMBOL(lib, cs_support),    LIBRARY_SYMBOL(lib, cs_open),
-        LIBRARY_SYMBOL(lib, cs_option),     LIBRARY_SYMBOL(lib, cs_malloc),
+        LIBRARY_SYMBOL(lib, cs_support),     LIBRARY_SYMBOL(lib, cs_open),
+        LIBRARY_SYMBOL(lib, cs_option),      LIBRARY_SYMBOL(lib, cs_malloc),
         LIBRARY_SYMBOL(lib, cs_disasm_iter), LIBRARY_SYMBOL(lib, cs_insn_group),
-        LIBRARY_SYMBOL(lib, cs_free),       LIBRARY_SYMBOL(lib, cs_close),
+        LIBRARY_SYMBOL(lib, cs_free),        LIBRARY_SYMBOL(lib, cs_close),
     };
     static bool loaded;
 
@@ -137,14 +137,17 @@ bool disasm_run(const struct disasm_code *c, struct code_builder *b, struct erro
 
     if (!disasm_load(e))
         return false;
-    if (!machine_of(c, &arch, &mode) || !lib.cs_support(arch) || lib.cs_open(arch, mode, &handle) != CS_ERR_OK)
-        return error_set(e, ERROR_UNSUPPORTED, "capstone has no disassembler for this machine (ELF number %u)", c->machine);
+    if (!machine_of(c, &arch, &mode) || !lib.cs_support(arch) ||
+        lib.cs_open(arch, mode, &handle) != CS_ERR_OK)
+        return error_set(e, ERROR_UNSUPPORTED,
+                         "capstone has no disassembler for this machine (ELF number %u)", c->machine);
     lib.cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
     lib.cs_option(handle, CS_OPT_SKIPDATA, CS_OPT_ON);
     if (arch == CS_ARCH_X86 && !c->intel)
         lib.cs_option(handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
     insn = lib.cs_malloc(handle);
-    while (insn && left && lib.cs_disasm_iter(handle, &at, &left, &addr, insn) && add_insn(handle, c, insn, b))
+    while (insn && left && lib.cs_disasm_iter(handle, &at, &left, &addr, insn) &&
+           add_insn(handle, c, insn, b))
         ;
     if (insn)
         lib.cs_free(insn, 1);

@@ -33,7 +33,8 @@ static bool find_relocations(const struct elffile *f, struct elf_bytes *out)
 {
     uint64_t tag[2], addr = 0, size = 0;
 
-    for (unsigned i = 0; i < TAGS_MAX && read_u64(f, f->dynamic + i * sizeof tag, tag, 2) && tag[0] != DT_NULL; i++) {
+    for (unsigned i = 0;
+         i < TAGS_MAX && read_u64(f, f->dynamic + i * sizeof tag, tag, 2) && tag[0] != DT_NULL; i++) {
         if (tag[0] == DT_RELA)
             addr = tag[1];
         else if (tag[0] == DT_RELASZ)
@@ -79,7 +80,8 @@ static bool is_sane(const struct elffile *f, const struct gotable *t)
     uint64_t offset, limit;
 
     for (uint64_t i = 0; i < t->n && i < CHECKED; i++)
-        if (!gotable_function(t, i, &function) || !function.name_n || !elffile_offset(f, function.entry, &offset, &limit))
+        if (!gotable_function(t, i, &function) || !function.name_n ||
+            !elffile_offset(f, function.entry, &offset, &limit))
             return false;
     return true;
 }
@@ -103,7 +105,8 @@ static bool search_segment(const struct elffile *f, const struct elf_segment *s,
 
     if (!elffile_loaded(f, s->addr, &all))
         return false;
-    for (size_t at = -s->addr % TABLE_ALIGN; at < all.n && all.n - at >= GOTABLE_HEADER_MIN; at += TABLE_ALIGN) {
+    for (size_t at = -s->addr % TABLE_ALIGN; at < all.n && all.n - at >= GOTABLE_HEADER_MIN;
+         at += TABLE_ALIGN) {
         from = (struct elf_bytes){ all.p + at, all.n - at, all.addr + at };
         if (gotable_is_header(from.p) && open_table(f, &from, out, addr) && is_sane(f, out))
             return true;
@@ -150,7 +153,7 @@ static uint64_t word_at(const struct elffile *f, uint64_t addr)
 
 struct moduledata_search {
     const struct elffile *f;
-    uint64_t table;      /* its address */
+    uint64_t table; /* its address */
     struct golines *g;
     unsigned candidates; /* that were looked at */
 };

@@ -256,7 +256,8 @@ static void add_in_order(const struct elffile *f, struct table_builder *b)
         struct elf_symbol symbol;
         Elf64_Rela r;
         memcpy(&r, relocations.p + i * sizeof r, sizeof r);
-        if (!elffile_symbol(&symbols, ELF64_R_SYM(r.r_info), &symbol) || symbol.name_n > sizeof name - sizeof SUFFIX)
+        if (!elffile_symbol(&symbols, ELF64_R_SYM(r.r_info), &symbol) ||
+            symbol.name_n > sizeof name - sizeof SUFFIX)
             continue;
         memcpy(name, symbol.name, symbol.name_n);
         memcpy(name + symbol.name_n, SUFFIX, sizeof SUFFIX);

@@ -266,7 +266,8 @@ bool elf_read_calls(int fd, void **blob, size_t *size, struct error *e)
 
     if (!elffile_open(&f, fd, e))
         return false;
-    ok = machine_of(&f, &in.machine) || error_set(e, ERROR_UNSUPPORTED, "calls of ELF machine %u are not known", f.machine);
+    ok = machine_of(&f, &in.machine) ||
+         error_set(e, ERROR_UNSUPPORTED, "calls of ELF machine %u are not known", f.machine);
     if (ok) {
         add_by_rows(&functions);
         in.n_functions = list_functions(&functions, &in.functions);

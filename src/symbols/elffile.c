@@ -13,8 +13,9 @@
 #define NOTES_MAX        4096
 #define SYMBOLS_MAX      (16u << 20)
 #define DECOMPRESSED_MAX (UINT64_C(512) << 20)
-#define VERSION_HIDDEN   0x8000 /* of an entry of .gnu.version; see the gABI of GNU and Sun on symbol versioning */
-#define COMPRESSED_ZSTD  2 /* ELFCOMPRESS_ZSTD, which older headers lack */
+#define VERSION_HIDDEN                                                                                       \
+    0x8000                /* of an entry of .gnu.version; see the gABI of GNU and Sun on symbol versioning */
+#define COMPRESSED_ZSTD 2 /* ELFCOMPRESS_ZSTD, which older headers lack */
 
 /* Sections that were unpacked here; they end with the file. */
 struct elf_unpacked {
@@ -239,7 +240,8 @@ static bool decompress(const struct elffile *f, Elf_Scn *section, const char *na
         (header.ch_type == COMPRESSED_ZSTD && unpack_section(f, section, header.ch_size, &why)))
         return true;
     return why.class == ERROR_UNSUPPORTED
-               ? error_set(e, why.class, "its %s is compressed with zstd, and this build is without libzstd", name)
+               ? error_set(e, why.class, "its %s is compressed with zstd, and this build is without libzstd",
+                           name)
                : error_set(e, ERROR_FORMAT, "its %s cannot be decompressed", name);
 }
 
@@ -339,7 +341,8 @@ bool elffile_symbol(const struct elf_symbols *symbols, size_t i, struct elf_symb
     out->type = GELF_ST_TYPE(sym.st_info);
     out->bind = GELF_ST_BIND(sym.st_info);
     out->visibility = GELF_ST_VISIBILITY(sym.st_other);
-    out->superseded = symbols->versions && gelf_getversym(symbols->versions, (int)i, &version) && version & VERSION_HIDDEN;
+    out->superseded =
+        symbols->versions && gelf_getversym(symbols->versions, (int)i, &version) && version & VERSION_HIDDEN;
     out->defined = sym.st_shndx != SHN_UNDEF && sym.st_shndx != SHN_ABS;
     return true;
 }

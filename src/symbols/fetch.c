@@ -129,7 +129,8 @@ static void say_why(struct mod *mod, const struct fetch_item *item)
 
 static const struct table_header *incomplete(const struct mod *mod)
 {
-    const struct table_header *h = mod->table && mod->module->kind == MODULE_FILE ? mod->table->view.header : NULL;
+    const struct table_header *h =
+        mod->table && mod->module->kind == MODULE_FILE ? mod->table->view.header : NULL;
 
     return h && !(h->flags & TABLE_FULL) ? h : NULL;
 }
@@ -196,8 +197,8 @@ void fetch_tell(const struct symbolizer *sy, char *dst, size_t cap)
     if (!f->got)
         snprintf(dst, cap, "debuginfod: asking for %s%s", f->busy->name, more);
     else
-        snprintf(dst, cap, "debuginfod: %s %s%s%s%s", f->busy->name, got, f->total ? " of " : "", f->total ? total : "",
-                 more);
+        snprintf(dst, cap, "debuginfod: %s %s%s%s%s", f->busy->name, got, f->total ? " of " : "",
+                 f->total ? total : "", more);
 }
 
 int fetch_open(struct symbolizer *sy, const uint8_t *id, unsigned id_size)
@@ -307,7 +308,8 @@ static bool is_hopeless(struct fetcher *f, struct fetch_item *item)
     return true;
 }
 
-static void install(struct fetcher *f, struct fetch_item *item, enum fetch_end end, const struct fetch_report *r)
+static void install(struct fetcher *f, struct fetch_item *item, enum fetch_end end,
+                    const struct fetch_report *r)
 {
     static const char *const ends[] = { [FETCH_SILENT] = "the server does not answer",
                                         [FETCH_LATE] = "the server takes too long",

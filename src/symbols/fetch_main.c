@@ -139,6 +139,7 @@ static void limit(int what, uint64_t most)
 }
 
 /* What a program that talks to a web server never does. What it does do depends on thirty libraries and is not listed. */
+/* clang-format off */
 static const char *const refused[] = {
     "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "pidfd_getfd", "perf_event_open", "bpf",
     "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register", "execve", "execveat", "mount", "umount2",
@@ -149,6 +150,7 @@ static const char *const refused[] = {
     "mknodat", "chown", "fchown", "lchown", "fchownat", "setuid", "setgid", "setreuid", "setregid", "setresuid",
     "setresgid", "setgroups", "setfsuid", "setfsgid", "capset", "personality", "iopl", "ioperm", "vhangup",
 };
+/* clang-format on */
 
 /* Root's child becomes a user of its own, which has a folder of its own. */
 static bool become_nobody(struct error *e)

@@ -38,7 +38,8 @@ static char **environment(const char *urls)
     env[0] = mem_alloc(strlen(urls) + sizeof "DEBUGINFOD_URLS=");
     sprintf(env[0], "DEBUGINFOD_URLS=%s", urls);
     for (i = 0; i < n; i++)
-        if (!text_begins_with(environ[i], "DEBUGINFOD_URLS=") && !text_begins_with(environ[i], "DEBUGINFOD_PROGRESS=") &&
+        if (!text_begins_with(environ[i], "DEBUGINFOD_URLS=") &&
+            !text_begins_with(environ[i], "DEBUGINFOD_PROGRESS=") &&
             !text_begins_with(environ[i], "DEBUGINFOD_VERBOSE="))
             env[to++] = environ[i];
     return env;
@@ -98,8 +99,8 @@ static void finish(struct child *c, bool willing)
 
     if (!willing)
         kill(c->pid, SIGTERM);
-    while ((now = clock_now_ns()) < end && (poll(&fd, 1, (int)((end - now) / NS_PER_MS) + 1) <= 0 ||
-                                            read(c->fd, &report, sizeof report) > 0))
+    while ((now = clock_now_ns()) < end &&
+           (poll(&fd, 1, (int)((end - now) / NS_PER_MS) + 1) <= 0 || read(c->fd, &report, sizeof report) > 0))
         ;
     close(c->fd);
     kill(c->pid, SIGKILL);
@@ -136,7 +137,8 @@ static bool receive(struct child *c, struct fetch_report *r)
     if (n >= 0)
         take_files(c, &m);
     r->text[sizeof r->text - 1] = '\0';
-    return n == (ssize_t)sizeof *r && r->magic == FETCH_MAGIC && r->kind >= FETCH_PROGRESS && r->kind <= FETCH_FAILED;
+    return n == (ssize_t)sizeof *r && r->magic == FETCH_MAGIC && r->kind >= FETCH_PROGRESS &&
+           r->kind <= FETCH_FAILED;
 }
 
 static enum fetch_end watch(const struct fetch_process *p, struct child *c, struct fetch_report *r)

@@ -26,8 +26,8 @@ struct given_line {
     uint32_t line, n_inlines;
 };
 struct given_module {
-    struct given_function *functions; /* by start, without overlaps */
-    struct given_line *lines;         /* by offset */
+    struct given_function *functions;                                   /* by start, without overlaps */
+    struct given_line *lines;                                           /* by offset */
     size_t n_functions, functions_cap, n_lines, lines_cap, inlines_cap; /* inlines_cap: of the last line */
 };
 struct given {
@@ -53,10 +53,11 @@ void given_put_head(struct buf *out)
     buf_puts(out, HEAD);
 }
 
-void given_put_module(struct buf *out, const struct module *m, const uint8_t *build_id, unsigned build_id_size)
+void given_put_module(struct buf *out, const struct module *m, const uint8_t *build_id,
+                      unsigned build_id_size)
 {
-    buf_printf(out, "m %x %" PRIx32 " %" PRIx32 " %" PRIx64 " %" PRIx64 " ", (unsigned)m->kind, m->maj, m->min, m->ino,
-               m->ino_generation);
+    buf_printf(out, "m %x %" PRIx32 " %" PRIx32 " %" PRIx64 " %" PRIx64 " ", (unsigned)m->kind, m->maj,
+               m->min, m->ino, m->ino_generation);
     for (unsigned i = 0; i < build_id_size; i++)
         buf_printf(out, "%02x", build_id[i]);
     buf_puts(out, build_id_size ? " " : "- ");
@@ -100,7 +101,9 @@ static uint64_t take_number(struct line *l, uint64_t max)
     int digits = 0;
     for (; l->p < l->end && digits <= 16; l->p++, digits++) {
         char c = *l->p;
-        unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
+        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
+                                                : 16;
         if (digit > 15)
             break;
         v = v << 4 | digit;
@@ -144,8 +147,8 @@ static const char *keep(struct given *g, const char *raw)
     return n ? arena_strndup(&g->strings, clean, n) : "";
 }
 
-static uint64_t module_hash(enum module_kind kind, uint32_t maj, uint32_t min, uint64_t ino, uint64_t generation,
-                            const char *path)
+static uint64_t module_hash(enum module_kind kind, uint32_t maj, uint32_t min, uint64_t ino,
+                            uint64_t generation, const char *path)
 {
     const uint64_t parts[] = { (uint64_t)kind, (uint64_t)maj << 32 | min, ino, generation };
     return map_hash_bytes(path, strlen(path), map_hash_bytes(parts, sizeof parts, 0));
@@ -374,7 +377,8 @@ void given_free(struct given *g)
 const struct given_module *given_module(const struct given *g, const struct module *m)
 {
     uint64_t value;
-    return map_get(&g->modules, module_hash(m->kind, m->maj, m->min, m->ino, m->ino_generation, m->path), &value)
+    return map_get(&g->modules, module_hash(m->kind, m->maj, m->min, m->ino, m->ino_generation, m->path),
+                   &value)
                ? (const struct given_module *)(uintptr_t)value
                : NULL;
 }
@@ -409,6 +413,8 @@ bool given_lines(const struct given_module *m, uint64_t offset, struct symbol_li
         m->n_lines ? bsearch(&key, m->lines, m->n_lines, sizeof *m->lines, by_offset) : NULL;
     if (!l)
         return false;
-    *out = (struct symbol_lines){ .file = l->file, .line = l->line, .n_inlines = l->n_inlines, .inlines = l->inlines };
+    *out = (struct symbol_lines){
+        .file = l->file, .line = l->line, .n_inlines = l->n_inlines, .inlines = l->inlines
+    };
     return true;
 }

@@ -7,9 +7,10 @@
 #include "symbols/blob.h"
 #include "symbols/state.h"
 
-#define USER_BYTES_MAX   ((size_t)128 << 20) /* of a user's JITs … */
-#define TABLES_BYTES_MAX ((size_t)512 << 20) /* … of all users', and the same again of those that are trusted */
-#define NONE_WAIT_NS     (8 * NS_PER_SEC)    /* more between two looks for a map that was not there */
+#define USER_BYTES_MAX ((size_t)128 << 20) /* of a user's JITs … */
+#define TABLES_BYTES_MAX                                                                                     \
+    ((size_t)512 << 20)               /* … of all users', and the same again of those that are trusted */
+#define NONE_WAIT_NS (8 * NS_PER_SEC) /* more between two looks for a map that was not there */
 
 static void drop(struct symbolizer *sy, struct symbol_table **t)
 {
@@ -41,10 +42,12 @@ static bool fits(const struct symbolizer *sy, const struct symbol_table *t, stru
 {
     if (t->payer == OWNER_TRUSTED)
         return sy->jit_bytes[OWNER_TRUSTED] <= TABLES_BYTES_MAX ||
-               error_set(e, ERROR_LIMIT, "the maps of root's and your own code take more than %zu MB: no more are read",
+               error_set(e, ERROR_LIMIT,
+                         "the maps of root's and your own code take more than %zu MB: no more are read",
                          TABLES_BYTES_MAX >> 20);
     if (sy->jit_bytes[t->payer] > USER_BYTES_MAX)
-        return error_set(e, ERROR_LIMIT, "the maps of this user's code take more than %zu MB: no more of them are read",
+        return error_set(e, ERROR_LIMIT,
+                         "the maps of this user's code take more than %zu MB: no more of them are read",
                          USER_BYTES_MAX >> 20);
     return bytes_of_others(sy) <= TABLES_BYTES_MAX ||
            error_set(e, ERROR_LIMIT, "the maps of other users' code take more than %zu MB: no more are read",
@@ -289,8 +292,8 @@ uint64_t symbolizer_named_until(const struct symbol_table *t, uint64_t offset, u
     return table_find_at(&t->view, offset, time_ns, &entry, &until_ns) ? until_ns : UINT64_MAX;
 }
 
-void symbolizer_keep_dated(struct symbolizer *sy, struct module *past, const struct symbol_table *t, uint64_t time_ns,
-                           const uint64_t *offsets, size_t n)
+void symbolizer_keep_dated(struct symbolizer *sy, struct module *past, const struct symbol_table *t,
+                           uint64_t time_ns, const uint64_t *offsets, size_t n)
 {
     struct table_builder b = { 0 };
     struct symbol_table *kept;

@@ -47,7 +47,7 @@ struct dump {
     uint16_t machine;
     uint64_t now_ns;
     struct search *search; /* NULL: names are wanted */
-    struct map loads; /* code index → place of its latest load record */
+    struct map loads;      /* code index → place of its latest load record */
     struct table_builder *b;
 };
 
@@ -241,8 +241,8 @@ bool jitdump_read(int fd, struct table_builder *b, struct error *e)
     return true;
 }
 
-bool jitdump_find_code(int fd, uint64_t address, uint64_t size, struct buf *out, uint16_t *machine, bool *swapped,
-                       struct error *e)
+bool jitdump_find_code(int fd, uint64_t address, uint64_t size, struct buf *out, uint16_t *machine,
+                       bool *swapped, struct error *e)
 {
     struct search found = { .address = address };
     struct dump d = { .w = { .fd = fd }, .search = &found };

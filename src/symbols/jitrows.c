@@ -7,8 +7,8 @@
 #include "process/opener.h"
 #include "symbols/state.h"
 
-#define FUNCTIONS_MAX 32768            /* of a module; of those that come later nothing is known */
-#define CODE_MAX      (64u << 10)      /* bytes that are read of one */
+#define FUNCTIONS_MAX 32768             /* of a module; of those that come later nothing is known */
+#define CODE_MAX      (64u << 10)       /* bytes that are read of one */
 #define TABLES_MAX    ((size_t)8 << 20) /* bytes, of a module */
 #define PAGE          UINT64_C(4096)
 #define AHEAD_BYTES   (3 * PAGE) /* that are read from the beginning of an address's page on */
@@ -82,7 +82,8 @@ bool jitrows_take(struct symbolizer *sy, struct mod *mod)
         return true;
     for (; j->n_batch < WORKER_FDS_MAX && j->next < j->n; j->n_batch++) {
         const struct worker_code *code = &j->functions[j->next].code;
-        if (j->n_batch && (!code->pc != !j->batch[0].pc || code->start - j->batch[0].start + SPAN_MAX > 2 * SPAN_MAX))
+        if (j->n_batch &&
+            (!code->pc != !j->batch[0].pc || code->start - j->batch[0].start + SPAN_MAX > 2 * SPAN_MAX))
             break;
         j->batch[j->n_batch] = *code;
         j->next++;
@@ -203,7 +204,9 @@ enum symbol_state symbolizer_jit_rows(struct symbolizer *sy, struct module *m, u
 enum symbol_state symbolizer_jit_row(struct symbolizer *sy, struct module *m, uint64_t pc, bool exact,
                                      const struct unwind_rows **out)
 {
-    const struct worker_code code = { .start = pc & ~(PAGE - 1), .size = AHEAD_BYTES, .pc = pc, .exact = exact };
+    const struct worker_code code = {
+        .start = pc & ~(PAGE - 1), .size = AHEAD_BYTES, .pc = pc, .exact = exact
+    };
 
     return rows_of(sy, m, &code, out);
 }

@@ -49,8 +49,9 @@ bool jvm_can_ask(uint32_t pid, struct error *e)
     if (!maps_libjvm(pid))
         return error_set(e, ERROR_UNSUPPORTED, "process %u is no Java VM: it has no libjvm.so", pid);
     if (!(t.caught & UINT64_C(1) << (SIGQUIT - 1)))
-        return error_set(e, ERROR_UNSUPPORTED,
-                         "the Java VM %u does not listen to SIGQUIT (-Xrs, or it is starting): it cannot be asked", pid);
+        return error_set(
+            e, ERROR_UNSUPPORTED,
+            "the Java VM %u does not listen to SIGQUIT (-Xrs, or it is starting): it cannot be asked", pid);
     return true;
 }
 
@@ -117,8 +118,8 @@ static bool take_report(int fd, uint32_t pid, struct error *e)
     char text[sizeof r.text];
 
     if (poll(&p, 1, (int)(LATE_NS / NS_PER_MS)) <= 0)
-        return error_set(e, ERROR_SYSTEM, "the Java VM %u did not answer within %d seconds: its /tmp hangs", pid,
-                         (int)(LATE_NS / NS_PER_SEC));
+        return error_set(e, ERROR_SYSTEM, "the Java VM %u did not answer within %d seconds: its /tmp hangs",
+                         pid, (int)(LATE_NS / NS_PER_SEC));
     if (read(fd, &r, sizeof r) != (ssize_t)sizeof r || r.magic != JVM_MAGIC || r.class > ERROR_UNSUPPORTED)
         return error_set(e, ERROR_SYSTEM, "the process that was to ask the Java VM %u ended", pid);
     if (r.class == ERROR_NONE)

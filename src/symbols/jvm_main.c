@@ -165,8 +165,10 @@ static bool set_trigger(const struct vm *vm, bool *made, struct error *e)
     *made = fd >= 0;
     if (fd >= 0)
         close(fd);
-    else if (errno != EEXIST || fstatat(vm->tmp, vm->trigger, &st, AT_SYMLINK_NOFOLLOW) || st.st_uid != vm->uid)
-        return error_sys(e, errno, "cannot write into the /tmp of the Java VM %u as its user %u", vm->pid, vm->uid);
+    else if (errno != EEXIST || fstatat(vm->tmp, vm->trigger, &st, AT_SYMLINK_NOFOLLOW) ||
+             st.st_uid != vm->uid)
+        return error_sys(e, errno, "cannot write into the /tmp of the Java VM %u as its user %u", vm->pid,
+                         vm->uid);
     return true;
 }
 
@@ -215,8 +217,8 @@ static void read_answer(const struct vm *vm, int fd, struct error *e)
     if (n >= 2 && text[0] == '0' && text[1] == '\n')
         return;
     text[strcspn(text, "\r")] = '\0';
-    error_set(e, ERROR_UNSUPPORTED, "the Java VM %u did not write its map (JDK 17 or later can): %.200s", vm->pid,
-              n ? text : "no answer");
+    error_set(e, ERROR_UNSUPPORTED, "the Java VM %u did not write its map (JDK 17 or later can): %.200s",
+              vm->pid, n ? text : "no answer");
 }
 
 static void ask(struct vm *vm, struct error *e)

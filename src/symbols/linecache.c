@@ -149,7 +149,8 @@ bool linecache_take(struct symbolizer *sy, struct mod *mod)
     }
     if (c->n_batch)
         qsort(c->batch, c->n_batch, sizeof *c->batch, compare);
-    c->ask_disk = sy->cache && !mods_is_kernel(mod) && c->n_batch && c->batch_kind == LINECACHE_INLINED && !c->disk_asked;
+    c->ask_disk = sy->cache && !mods_is_kernel(mod) && c->n_batch && c->batch_kind == LINECACHE_INLINED &&
+                  !c->disk_asked;
     c->disk_asked |= c->ask_disk;
     return !c->n_batch;
 }
@@ -340,13 +341,15 @@ static void renew(struct mod *mod, struct line_row *row)
         return;
     told = arena_alloc(&mod->lines->arena, row->n * sizeof *told);
     for (i = 0; i < row->n; i++) {
-        told[i] = row->told ? row->told[i] : (struct symbol_inline){ .file = "", .key = key_of(mod, row->names[i]) };
+        told[i] = row->told ? row->told[i]
+                            : (struct symbol_inline){ .file = "", .key = key_of(mod, row->names[i]) };
         told[i].name = row->names[i]->text;
     }
     row->told = told;
 }
 
-static enum symbol_state tell(struct symbolizer *sy, struct mod *mod, struct line_row *row, struct symbol_lines *out)
+static enum symbol_state tell(struct symbolizer *sy, struct mod *mod, struct line_row *row,
+                              struct symbol_lines *out)
 {
     if (!row)
         return SYMBOL_PENDING;
@@ -359,7 +362,8 @@ static enum symbol_state tell(struct symbolizer *sy, struct mod *mod, struct lin
     return row->n || row->file[0] ? SYMBOL_FOUND : SYMBOL_NONE;
 }
 
-static enum symbol_state ask_once(struct symbolizer *sy, struct mod *mod, enum linecache_kind kind, uint64_t offset)
+static enum symbol_state ask_once(struct symbolizer *sy, struct mod *mod, enum linecache_kind kind,
+                                  uint64_t offset)
 {
     if (mod->lines->none || sy->line_bytes > BYTES_MAX)
         return SYMBOL_NONE;
@@ -390,7 +394,8 @@ static enum symbol_state look_up_inlined(struct symbolizer *sy, struct mod *mod,
     return ask_once(sy, mod, LINECACHE_INLINED, offset);
 }
 
-static enum symbol_state look_up(struct symbolizer *sy, struct module *m, uint64_t offset, struct symbol_lines *out,
+static enum symbol_state look_up(struct symbolizer *sy, struct module *m, uint64_t offset,
+                                 struct symbol_lines *out,
                                  enum symbol_state (*look)(struct symbolizer *, struct mod *, uint64_t,
                                                            struct symbol_lines *))
 {

@@ -24,7 +24,7 @@
 
 struct inlined {
     struct debuginfo_entry entry;
-    uint32_t parent; /* number of the one further out; 0: the function itself */
+    uint32_t parent;    /* number of the one further out; 0: the function itself */
     bool deeper;        /* it has scopes beyond NEST_MAX */
     bool named, called; /* what follows is filled in */
     const char *name, *file;
@@ -61,9 +61,9 @@ struct lines_module {
     size_t cap;
     struct spans spans; /* address → unit */
     struct scopes scopes;
-    struct golines go;  /* in place of all that: a Go program's own table … */
+    struct golines go;      /* in place of all that: a Go program's own table … */
     struct elffile go_file; /* … which is of this file */
-    int go_fd;          /* -1: not open */
+    int go_fd;              /* -1: not open */
 };
 
 struct walk { /* through entries that a hostile file may have made endless */

@@ -33,8 +33,8 @@ static void add_stamp(struct stamps *s, int fd)
         s->stamps[s->n++] = stamp;
 }
 
-static void add_debug_files(struct stamps *s, const struct mod *mod, const struct outcome *out, const struct opener_user *user,
-                            const char *root)
+static void add_debug_files(struct stamps *s, const struct mod *mod, const struct outcome *out,
+                            const struct opener_user *user, const char *root)
 {
     uint32_t crc;
     struct debugfile_search search = { .user = *user,
@@ -42,14 +42,16 @@ static void add_debug_files(struct stamps *s, const struct mod *mod, const struc
                                        .module_path = mod->module->path,
                                        .build_id = out->id,
                                        .build_id_size = out->id_size,
-                                       .debuglink = mod->table ? table_debuglink(&mod->table->view, &crc) : NULL };
+                                       .debuglink =
+                                           mod->table ? table_debuglink(&mod->table->view, &crc) : NULL };
     int fd;
 
     while ((fd = debugfile_open_next(&search)) >= 0)
         add_stamp(s, fd);
 }
 
-static struct cache_key key_of(struct symbolizer *sy, const struct mod *mod, int fd, const struct outcome *out)
+static struct cache_key key_of(struct symbolizer *sy, const struct mod *mod, int fd,
+                               const struct outcome *out)
 {
     struct cache_key key = { .kind = CACHE_INLINED, .version = sy->cache_version, .id_size = out->id_size };
     struct stamps s = { .stamps = { cache_stamp(fd) }, .n = 1 };

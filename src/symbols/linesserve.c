@@ -11,8 +11,8 @@
 #define SLICE_NS    (100 * NS_PER_MS)
 #define OPEN_MAX_NS (5 * NS_PER_SEC)
 #define FIND_MAX_NS (2 * NS_PER_SEC)
-#define MORE_MAX    1024 /* rows that nobody asked for, of one unit … */
-#define MORE_NS     (100 * NS_PER_MS) /* … and the time for them */
+#define MORE_MAX    1024                  /* rows that nobody asked for, of one unit … */
+#define MORE_NS     (100 * NS_PER_MS)     /* … and the time for them */
 #define HELD_MAX    (UINT64_C(256) << 20) /* memory, beyond which modules are closed */
 
 struct call {

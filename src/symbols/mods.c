@@ -178,7 +178,8 @@ static bool is_kept(const struct mod *mod, const uint8_t *keep, uint32_t n_keep)
     return id < MODULE_ID_FIRST || (id < n_keep && keep[id]);
 }
 
-static void trim_queue(struct symbolizer *sy, struct owner_queue *q, unsigned *queued, const uint8_t *keep, uint32_t n_keep)
+static void trim_queue(struct symbolizer *sy, struct owner_queue *q, unsigned *queued, const uint8_t *keep,
+                       uint32_t n_keep)
 {
     struct task **place = &q->first, *task;
 
@@ -200,7 +201,8 @@ static void trim_queues(struct symbolizer *sy, const uint8_t *keep, uint32_t n_k
     for (unsigned i = 0; i < OWNERS_MAX; i++)
         for (int lane = 0; lane < LANES; lane++)
             for (int kind = 0; kind < OWNER_QUEUES; kind++)
-                trim_queue(sy, &sy->owners.all[i].queues[lane][kind], &sy->owners.all[i].queued[lane], keep, n_keep);
+                trim_queue(sy, &sy->owners.all[i].queues[lane][kind], &sy->owners.all[i].queued[lane], keep,
+                           n_keep);
 }
 
 void mods_trim(struct symbolizer *sy, const uint8_t *keep, uint32_t n_keep)

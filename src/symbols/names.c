@@ -53,8 +53,8 @@ size_t names_bytes(const struct names *names)
 }
 
 const char *const symbol_class_names[SYMBOL_CLASSES] = {
-    [SYMBOL_CLASS_USER] = "user",       [SYMBOL_CLASS_CXX] = "C++",   [SYMBOL_CLASS_RUST] = "Rust",
-    [SYMBOL_CLASS_KERNEL] = "kernel",   [SYMBOL_CLASS_JIT] = "JIT",   [SYMBOL_CLASS_INLINED] = "inlined",
+    [SYMBOL_CLASS_USER] = "user",       [SYMBOL_CLASS_CXX] = "C++", [SYMBOL_CLASS_RUST] = "Rust",
+    [SYMBOL_CLASS_KERNEL] = "kernel",   [SYMBOL_CLASS_JIT] = "JIT", [SYMBOL_CLASS_INLINED] = "inlined",
     [SYMBOL_CLASS_UNKNOWN] = "no name",
 };
 
@@ -171,8 +171,8 @@ static bool may_be_taken(struct names *names, unsigned owner, struct name *n, si
     return n->queued & bit_of(owner);
 }
 
-size_t names_take_mangled(struct names *names, unsigned owner, struct name **batch, size_t max, char *payload, size_t cap,
-                          size_t *payload_n)
+size_t names_take_mangled(struct names *names, unsigned owner, struct name **batch, size_t max, char *payload,
+                          size_t cap, size_t *payload_n)
 {
     struct name_queue *q = &names->queues[owner];
     size_t taken = 0;

@@ -13,11 +13,11 @@
 #define QUANTUM_NS       (500 * NS_PER_MS)
 #define QUICK_NS         (500 * NS_PER_MS)
 #define STRANGERS_NS     (6 * NS_PER_SEC) /* in the slow lane, for a file that is not trusted */
-#define STRICT_NS        (QUICK_NS / 4) /* for who has given offence */
-#define OFFENCES_STRICT  3  /* from then on nothing of this owner's goes to the slow lane … */
-#define OFFENCES_REFUSED 16 /* … and from then on nothing is read … */
+#define STRICT_NS        (QUICK_NS / 4)   /* for who has given offence */
+#define OFFENCES_STRICT  3                /* from then on nothing of this owner's goes to the slow lane … */
+#define OFFENCES_REFUSED 16               /* … and from then on nothing is read … */
 #define FORGIVEN_NS      (600 * NS_PER_SEC) /* … until nothing was given up for so long */
-#define SHORTEST_SHIFT   3  /* the limit in the slow lane is halved with each offence, so often */
+#define SHORTEST_SHIFT   3 /* the limit in the slow lane is halved with each offence, so often */
 
 _Static_assert(TASK_KINDS <= OWNER_QUEUES, "each kind of task has a queue");
 
@@ -190,8 +190,9 @@ struct task *owners_take(struct owners *o, enum lane_kind lane)
         if (!o->all[i].queued[lane] || !(q = most_urgent(&o->all[i], lane, &kind)))
             continue;
         rank = rank_of(o, lane, i);
-        if (!best || rank < best_rank || (rank == best_rank && (kind < best_kind ||
-                                          (kind == best_kind && q->first->serial < best->first->serial)))) {
+        if (!best || rank < best_rank ||
+            (rank == best_rank &&
+             (kind < best_kind || (kind == best_kind && q->first->serial < best->first->serial)))) {
             best = q;
             best_rank = rank;
             best_kind = kind;

@@ -22,7 +22,8 @@ static int refuse(int fd)
 }
 
 /* A name of a file that has others may have been given by somebody to a file that is not for him to read. */
-static int open_below(const struct opener_user *u, const char *root, const char *path, struct opened *of, struct error *e)
+static int open_below(const struct opener_user *u, const char *root, const char *path, struct opened *of,
+                      struct error *e)
 {
     int fd = opener_open(u, root, path, false);
 
@@ -55,8 +56,8 @@ int perfmap_open(uint32_t pid, struct error *e)
     fd = open_below(&user, root, path, &of, e);
     if (fd < 0 || of.st.st_uid == t.uid || !of.st.st_uid)
         return fd;
-    error_set(e, ERROR_PERMISSION, "%s belongs to user %u, not to the process's user %u, and was not read", path,
-              (unsigned)of.st.st_uid, t.uid);
+    error_set(e, ERROR_PERMISSION, "%s belongs to user %u, not to the process's user %u, and was not read",
+              path, (unsigned)of.st.st_uid, t.uid);
     return refuse(fd);
 }
 
@@ -71,7 +72,8 @@ int perfmap_open_left(uint32_t pid, struct error *e)
     fd = open_below(&user, "/", path, &of, e);
     if (fd < 0 || of.st.st_uid == geteuid() || !of.st.st_uid)
         return fd;
-    error_set(e, ERROR_PERMISSION, "%s belongs to user %u, not to us, and was not read", path, (unsigned)of.st.st_uid);
+    error_set(e, ERROR_PERMISSION, "%s belongs to user %u, not to us, and was not read", path,
+              (unsigned)of.st.st_uid);
     return refuse(fd);
 }
 

@@ -31,8 +31,8 @@ static bool cache_key_of(const struct symbolizer *sy, enum worker_kind kind, int
                                              [WORKER_CALLS] = CACHE_CALLS };
 
     if (!sy->cache || !out->id_size ||
-        (kind != WORKER_ELF && kind != WORKER_ELF_DEBUG && kind != WORKER_UNWIND && kind != WORKER_UNWIND_DEBUG &&
-         kind != WORKER_CALLS))
+        (kind != WORKER_ELF && kind != WORKER_ELF_DEBUG && kind != WORKER_UNWIND &&
+         kind != WORKER_UNWIND_DEBUG && kind != WORKER_CALLS))
         return false;
     *key = (struct cache_key){ .kind = kinds[kind], .version = sy->cache_version, .id_size = out->id_size };
     memcpy(key->id, out->id, out->id_size);
@@ -114,7 +114,8 @@ uint32_t resolve_owner(int fd)
     return told && !(of.of_users && owners_is_trusted(of.st.st_uid)) ? of.st.st_uid : RIGHTS_NOBODY;
 }
 
-struct opener_user resolve_user(const struct symbolizer *sy, const struct mod *mod, uint32_t named_by, bool own_root)
+struct opener_user resolve_user(const struct symbolizer *sy, const struct mod *mod, uint32_t named_by,
+                                bool own_root)
 {
     struct opener_user u = opener_user_of(mod->module);
 
@@ -124,8 +125,8 @@ struct opener_user resolve_user(const struct symbolizer *sy, const struct mod *m
     return u;
 }
 
-static void try_debug_root(struct symbolizer *sy, const char *root, bool own_root, const struct mod *mod, int fd,
-                           struct outcome *out)
+static void try_debug_root(struct symbolizer *sy, const char *root, bool own_root, const struct mod *mod,
+                           int fd, struct outcome *out)
 {
     const struct table_header *h = out->table->view.header;
     uint32_t crc;
@@ -263,12 +264,15 @@ static bool may_be_it(const struct symbolizer *sy, const struct module *m, int f
     if (m->ino && opened_facts(fd, &of) && of.st.st_ino == m->ino && major(of.st.st_dev) == m->maj &&
         minor(of.st.st_dev) == m->min)
         return true;
-    return error_set(&out->trouble, ERROR_MISSING,
-                     "recorded on another machine, and no build-id tells that it was this machine's %s; --symfs DIR "
-                     "names a folder that has its files", m->path);
+    return error_set(
+        &out->trouble, ERROR_MISSING,
+        "recorded on another machine, and no build-id tells that it was this machine's %s; --symfs DIR "
+        "names a folder that has its files",
+        m->path);
 }
 
-static bool is_what_was_profiled(const struct symbolizer *sy, const struct mod *mod, int fd, struct outcome *out)
+static bool is_what_was_profiled(const struct symbolizer *sy, const struct mod *mod, int fd,
+                                 struct outcome *out)
 {
     struct opened of;
 

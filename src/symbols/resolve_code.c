@@ -26,7 +26,9 @@ static struct code *take_answer(const struct code_want *want, const struct worke
 {
     struct code *c = mem_zalloc(sizeof *c);
 
-    *c = (struct code){ .start = want->start, .size = want->size, .blob = a->blob, .blob_size = a->blob_size, .refs = 1 };
+    *c = (struct code){
+        .start = want->start, .size = want->size, .blob = a->blob, .blob_size = a->blob_size, .refs = 1
+    };
     if (!a->blob) {
         error_set(e, ERROR_FORMAT, "the symbol worker sent no instructions");
     } else if (code_view(&c->view, a->blob, a->blob_size, e)) {
@@ -56,7 +58,8 @@ static void ask(struct symbolizer *sy, const struct code_want *want, const struc
 
 static struct code_ask question(const struct code_want *want, enum code_source source)
 {
-    return (struct code_ask){ .start = want->start, .size = want->size, .source = source, .intel = want->intel };
+    return (
+        struct code_ask){ .start = want->start, .size = want->size, .source = source, .intel = want->intel };
 }
 
 static void note(struct outcome *out, const char *text)
@@ -65,8 +68,8 @@ static void note(struct outcome *out, const char *text)
         snprintf(out->code->note, sizeof out->code->note, "%s", text);
 }
 
-static void ask_bytes(struct symbolizer *sy, const struct code_want *want, const void *bytes, size_t n, uint16_t machine,
-                      struct outcome *out)
+static void ask_bytes(struct symbolizer *sy, const struct code_want *want, const void *bytes, size_t n,
+                      uint16_t machine, struct outcome *out)
 {
     struct code_ask q = question(want, CODE_MEMORY);
     int fd = file_in_memory("flametop-code", bytes, n);
@@ -122,7 +125,8 @@ static void from_kernel(struct symbolizer *sy, const struct mod *mod, struct out
 
     if (!sy->kernel_ours)
         error_set(&out->trouble, ERROR_MISSING, "it was recorded on another kernel");
-    if (bytes && kcore_read(NULL, want->start - mod->code->kernel_shift, bytes, (size_t)want->size, &out->trouble))
+    if (bytes &&
+        kcore_read(NULL, want->start - mod->code->kernel_shift, bytes, (size_t)want->size, &out->trouble))
         ask_bytes(sy, want, bytes, (size_t)want->size, OUR_MACHINE, out);
     mem_free(bytes);
     if (out->code)
@@ -182,7 +186,8 @@ static void from_jit(struct symbolizer *sy, struct mod *mod, struct outcome *out
     if (mod->code->over)
         error_set(&out->trouble, ERROR_MISSING, "other code has taken its place since it was sampled");
     else if (!mod->module->live)
-        error_set(&out->trouble, ERROR_MISSING, "code made at run time is known while its process runs, or from its jitdump");
+        error_set(&out->trouble, ERROR_MISSING,
+                  "code made at run time is known while its process runs, or from its jitdump");
     else
         from_process(sy, mod, out);
 }
@@ -190,7 +195,8 @@ static void from_jit(struct symbolizer *sy, struct mod *mod, struct outcome *out
 /* ---- source files ---- */
 
 /* As a copy in memory: the file itself may not answer. */
-static int copy_source(const struct symbolizer *sy, const struct mod *mod, uint32_t named_by, const char *path, struct opened *of)
+static int copy_source(const struct symbolizer *sy, const struct mod *mod, uint32_t named_by,
+                       const char *path, struct opened *of)
 {
     struct opener_user user = resolve_user(sy, mod, named_by, false);
     const struct module *m = mod->module;
@@ -212,14 +218,14 @@ static bool may_be_shown(const struct stat *source, const struct stat *program)
 }
 
 /* A text that was changed since is worse than none: its lines would stand at the wrong instructions. */
-static void read_source(int fd, const struct opened *source, const struct opened *program, const struct mod *mod,
-                        struct outcome *out)
+static void read_source(int fd, const struct opened *source, const struct opened *program,
+                        const struct mod *mod, struct outcome *out)
 {
     const char *path = mod->code->batch.path, *slash = strrchr(path, '/');
 
     if (source->st.st_mtim.tv_sec > program->st.st_mtim.tv_sec)
-        error_set(&out->trouble, ERROR_MISSING, "%.200s is newer than %.100s: not shown", slash ? slash + 1 : path,
-                  mod->module->name);
+        error_set(&out->trouble, ERROR_MISSING, "%.200s is newer than %.100s: not shown",
+                  slash ? slash + 1 : path, mod->module->name);
     else if (!may_be_shown(&source->st, &program->st))
         error_set(&out->trouble, ERROR_PERMISSION, "%.200s is not for everybody to read: not shown", path);
     else if (!(out->source = source_read(fd, &out->trouble)))

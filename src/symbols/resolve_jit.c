@@ -66,7 +66,8 @@ static int open_left_dump(struct symbolizer *sy, uint32_t pid)
     pthread_mutex_unlock(&sy->lock);
     if (path)
         fd = opener_open(&user, "/", path, true);
-    if (fd >= 0 && (!opened_facts(fd, &of) || (of.st.st_uid != 0 && of.st.st_uid != geteuid()) || (ino && ino != of.st.st_ino))) {
+    if (fd >= 0 && (!opened_facts(fd, &of) || (of.st.st_uid != 0 && of.st.st_uid != geteuid()) ||
+                    (ino && ino != of.st.st_ino))) {
         close(fd);
         fd = -1;
     }
@@ -96,7 +97,8 @@ static void add_dump(struct symbolizer *sy, struct mod *mod, struct sources *s, 
 /* A dump tells more of the code than a map: what it says comes last and prevails. Trouble is told of what
  * is there and cannot be read, or else that there is no map. left: the process may have ended, and its map
  * may have stayed. */
-static void open_of_process(struct symbolizer *sy, struct mod *mod, bool left, struct sources *s, struct error *e)
+static void open_of_process(struct symbolizer *sy, struct mod *mod, bool left, struct sources *s,
+                            struct error *e)
 {
     uint32_t pid = mod->module->pid;
     struct error of_dump = { 0 };

@@ -83,13 +83,11 @@ static struct lines_answer *ask(struct question *q, uint32_t flags, const struct
     struct {
         struct lines_ask head;
         uint64_t offsets[LINECACHE_BATCH];
-    } payload = {
-        .head = { .key = q->mod->module->id,
-                  .split_id = split_id,
-                  .reference = c->reference,
-                  .flags = flags,
-                  .n = (uint32_t)c->n_batch }
-    };
+    } payload = { .head = { .key = q->mod->module->id,
+                            .split_id = split_id,
+                            .reference = c->reference,
+                            .flags = flags,
+                            .n = (uint32_t)c->n_batch } };
     struct worker_request r = { .kind = WORKER_LINES,
                                 .payload = &payload,
                                 .payload_n = sizeof payload.head + c->n_batch * sizeof *c->batch };
@@ -232,7 +230,8 @@ static struct lines_answer *try_debug_root(struct question *q, bool own_root, in
                                        .debuglink = t ? table_debuglink(&t->view, &crc) : NULL };
     int debug_fd;
 
-    while (is_of_no_use(a) && !q->out->retry && !q->out->later && (debug_fd = debugfile_open_next(&search)) >= 0)
+    while (is_of_no_use(a) && !q->out->retry && !q->out->later &&
+           (debug_fd = debugfile_open_next(&search)) >= 0)
         a = try_debug_file(q, fd, debug_fd, a);
     return a;
 }
@@ -263,8 +262,9 @@ static struct lines_answer *ask_of_kernel(struct question *q)
 
     if (fd < 0) {
         error_set(&q->out->trouble, ERROR_MISSING,
-                  q->mod->lines->reference ? "there is no vmlinux of this kernel for its source lines"
-                                           : "the kernel hides its addresses from us: source lines need them");
+                  q->mod->lines->reference
+                      ? "there is no vmlinux of this kernel for its source lines"
+                      : "the kernel hides its addresses from us: source lines need them");
         return NULL;
     }
     a = ask(q, 0, &no_files, 0);

@@ -88,7 +88,8 @@ static void say_owner(struct error *e, uint32_t uid)
 }
 
 /* With the lock held: the limit for this request; 0: it is not to be made now, as the outcome says. */
-static uint64_t limit_of(struct symbolizer *sy, const struct worker_request *r, uint32_t uid, struct outcome *out)
+static uint64_t limit_of(struct symbolizer *sy, const struct worker_request *r, uint32_t uid,
+                         struct outcome *out)
 {
     uint64_t limit_ns;
 
@@ -96,15 +97,18 @@ static uint64_t limit_of(struct symbolizer *sy, const struct worker_request *r, 
         out->retry = true;
         return 0;
     }
-    limit_ns = owners_limit(&sy->owners, out->lane->kind, out->owner, r->limit_ns ? r->limit_ns : SLOW_LIMIT_NS);
+    limit_ns =
+        owners_limit(&sy->owners, out->lane->kind, out->owner, r->limit_ns ? r->limit_ns : SLOW_LIMIT_NS);
     if (!limit_ns)
-        out->given_up = !error_set(&out->trouble, ERROR_LIMIT,
-                                   "not read: too many files of user %u took too long or broke the symbol worker", uid);
+        out->given_up =
+            !error_set(&out->trouble, ERROR_LIMIT,
+                       "not read: too many files of user %u took too long or broke the symbol worker", uid);
     return limit_ns;
 }
 
 /* With the lock held: what the end of the worker says of the file. */
-static void judge(struct symbolizer *sy, enum worker_result result, uint64_t limit_ns, uint32_t uid, struct outcome *out)
+static void judge(struct symbolizer *sy, enum worker_result result, uint64_t limit_ns, uint32_t uid,
+                  struct outcome *out)
 {
     const struct worker *w = &out->lane->worker;
     bool trusted = out->owner < OWNER_FIRST;
@@ -128,7 +132,8 @@ static void judge(struct symbolizer *sy, enum worker_result result, uint64_t lim
     owners_offend(&sy->owners, out->owner);
 }
 
-enum worker_result resolve_send(struct symbolizer *sy, struct worker_request *r, struct worker_answer *a, struct outcome *out)
+enum worker_result resolve_send(struct symbolizer *sy, struct worker_request *r, struct worker_answer *a,
+                                struct outcome *out)
 {
     uint32_t uid = 0;
     bool has_owner = owner_of(r, &uid);

@@ -81,8 +81,8 @@ static bool try_debug_file(struct symbolizer *sy, int fd, int debug_fd, struct o
     return true;
 }
 
-static bool try_debug_root(struct symbolizer *sy, const char *root, bool own_root, const struct mod *mod, int fd,
-                           const char *link, struct outcome *out)
+static bool try_debug_root(struct symbolizer *sy, const char *root, bool own_root, const struct mod *mod,
+                           int fd, const char *link, struct outcome *out)
 {
     struct debugfile_search search = { .user = resolve_user(sy, mod, resolve_owner(fd), own_root),
                                        .root = root,

@@ -16,14 +16,14 @@
 #include "symbols/linecache.h"
 #include "symbols/state.h"
 
-#define WORKER_IDLE_NS  (120 * NS_PER_SEC) /* it holds half a megabyte then, and programs come all the time */
-#define JIT_RETRY_NS    (2 * NS_PER_SEC)
-#define KERNEL_RETRY_NS (10 * NS_PER_SEC)
-#define KERNEL_TRIES_MAX 6              /* each after twice the time */
-#define RETRY_COST      20 /* a map is read again after 20 times what reading it took, or later */
-#define OPEN_LIMIT_NS   (2 * NS_PER_SEC) /* for a file to be opened and looked at */
-#define BATCH_MAX       48 /* names that fit in an answer, however long they become */
-#define BATCH_LIMIT_NS  (NS_PER_SEC / 2) /* of CPU time; it takes a hundredth of that */
+#define WORKER_IDLE_NS   (120 * NS_PER_SEC) /* it holds half a megabyte then, and programs come all the time */
+#define JIT_RETRY_NS     (2 * NS_PER_SEC)
+#define KERNEL_RETRY_NS  (10 * NS_PER_SEC)
+#define KERNEL_TRIES_MAX 6  /* each after twice the time */
+#define RETRY_COST       20 /* a map is read again after 20 times what reading it took, or later */
+#define OPEN_LIMIT_NS    (2 * NS_PER_SEC) /* for a file to be opened and looked at */
+#define BATCH_MAX        48               /* names that fit in an answer, however long they become */
+#define BATCH_LIMIT_NS   (NS_PER_SEC / 2) /* of CPU time; it takes a hundredth of that */
 
 static void set_table(struct symbolizer *sy, struct mod *mod, struct symbol_table *t)
 {
@@ -61,7 +61,8 @@ static void set_next_try(struct mod *mod, uint64_t took_ns)
     if (mod->module->kind == MODULE_KMOD && mod->tries < KERNEL_TRIES_MAX)
         mod->tries++;
     mod->next_try_ns = 0;
-    if (!mod->module->live || mod->over || (mod->module->kind != MODULE_JIT && mod->module->kind != MODULE_KMOD))
+    if (!mod->module->live || mod->over ||
+        (mod->module->kind != MODULE_JIT && mod->module->kind != MODULE_KMOD))
         return;
     mod->next_try_ns = clock_now_ns() + (took_ns * RETRY_COST > least ? took_ns * RETRY_COST : least);
 }
@@ -83,7 +84,8 @@ static void tell_news(struct symbolizer *sy, const struct task *task)
 
 static void finish(struct symbolizer *sy, struct task *task, bool ok, const struct outcome *out)
 {
-    if ((!ok || out->given_up) && out->trouble.text[0] && (!task->trouble || strcmp(task->trouble, out->trouble.text)))
+    if ((!ok || out->given_up) && out->trouble.text[0] &&
+        (!task->trouble || strcmp(task->trouble, out->trouble.text)))
         log_add("%s: %s", task->mod->module->name, out->trouble.text);
     sy->given_up += out->given_up;
     mods_trouble(task, out->trouble.text);
@@ -179,7 +181,8 @@ static void install_package(struct symbolizer *sy, struct mod *mod, struct outco
 /* One of the build that the file was when it was opened for its unwind table: it may be gone by now. */
 static struct symbol_table *full_table(struct symbolizer *sy, const struct mod *mod)
 {
-    struct symbol_table *t = mod->module->kind == MODULE_FILE ? tables_find(sy, mod->id, mod->id_size, mod->owner) : NULL;
+    struct symbol_table *t =
+        mod->module->kind == MODULE_FILE ? tables_find(sy, mod->id, mod->id_size, mod->owner) : NULL;
 
     if (!t || t->view.header->flags & TABLE_FULL)
         return t;
@@ -317,7 +320,8 @@ static void do_task(struct lane *lane, struct task *task)
 }
 
 /* All names may be forgotten while the worker is busy with some: then the answer is of no use. */
-static void demangle_batch(struct lane *lane, unsigned owner, struct name **batch, size_t n, struct worker_request *r)
+static void demangle_batch(struct lane *lane, unsigned owner, struct name **batch, size_t n,
+                           struct worker_request *r)
 {
     struct symbolizer *sy = lane->sy;
     struct worker_answer *a = mem_alloc(sizeof *a);

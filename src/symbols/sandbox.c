@@ -82,7 +82,8 @@ bool sandbox_drop_capabilities(struct error *e)
     capng_apply(CAPNG_SELECT_CAPS);
     if (!capng_get_caps_process() && capng_have_capabilities(CAPNG_SELECT_CAPS) == CAPNG_NONE)
         return true;
-    return error_set(e, ERROR_PERMISSION, "cannot confine the child process: its capabilities cannot be dropped");
+    return error_set(e, ERROR_PERMISSION,
+                     "cannot confine the child process: its capabilities cannot be dropped");
 }
 
 static void drop_bounding_set(void)
@@ -118,7 +119,8 @@ static bool in_user_namespace(void)
 {
     unsigned long inside, outside, n;
     FILE *f = fopen("/proc/self/uid_map", "re");
-    bool is = f && fscanf(f, "%lu %lu %lu", &inside, &outside, &n) == 3 && (inside || outside || n < UINT32_MAX);
+    bool is =
+        f && fscanf(f, "%lu %lu %lu", &inside, &outside, &n) == 3 && (inside || outside || n < UINT32_MAX);
 
     if (f)
         fclose(f);
@@ -181,7 +183,8 @@ static bool become_own_user(void)
 /* Root of a user namespace that maps nobody else is an ordinary user outside, as its files and signals are. */
 static bool may_stay_root(int why)
 {
-    return why == EINVAL && in_user_namespace() && can_drop_capabilities && (sandbox_has_filter() || SANITIZED);
+    return why == EINVAL && in_user_namespace() && can_drop_capabilities &&
+           (sandbox_has_filter() || SANITIZED);
 }
 
 static bool drop_root(struct error *e)
@@ -226,7 +229,8 @@ static int add_rule(scmp_filter_ctx ctx, const struct sandbox_rule *r)
     case SANDBOX_ALLOW:
         return seccomp_rule_add(ctx, SCMP_ACT_ALLOW, nr, 0);
     case SANDBOX_ONLY:
-        return seccomp_rule_add(ctx, SCMP_ACT_ALLOW, nr, 1, SCMP_CMP64(r->argument, SCMP_CMP_MASKED_EQ, r->mask, r->value));
+        return seccomp_rule_add(ctx, SCMP_ACT_ALLOW, nr, 1,
+                                SCMP_CMP64(r->argument, SCMP_CMP_MASKED_EQ, r->mask, r->value));
     default:
         return seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EACCES), nr, 0);
     }
@@ -241,13 +245,15 @@ bool sandbox_filter(const struct sandbox_rule *rules, size_t n, struct error *e)
         return true;
     ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
     if (!ctx)
-        return error_set(e, ERROR_SYSTEM, "cannot confine the child process: no system-call filter can be made");
+        return error_set(e, ERROR_SYSTEM,
+                         "cannot confine the child process: no system-call filter can be made");
     for (size_t i = 0; i < n && !failed; i++)
         failed = add_rule(ctx, &rules[i]);
     if (!failed)
         failed = seccomp_load(ctx);
     seccomp_release(ctx);
-    return !failed || error_sys(e, -failed, "cannot confine the child process: its system-call filter is refused");
+    return !failed ||
+           error_sys(e, -failed, "cannot confine the child process: its system-call filter is refused");
 }
 
 bool sandbox_refuse(const char *const *calls, size_t n, struct error *e)
@@ -259,7 +265,8 @@ bool sandbox_refuse(const char *const *calls, size_t n, struct error *e)
         return true;
     ctx = seccomp_init(SCMP_ACT_ALLOW);
     if (!ctx)
-        return error_set(e, ERROR_SYSTEM, "cannot confine the child process: no system-call filter can be made");
+        return error_set(e, ERROR_SYSTEM,
+                         "cannot confine the child process: no system-call filter can be made");
     for (size_t i = 0; i < n && !failed; i++) {
         int nr = seccomp_syscall_resolve_name(calls[i]);
         if (nr != __NR_SCMP_ERROR)
@@ -268,7 +275,8 @@ bool sandbox_refuse(const char *const *calls, size_t n, struct error *e)
     if (!failed)
         failed = seccomp_load(ctx);
     seccomp_release(ctx);
-    return !failed || error_sys(e, -failed, "cannot confine the child process: its system-call filter is refused");
+    return !failed ||
+           error_sys(e, -failed, "cannot confine the child process: its system-call filter is refused");
 }
 #else
 bool sandbox_has_filter(void)
@@ -299,7 +307,8 @@ extern char **environ;
 
 char **sandbox_environment(void)
 {
-    static const char *const kept[] = { "LD_LIBRARY_PATH=", "ASAN_OPTIONS=", "UBSAN_OPTIONS=", "TSAN_OPTIONS=", "LSAN_OPTIONS=" };
+    static const char *const kept[] = { "LD_LIBRARY_PATH=", "ASAN_OPTIONS=", "UBSAN_OPTIONS=",
+                                        "TSAN_OPTIONS=", "LSAN_OPTIONS=" };
     size_t n = SANITIZED ? sizeof kept / sizeof *kept : 1, to = 0;
     char **env = mem_array(n + 1, sizeof *env);
 

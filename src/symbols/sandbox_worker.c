@@ -12,17 +12,27 @@
 #include "symbols/sandbox.h"
 #include "symbols/worker.h"
 
-#define MEMORY_MAX      (UINT64_C(2) << 30)
-#define WORKER_PARTS    6 /* of the memory that our cgroup allows, a worker may have one … */
-#define ANSWER_PARTS    8 /* … and an answer one of these */
-#define ADDRESSES_MAX   (UINT64_C(64) << 30) /* files that are mapped, too: those with debug information are large */
+#define MEMORY_MAX   (UINT64_C(2) << 30)
+#define WORKER_PARTS 6 /* of the memory that our cgroup allows, a worker may have one … */
+#define ANSWER_PARTS 8 /* … and an answer one of these */
+#define ADDRESSES_MAX                                                                                        \
+    (UINT64_C(64) << 30) /* files that are mapped, too: those with debug information are large */
 #define CPU_SECONDS_MAX 300
 #define FILES_MAX       1024 /* lines.c keeps them open */
 
-#define ALLOW(name)                     { name, SANDBOX_ALLOW, 0, 0, 0 }
-#define ONLY(name, argument, mask, value) { name, SANDBOX_ONLY, argument, mask, value }
-#define EQUAL(name, argument, value)    ONLY(name, argument, UINT32_MAX, (uint64_t)(unsigned)(value))
-#define REFUSE(name)                    { name, SANDBOX_REFUSE, 0, 0, 0 }
+#define ALLOW(name)                                                                                          \
+    {                                                                                                        \
+        name, SANDBOX_ALLOW, 0, 0, 0                                                                         \
+    }
+#define ONLY(name, argument, mask, value)                                                                    \
+    {                                                                                                        \
+        name, SANDBOX_ONLY, argument, mask, value                                                            \
+    }
+#define EQUAL(name, argument, value) ONLY(name, argument, UINT32_MAX, (uint64_t)(unsigned)(value))
+#define REFUSE(name)                                                                                         \
+    {                                                                                                        \
+        name, SANDBOX_REFUSE, 0, 0, 0                                                                        \
+    }
 
 /* The old mmap of 32-bit x86 has its arguments in memory, which no filter sees. */
 #ifdef __NR_mmap2
@@ -31,6 +41,7 @@
 #define MMAP "mmap"
 #endif
 
+/* clang-format off */
 static const struct sandbox_rule rules[] = {
     ALLOW("read"), ALLOW("pread64"), ALLOW("write"), ALLOW("lseek"), ALLOW("close"),
     ALLOW("fstat"), ALLOW("fstat64"), ALLOW("newfstatat"), ALLOW("statx"),
@@ -49,6 +60,7 @@ static const struct sandbox_rule rules[] = {
      * files beside it: they do without. */
     REFUSE("openat"), REFUSE("open"), REFUSE("readlink"), REFUSE("readlinkat"),
 };
+/* clang-format on */
 
 /* What counts for RLIMIT_DATA before anything is read. proc(5): the sixth number is pages of data and stack. */
 static uint64_t own_data(void)
@@ -76,7 +88,8 @@ bool sandbox_enter_worker(struct error *e)
     const struct sandbox_limits limits = { .cpu_seconds = CPU_SECONDS_MAX,
                                            .files = FILES_MAX,
                                            .file_bytes = at_most(WORKER_BLOB_MAX, memory, ANSWER_PARTS),
-                                           .memory_bytes = own_data() + at_most(MEMORY_MAX, memory, WORKER_PARTS),
+                                           .memory_bytes =
+                                               own_data() + at_most(MEMORY_MAX, memory, WORKER_PARTS),
                                            .address_bytes = ADDRESSES_MAX };
 
     if (!sandbox_drop_user(e))

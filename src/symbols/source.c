@@ -39,7 +39,8 @@ static bool read_text(int fd, struct source *s, struct error *e)
     }
     if (s->text && got == 0 && !memchr(s->text, '\0', s->n))
         return true;
-    return error_set(e, ERROR_FORMAT, !s->text || s->n == SOURCE_BYTES_MAX ? "it is too large" : "it is no text");
+    return error_set(e, ERROR_FORMAT,
+                     !s->text || s->n == SOURCE_BYTES_MAX ? "it is too large" : "it is no text");
 }
 
 static void find_lines(struct source *s)
@@ -79,8 +80,8 @@ const char *source_line(const struct source *s, uint32_t line, char *dst, size_t
     if (!s || !line || line > s->n_lines)
         return dst;
     end = s->lines[line];
-    for (at = s->lines[line - 1]; at < end && used + TAB_COLS + 1 < cap && s->text[at] != '\n' && s->text[at] != '\r';
-         at++) {
+    for (at = s->lines[line - 1];
+         at < end && used + TAB_COLS + 1 < cap && s->text[at] != '\n' && s->text[at] != '\r'; at++) {
         if (s->text[at] != '\t')
             dst[used++] = s->text[at];
         else

@@ -22,9 +22,9 @@
 #include "symbols/machine.h"
 #include "symbols/state.h"
 
-#define NAMES_BYTES_MAX (16u << 20)
-#define TABLES_PARTS    6 /* the tables have one of them, where a cgroup has a limit of memory */
-#define UNNAMED_MAX     65536 /* offsets without a name that are told apart, for each module */
+#define NAMES_BYTES_MAX  (16u << 20)
+#define TABLES_PARTS     6     /* the tables have one of them, where a cgroup has a limit of memory */
+#define UNNAMED_MAX      65536 /* offsets without a name that are told apart, for each module */
 #define FETCH_SILENCE_NS (20 * NS_PER_SEC)
 #define FETCH_FILE_NS    (180 * NS_PER_SEC)
 #define FETCH_ALL_NS     (900 * NS_PER_SEC)
@@ -58,7 +58,8 @@ static bool is_folder(const char *path, struct error *e)
 
     if (stat(path, &st))
         return error_sys(e, errno, "cannot look for programs below %s", path);
-    return S_ISDIR(st.st_mode) || error_set(e, ERROR_ARGUMENT, "%s is no folder: --symfs wants the one that stands for /", path);
+    return S_ISDIR(st.st_mode) ||
+           error_set(e, ERROR_ARGUMENT, "%s is no folder: --symfs wants the one that stands for /", path);
 }
 
 /* Which kernel's names are at hand: those of a given file, or this machine's, if the profile is of this kernel. */
@@ -88,7 +89,8 @@ static bool choose_kernel(struct symbolizer *sy, const struct symbolizer_config 
     if (sy->kallsyms_fd < 0 && cfg->kallsyms)
         return error_sys(e, errno, "cannot open %s", cfg->kallsyms);
     return !cfg->kallsyms || begins_as_kallsyms(sy->kallsyms_fd) ||
-           error_set(e, ERROR_ARGUMENT, "%s is no list of kernel symbols: --kallsyms wants lines as /proc/kallsyms has them",
+           error_set(e, ERROR_ARGUMENT,
+                     "%s is no list of kernel symbols: --kallsyms wants lines as /proc/kallsyms has them",
                      cfg->kallsyms);
 }
 
@@ -106,18 +108,21 @@ static bool open_vmlinux(struct symbolizer *sy, const char *path, struct error *
     if (fstat(sy->vmlinux_fd, &st) || !S_ISREG(st.st_mode))
         return error_set(e, ERROR_ARGUMENT, "%s is no file: --vmlinux wants the kernel as an ELF file", path);
     if (!file_is_elf(sy->vmlinux_fd))
-        return error_set(e, ERROR_ARGUMENT, "%s is no ELF file: --vmlinux wants the kernel before it was packed to a vmlinuz",
+        return error_set(e, ERROR_ARGUMENT,
+                         "%s is no ELF file: --vmlinux wants the kernel before it was packed to a vmlinuz",
                          path);
     unsigned n = elfid_read(sy->vmlinux_fd, id);
-    if (n && sy->kernel_build_id_size && (n != sy->kernel_build_id_size || memcmp(id, sy->kernel_build_id, n)))
-        return error_set(e, ERROR_ARGUMENT, "%s is another kernel than the one that was profiled: their build-ids differ",
-                         path);
+    if (n && sy->kernel_build_id_size &&
+        (n != sy->kernel_build_id_size || memcmp(id, sy->kernel_build_id, n)))
+        return error_set(e, ERROR_ARGUMENT,
+                         "%s is another kernel than the one that was profiled: their build-ids differ", path);
     return true;
 }
 
 static void open_fetcher(struct symbolizer *sy, const struct symbolizer_config *cfg)
 {
-    struct fetch_limits limits = { .silence_ns = cfg->fetch_silence_ns ? cfg->fetch_silence_ns : FETCH_SILENCE_NS,
+    struct fetch_limits limits = { .silence_ns =
+                                       cfg->fetch_silence_ns ? cfg->fetch_silence_ns : FETCH_SILENCE_NS,
                                    .file_ns = FETCH_FILE_NS,
                                    .all_ns = FETCH_ALL_NS };
 
@@ -164,7 +169,8 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *cfg, struct er
         goto fail;
     }
     open_fetcher(sy, cfg);
-    if ((!sy->symfs || is_folder(sy->symfs, e)) && choose_kernel(sy, cfg, e) && open_vmlinux(sy, cfg->vmlinux, e))
+    if ((!sy->symfs || is_folder(sy->symfs, e)) && choose_kernel(sy, cfg, e) &&
+        open_vmlinux(sy, cfg->vmlinux, e))
         return sy;
 fail:
     symbolizer_free(sy);
@@ -352,7 +358,8 @@ static struct symbol_table *kernel_table(struct symbolizer *sy, struct mod *mod,
 }
 
 /* Kernel modules lie elsewhere after another boot: their names hold only where the kernel has not moved. */
-static struct symbol_table *table_for(struct symbolizer *sy, struct mod *mod, uint64_t offset, uint64_t *shift)
+static struct symbol_table *table_for(struct symbolizer *sy, struct mod *mod, uint64_t offset,
+                                      uint64_t *shift)
 {
     *shift = 0;
     if (!mods_is_kernel(mod))
@@ -390,7 +397,8 @@ static bool tell_embedded(struct symbolizer *sy, struct mod *mod, uint64_t offse
 
     if (!mod->embedded || !given_symbol(mod->embedded, offset, &found) || found.state != SYMBOL_FOUND)
         return false;
-    tell_name(mod, names_get(&sy->names, found.name, mod->module->kind, mods_owner(mod)), found.start, found.size, out);
+    tell_name(mod, names_get(&sy->names, found.name, mod->module->kind, mods_owner(mod)), found.start,
+              found.size, out);
     return true;
 }
 
@@ -403,7 +411,8 @@ void symbolizer_lookup(struct symbolizer *sy, struct module *m, uint64_t offset,
 
     pthread_mutex_lock(&sy->lock);
     mod = mods_get(sy, m);
-    if (scripts_tell(sy, mod, offset, out) || tell_given(sy, mod, offset, out) || tell_embedded(sy, mod, offset, out)) {
+    if (scripts_tell(sy, mod, offset, out) || tell_given(sy, mod, offset, out) ||
+        tell_embedded(sy, mod, offset, out)) {
         pthread_mutex_unlock(&sy->lock);
         return;
     }

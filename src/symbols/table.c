@@ -14,7 +14,8 @@ static bool parts_fit(const struct table_header *h, size_t size)
     uint64_t fixed = table_starts_bytes(h->n, h->flags & TABLE_WIDE) + (uint64_t)h->n * TABLE_INFO_BYTES +
                      table_dates_bytes(h);
 
-    return h->n <= TABLE_PIECES_MAX && h->n_older <= (h->flags & TABLE_DATED ? TABLE_OLDER_MAX : 0) && fixed <= left && h->names_size == left - fixed && h->names_size > 0 &&
+    return h->n <= TABLE_PIECES_MAX && h->n_older <= (h->flags & TABLE_DATED ? TABLE_OLDER_MAX : 0) &&
+           fixed <= left && h->names_size == left - fixed && h->names_size > 0 &&
            ((const char *)h)[size - 1] == '\0';
 }
 
@@ -111,8 +112,8 @@ bool table_has_older(const struct table *t, uint64_t offset)
 
 /* What covered it at that time; or before all others, if that is the older one. *is: the latest entry is there; it stays
  * so only if it is the answer. */
-static const struct table_older *choose(const struct table *t, uint64_t offset, uint64_t time_ns, uint64_t latest_ns,
-                                        bool *is)
+static const struct table_older *choose(const struct table *t, uint64_t offset, uint64_t time_ns,
+                                        uint64_t latest_ns, bool *is)
 {
     const struct table_older *o, *best = NULL, *first = NULL;
     uint32_t i = older_until(t, offset);
@@ -146,7 +147,8 @@ static bool find_once(const struct table *t, uint64_t offset, uint64_t time_ns, 
     return o || latest;
 }
 
-bool table_find_at(const struct table *t, uint64_t offset, uint64_t time_ns, struct table_entry *out, uint64_t *until_ns)
+bool table_find_at(const struct table *t, uint64_t offset, uint64_t time_ns, struct table_entry *out,
+                   uint64_t *until_ns)
 {
     struct table_entry next;
     uint64_t until;
@@ -156,7 +158,8 @@ bool table_find_at(const struct table *t, uint64_t offset, uint64_t time_ns, str
         return false;
     /* told once more, of code that was there before */
     for (again = 0; again < SAME_AGAIN_MAX && *until_ns != UINT64_MAX; again++) {
-        if (!find_once(t, offset, *until_ns, &next, &until) || strcmp(next.name, out->name) || until <= *until_ns)
+        if (!find_once(t, offset, *until_ns, &next, &until) || strcmp(next.name, out->name) ||
+            until <= *until_ns)
             break;
         *until_ns = until;
     }

@@ -9,8 +9,8 @@
 #include "base/mem.h"
 #include "symbols/tableformat.h"
 
-#define NAMES_MAX   (UINT32_C(1) << 29)
-#define NESTING_MAX 32
+#define NAMES_MAX    (UINT32_C(1) << 29)
+#define NESTING_MAX  32
 #define OVERLAPS_MAX 64 /* entries behind each one that are looked at for what replaced it */
 
 struct table_raw {
@@ -219,8 +219,8 @@ static void keep_older(const struct table_builder *b, const uint64_t *until, str
 
     for (i = 0; i < b->n; i++) {
         const struct table_raw *r = &b->raws[i];
-        if (!r->since_ns || until[i] == UINT64_MAX || until[i] <= r->since_ns || (uint64_t)r->order + TABLE_OLDER_MAX < b->n ||
-            out->n_older >= TABLE_OLDER_MAX)
+        if (!r->since_ns || until[i] == UINT64_MAX || until[i] <= r->since_ns ||
+            (uint64_t)r->order + TABLE_OLDER_MAX < b->n || out->n_older >= TABLE_OLDER_MAX)
             continue;
         reach = r->end > reach ? r->end : reach;
         out->older[out->n_older++] =

@@ -46,7 +46,8 @@ static uint64_t start_of(uint32_t pid)
     snprintf(path, sizeof path, "/proc/%u/stat", pid);
     p = file_read(path, STATUS_MAX, &stat, NULL) ? strrchr(buf_str(&stat), ')') : NULL;
     if (p)
-        sscanf(p + 1, " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu", &ticks);
+        sscanf(p + 1, " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+               &ticks);
     buf_done(&stat);
     return ticks * (NS_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK));
 }

@@ -19,12 +19,12 @@
 #define DEFAULT_LIMIT_NS (10 * NS_PER_SEC)
 #define LIFE_NS                                                                                              \
     (120 * NS_PER_SEC) /* its limit of CPU time is for a whole life: begin a new one well before */
-#define LIFE_BYTES   (UINT64_C(2) << 30) /* of answers, which it may have kept */
-#define START_NS     (10 * NS_PER_SEC) /* of CPU time, until it is ready */
-#define ASLEEP       3  /* times the limit that it may take while it waits for something … */
-#define STARVED      10 /* … and while it waits for a CPU */
-#define LOOK_NS      (200 * NS_PER_MS) /* between looks whether somebody has stopped it */
-#define SEALS        (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL)
+#define LIFE_BYTES (UINT64_C(2) << 30) /* of answers, which it may have kept */
+#define START_NS   (10 * NS_PER_SEC)   /* of CPU time, until it is ready */
+#define ASLEEP     3                   /* times the limit that it may take while it waits for something … */
+#define STARVED    10                  /* … and while it waits for a CPU */
+#define LOOK_NS    (200 * NS_PER_MS)   /* between looks whether somebody has stopped it */
+#define SEALS      (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL)
 
 static enum worker_result lose(struct worker *w, enum worker_result why, struct error *e)
 {
@@ -126,8 +126,8 @@ static bool receive(struct worker *w, struct worker_message *head, struct worker
     do {
         n = recvmsg(w->fd, &m, MSG_CMSG_CLOEXEC);
     } while (n < 0 && errno == EINTR);
-    return n >= (ssize_t)sizeof *head && !(m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) && head->magic == WORKER_MAGIC &&
-           head->payload_n == (size_t)n - sizeof *head;
+    return n >= (ssize_t)sizeof *head && !(m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) &&
+           head->magic == WORKER_MAGIC && head->payload_n == (size_t)n - sizeof *head;
 }
 
 /* The worker may still have the memory: from now on it can neither change nor shorten nor lengthen it. */
@@ -135,7 +135,8 @@ static bool take_blob(struct worker *w, int fd, uint64_t size, struct worker_ans
 {
     struct stat st;
 
-    if (fcntl(fd, F_ADD_SEALS, SEALS) || fstat(fd, &st) || (uint64_t)st.st_size < size || st.st_size > (off_t)WORKER_BLOB_MAX)
+    if (fcntl(fd, F_ADD_SEALS, SEALS) || fstat(fd, &st) || (uint64_t)st.st_size < size ||
+        st.st_size > (off_t)WORKER_BLOB_MAX)
         return false;
     w->answered += (uint64_t)st.st_size;
     if (!size)
@@ -151,7 +152,8 @@ static enum worker_result note_refusal(struct worker *w, const struct worker_ans
     struct error clean = { 0 };
 
     error_set(&clean, ERROR_PERMISSION, "%.*s", n, a->payload);
-    snprintf(w->refusal, sizeof w->refusal, "%s", clean.text[0] ? clean.text : "the symbol worker cannot be confined");
+    snprintf(w->refusal, sizeof w->refusal, "%s",
+             clean.text[0] ? clean.text : "the symbol worker cannot be confined");
     worker_end(w);
     error_set(e, ERROR_PERMISSION, "%s", w->refusal);
     return WORKER_UNAVAILABLE;
@@ -189,8 +191,8 @@ static bool is_worn(const struct worker *w, const struct worker_request *r)
 }
 
 /* What it takes to start is not the file's. */
-static enum worker_result ask(struct worker *w, const struct worker_request *r, struct worker_answer *a, int blob_fd,
-                              struct error *e)
+static enum worker_result ask(struct worker *w, const struct worker_request *r, struct worker_answer *a,
+                              int blob_fd, struct error *e)
 {
     uint64_t limit_ns = r->limit_ns ? r->limit_ns : DEFAULT_LIMIT_NS, cpu_ns;
     struct deadline d;

@@ -113,7 +113,8 @@ bool worker_start(struct worker *w, enum worker_kind first, struct error *e)
     if (w->refusal[0])
         return error_set(e, ERROR_PERMISSION, "%s", w->refusal);
     if (w->n_abandoned == WORKER_ABANDONED_MAX)
-        return error_set(e, ERROR_LIMIT, "%u symbol workers hang on file systems that do not answer: no more are started",
+        return error_set(e, ERROR_LIMIT,
+                         "%u symbol workers hang on file systems that do not answer: no more are started",
                          w->n_abandoned);
     if (w->never_ready >= NEVER_READY_MAX)
         return error_set(e, ERROR_SYSTEM, "the symbol worker ended %u times in a row before it was ready",

@@ -27,8 +27,8 @@ static int take_fds(struct job *q, struct msghdr *m)
     int fds[WORKER_FDS_MAX + 1];
 
     q->n_fds = 0;
-    if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS || c->cmsg_len < CMSG_LEN(sizeof(int)) ||
-        c->cmsg_len > CMSG_LEN(sizeof fds))
+    if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
+        c->cmsg_len < CMSG_LEN(sizeof(int)) || c->cmsg_len > CMSG_LEN(sizeof fds))
         return -1;
     q->n_fds = (unsigned)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int)) - 1;
     memcpy(fds, CMSG_DATA(c), (q->n_fds + 1) * sizeof(int));

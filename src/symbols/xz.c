@@ -21,7 +21,8 @@ static bool grow(uint8_t **bytes, size_t *cap, struct error *e)
     return true;
 }
 
-static bool unpack(struct unpacker *u, const uint8_t *packed, size_t n, uint8_t **bytes, size_t *out_n, struct error *e)
+static bool unpack(struct unpacker *u, const uint8_t *packed, size_t n, uint8_t **bytes, size_t *out_n,
+                   struct error *e)
 {
     enum unpack_state state = UNPACK_GOES_ON;
     size_t cap = 0, got;

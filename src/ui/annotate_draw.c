@@ -13,7 +13,7 @@
 #define TOTAL_COLS   7
 #define SAMPLES_COLS 9
 #define BYTES_SHOWN  8
-#define WIDE         70 /* from here on all numbers have room */
+#define WIDE         70  /* from here on all numbers have room */
 #define ROOMY        100 /* columns from which on the title says more */
 #define TALL         10
 #define NOTES_ROWS   3
@@ -36,11 +36,13 @@ static void source_text(const struct annotate_view *v, const struct annotate_row
     char line[400];
     annotate_source(&v->an, r, line, sizeof line);
     bool named = r->new_file || !line[0];
-    (void)snprintf(dst, cap, "%s%s%u%s%.100s%s  %s", named ? base_name(r->file) : "", named ? ":" : "", r->line,
-                   r->inlined ? " [" : "", r->inlined ? r->inlined : "", r->inlined ? "]" : "", line);
+    (void)snprintf(dst, cap, "%s%s%u%s%.100s%s  %s", named ? base_name(r->file) : "", named ? ":" : "",
+                   r->line, r->inlined ? " [" : "", r->inlined ? r->inlined : "", r->inlined ? "]" : "",
+                   line);
 }
 
-void annotate_row_text(const struct annotate_view *v, struct app *a, const struct annotate_row *r, char *dst, size_t cap)
+void annotate_row_text(const struct annotate_view *v, struct app *a, const struct annotate_row *r, char *dst,
+                       size_t cap)
 {
     dst[0] = '\0';
     if (r->kind == ANNOTATE_INSN)
@@ -79,8 +81,9 @@ static void draw_title(const struct annotate_view *v, struct app *a, struct area
     double all = app_percent(a, an->all.self), total = app_percent(a, an->all.total);
     bool wide = area.cols >= ROOMY;
     (void)snprintf(text, sizeof text, "%s samples: %.1f%%%s self, %.1f%% total; %u of %u %s%s",
-                   text_thousands(self, sizeof self, an->all.self_samples), all, wide ? " of all" : "", total, an->n_sampled,
-                   an->n_sums, an->code && an->code->view.header.n_rows ? "instructions" : "addresses",
+                   text_thousands(self, sizeof self, an->all.self_samples), all, wide ? " of all" : "", total,
+                   an->n_sampled, an->n_sums,
+                   an->code && an->code->view.header.n_rows ? "instructions" : "addresses",
                    wide ? " sampled" : "");
     int width = text_width(text), room = area.cols - width - 2;
     if (room < 24)
@@ -115,19 +118,23 @@ static void collect_notes(const struct annotate_view *v, const struct app *a, st
     if (an->state == SYMBOL_PENDING)
         add_note(b, "reading the code ...");
     if (!an->place.size)
-        add_note(b, "no instructions: nothing tells where this function begins and ends (no symbol, no unwind table)");
+        add_note(
+            b,
+            "no instructions: nothing tells where this function begins and ends (no symbol, no unwind table)");
     if (an->code && an->code->trouble[0]) {
         buf_puts(b, "no instructions: ");
         buf_puts(b, an->code->trouble);
     }
     if (!an->place.size || (an->code && an->code->trouble[0])) {
-        (void)snprintf(text, sizeof text, "%s shows who calls it", keymap_first(a->keymap, ACTION_CALLERS, key));
+        (void)snprintf(text, sizeof text, "%s shows who calls it",
+                       keymap_first(a->keymap, ACTION_CALLERS, key));
         add_note(b, text);
     }
     if (an->code && an->state == SYMBOL_FOUND)
         add_note(b, an->code->note);
     if (an->cut) {
-        (void)snprintf(text, sizeof text, "%" PRIu64 " bytes of code: only the part around the hottest is shown",
+        (void)snprintf(text, sizeof text,
+                       "%" PRIu64 " bytes of code: only the part around the hottest is shown",
                        an->place.size);
         add_note(b, text);
     }
@@ -184,7 +191,8 @@ static void lay_out(struct layout *l, const struct annotate_view *v, int cols)
 }
 
 /* What the percentages are of, as long as there is room for. */
-static void draw_bases(const struct annotate_view *v, const struct layout *l, struct area area, int row, int col)
+static void draw_bases(const struct annotate_view *v, const struct layout *l, struct area area, int row,
+                       int col)
 {
     static const char *const texts[][2] = {
         { "SELF% of its own samples, TOTAL% of those with callees", "of own, of own + callees" },
@@ -268,7 +276,8 @@ static void draw_row(const struct annotate_view *v, struct app *a, const struct 
     draw_arrows(v, l, r, area, y);
     annotate_row_text(v, a, r, text, sizeof text);
     int col = r->kind == ANNOTATE_SOURCE ? l->source : l->text;
-    text[text_prefix(text, area.cols > col ? area.cols - col : 0, NULL)] = '\0'; /* what begins it says more than its end */
+    text[text_prefix(text, area.cols > col ? area.cols - col : 0, NULL)] =
+        '\0'; /* what begins it says more than its end */
     draw_match(area, y, col, area.cols - col, text_style(v, r), text, a->search);
 }
 

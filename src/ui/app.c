@@ -27,7 +27,8 @@ static const struct view_ops *current_view(const struct app *a)
 /* Notices that the query or the event is another one than before. */
 static void note_question(struct app *a)
 {
-    if (memcmp(&a->asked.query, &a->query, sizeof a->query) == 0 && a->asked.event_index == a->status.event_index)
+    if (memcmp(&a->asked.query, &a->query, sizeof a->query) == 0 &&
+        a->asked.event_index == a->status.event_index)
         return;
     a->asked.query = a->query;
     a->asked.event_index = a->status.event_index;
@@ -186,7 +187,8 @@ static unsigned handle_paste(struct app *a, uint32_t key)
     char help[16];
     if (a->dialog && a->dialog->ops->takes_text)
         return key >= ' ' && key < TK_BASE ? handle_key(a, key) : (unsigned)APP_HANDLED;
-    return app_message(a, "pasted text is no keys: it was dropped (%s lists the keys)", keymap_first(a->keymap, ACTION_HELP, help));
+    return app_message(a, "pasted text is no keys: it was dropped (%s lists the keys)",
+                       keymap_first(a->keymap, ACTION_HELP, help));
 }
 
 /* --- the mouse --- */
@@ -279,7 +281,8 @@ static unsigned tick_dialog(struct app *a)
     struct dialog *top = a->dialog;
     if (!top || !top->ops->tick || !top->ops->tick(top, a))
         return APP_HANDLED;
-    return a->dialog == top ? APP_REDRAW : APP_REDRAW | APP_QUERY; /* what it waited for may have changed it */
+    return a->dialog == top ? APP_REDRAW
+                            : APP_REDRAW | APP_QUERY; /* what it waited for may have changed it */
 }
 
 static bool dialog_waits(const struct app *a)

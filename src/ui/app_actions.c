@@ -24,7 +24,8 @@ unsigned app_search(struct app *a, int step)
     if (found == SEARCH_NONE)
         return app_message(a, "nothing matches \"%s\"", a->search);
     if (found == SEARCH_WENT_ROUND)
-        return app_message(a, "no more \"%s\" %s: on from the %s", a->search, step > 0 ? "below" : "above", step > 0 ? "top" : "end");
+        return app_message(a, "no more \"%s\" %s: on from the %s", a->search, step > 0 ? "below" : "above",
+                           step > 0 ? "top" : "end");
     return APP_REDRAW;
 }
 
@@ -64,7 +65,9 @@ static unsigned back(struct app *a)
     if (job_cancel(a))
         return app_message(a, "given up: nothing was written");
     unsigned flags = steps_undo(a);
-    return flags != APP_IGNORED ? flags : app_message(a, "nothing to go back to: %s quits", keymap_first(a->keymap, ACTION_QUIT, key));
+    return flags != APP_IGNORED
+               ? flags
+               : app_message(a, "nothing to go back to: %s quits", keymap_first(a->keymap, ACTION_QUIT, key));
 }
 
 /* --- views --- */
@@ -114,8 +117,9 @@ unsigned app_annotate(struct app *a)
     selection(a, &sel);
     if (!sel.func_key || annotate_has_code(&a->answer, sel.func_key))
         return app_show_view_named(a, view_annotate_ops.name, true);
-    return app_message(a, "%s is no code that could be shown, here is who called it: %s says why, and what to do", sel.function,
-                       keymap_first(a->keymap, ACTION_VIEW_6, key)) |
+    return app_message(
+               a, "%s is no code that could be shown, here is who called it: %s says why, and what to do",
+               sel.function, keymap_first(a->keymap, ACTION_VIEW_6, key)) |
            app_show_view_named(a, view_callgraph_ops.name, true);
 }
 
@@ -140,8 +144,9 @@ static unsigned group(struct app *a)
 {
     (void)app_group_by(a, (enum view_group)((a->query.group + 1) % VIEW_GROUP_COUNT));
     bool here = view_offers(a->views[a->view], ACTION_GROUP_MENU);
-    return APP_QUERY | app_message(a, "%sgrouped by %s", here ? "" : "functions, call graph and flame are now ",
-                                   group_title(a->query.group));
+    return APP_QUERY |
+           app_message(a, "%sgrouped by %s", here ? "" : "functions, call graph and flame are now ",
+                       group_title(a->query.group));
 }
 
 static unsigned range_back(struct app *a)
@@ -158,7 +163,8 @@ static unsigned mode(struct app *a)
 {
     static const char *const names[] = { "kernel and user", "kernel only", "user only" };
     if (a->query.mode == VIEW_MODE_ALL && (a->status.no_kernel || a->status.no_user))
-        return app_message(a, "%s only is sampled: there is nothing else to show", a->status.no_kernel ? "user space" : "the kernel");
+        return app_message(a, "%s only is sampled: there is nothing else to show",
+                           a->status.no_kernel ? "user space" : "the kernel");
     a->query.mode = (enum view_mode)((a->query.mode + 1) % 3);
     return APP_QUERY | app_message(a, "showing %s", names[a->query.mode]);
 }
@@ -186,8 +192,7 @@ static unsigned zoom_thread(struct app *a)
     static const int kinds[VIEW_GROUP_COUNT] = {
         [VIEW_GROUP_SYMBOL] = -1,    [VIEW_GROUP_COMM_SYMBOL] = ZOOM_COMM, [VIEW_GROUP_COMM] = ZOOM_COMM,
         [VIEW_GROUP_MODULE] = -1,    [VIEW_GROUP_PROCESS] = ZOOM_PROCESS,  [VIEW_GROUP_THREAD] = ZOOM_THREAD,
-        [VIEW_GROUP_CPU] = ZOOM_CPU, [VIEW_GROUP_CGROUP] = ZOOM_CGROUP,
-        [VIEW_GROUP_CGROUP_SYMBOL] = -1,
+        [VIEW_GROUP_CPU] = ZOOM_CPU, [VIEW_GROUP_CGROUP] = ZOOM_CGROUP,    [VIEW_GROUP_CGROUP_SYMBOL] = -1,
     };
     struct ui_selection sel;
     selection(a, &sel);

@@ -111,7 +111,8 @@ int arrows_cells(const struct arrows *a, uint32_t row, bool before, uint32_t her
 
 const char *arrow_text(uint8_t cell, bool glyphs)
 {
-    static const char *const lines[] = { " ", "│", "│", "│", "─", "┘", "┐", "┤", "─", "└", "┌", "├", "─", "┴", "┬", "┼" };
+    static const char *const lines[] = { " ", "│", "│", "│", "─", "┘", "┐", "┤",
+                                         "─", "└", "┌", "├", "─", "┴", "┬", "┼" };
     unsigned way = cell & 15;
     if (cell & ARROW_HEAD)
         return ">";

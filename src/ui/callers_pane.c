@@ -34,7 +34,8 @@ static void build(struct callers_pane *p, const struct app *a, uint64_t func_key
     p->stale = false;
 }
 
-static void draw_row(const struct callers_pane *p, const struct app *a, const struct tree_row *row, struct area area, int line)
+static void draw_row(const struct callers_pane *p, const struct app *a, const struct tree_row *row,
+                     struct area area, int line)
 {
     char text[32];
     uint64_t weight = callgraph_node(&p->graph, row->node)->total_weight;

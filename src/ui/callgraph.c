@@ -244,7 +244,8 @@ static uint32_t next_in_order(const struct callgraph *g, uint32_t node)
     return node ? nodes[node].next_sibling : 0;
 }
 
-uint32_t callgraph_next_match(const struct callgraph *g, uint32_t node, int step, const char *needle, bool *round)
+uint32_t callgraph_next_match(const struct callgraph *g, uint32_t node, int step, const char *needle,
+                              bool *round)
 {
     uint32_t first = 0, last = 0, before = 0, after = 0;
     bool behind = false;

@@ -41,7 +41,8 @@ static void draw_lines(const struct tree_row *row, struct area area, int line, i
         if (row->more >> level & 1)
             draw_text(area, line, level * 2 - 1, STYLE_DIM, glyph(GLYPH_VERTICAL));
     if (row->depth && row->depth < LINE_LEVELS && row->depth <= wide)
-        draw_text(area, line, row->depth * 2 - 1, STYLE_DIM, glyph(row->more >> row->depth & 1 ? GLYPH_BRANCH : GLYPH_LAST_BRANCH));
+        draw_text(area, line, row->depth * 2 - 1, STYLE_DIM,
+                  glyph(row->more >> row->depth & 1 ? GLYPH_BRANCH : GLYPH_LAST_BRANCH));
 }
 
 static void draw_mark(const struct tree_row *row, struct area area, int line, int col)
@@ -53,11 +54,13 @@ static void draw_mark(const struct tree_row *row, struct area area, int line, in
             draw_text(area, line, col + i, STYLE_DIM, glyph(GLYPH_HORIZONTAL));
 }
 
-static int draw_one(const struct callgraph *g, uint32_t node, const char *search, struct area area, int line, int col)
+static int draw_one(const struct callgraph *g, uint32_t node, const char *search, struct area area, int line,
+                    int col)
 {
     const struct view_function *f = callgraph_function(g, node);
     enum style style = f ? app_class_style(f->class) : STYLE_GROUP;
-    return (f ? draw_function : draw_match)(area, line, col, area.cols - col, style, callgraph_name(g, node), search);
+    return (f ? draw_function : draw_match)(area, line, col, area.cols - col, style, callgraph_name(g, node),
+                                            search);
 }
 
 static uint32_t next_in(const struct callgraph *g, uint32_t node, bool towards_last)
@@ -83,13 +86,14 @@ static uint32_t fitting(const struct callgraph *g, uint32_t from, uint32_t to, i
 
 static int draw_arrow(const struct callgraph *g, struct area area, int line, int col)
 {
-    return draw_printf(area, line, col, STYLE_DIM, " %s ", glyph(g->order == CALLGRAPH_CALLERS ? GLYPH_FROM : GLYPH_TO));
+    return draw_printf(area, line, col, STYLE_DIM, " %s ",
+                       glyph(g->order == CALLGRAPH_CALLERS ? GLYPH_FROM : GLYPH_TO));
 }
 
 /* "main → run → work", or of callers "work ← run ← main"; where there is no room for all, the functions
  * next to the root are left out. Returns the column behind it. */
-static int draw_chain(const struct callgraph *g, const struct tree_row *row, const char *search, struct area area, int line,
-                      int col)
+static int draw_chain(const struct callgraph *g, const struct tree_row *row, const char *search,
+                      struct area area, int line, int col)
 {
     bool callers = g->order == CALLGRAPH_CALLERS;
     uint32_t node = callers ? row->first : fitting(g, row->node, row->first, area.cols - col);
@@ -110,8 +114,8 @@ static int draw_chain(const struct callgraph *g, const struct tree_row *row, con
     return col;
 }
 
-void callgraph_draw_row(const struct callgraph *g, const struct tree_row *row, const char *search, struct area area, int line,
-                        bool module)
+void callgraph_draw_row(const struct callgraph *g, const struct tree_row *row, const char *search,
+                        struct area area, int line, bool module)
 {
     struct indent indent = indent_of(row->depth, area.cols);
     int col = indent.cols + MARK_COLS;

@@ -61,10 +61,12 @@ uint32_t counters_line_row(const struct counters *c, uint32_t line)
 
 /* The name of an event and its count. In a line that has no room for metrics the count comes first: it is what is looked
  * for, and names can be cut. */
-static void draw_name_and_count(struct area area, int y, enum style name_style, const char *name, enum style style, const char *count)
+static void draw_name_and_count(struct area area, int y, enum style name_style, const char *name,
+                                enum style style, const char *count)
 {
     bool narrow = area.cols < NARROW_COLS;
-    draw_elided(area, y, narrow ? COUNT_COLS : 0, narrow ? area.cols - COUNT_COLS : NAME_COLS, name_style, name, false);
+    draw_elided(area, y, narrow ? COUNT_COLS : 0, narrow ? area.cols - COUNT_COLS : NAME_COLS, name_style,
+                name, false);
     draw_right(area, y, narrow ? 0 : NAME_COLS, narrow ? COUNT_COLS - 1 : COUNT_COLS, style, count);
 }
 
@@ -80,7 +82,8 @@ static void draw_many(const struct counters *c, struct area area, int y)
     size_t n = 0;
     for (uint32_t row = 0; row < count_rows(c->set) && n < sizeof names; row++)
         if (is_core(c, row))
-            n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", count_name(c->set, row));
+            n +=
+                (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", count_name(c->set, row));
     draw_name_and_count(area, y, STYLE_DIM, names, STYLE_DIM, "<not supported>");
     draw_printf(area, y, remark_at(area), STYLE_DIM, "%u hardware events", core_rows(c));
 }
@@ -133,7 +136,8 @@ static void draw_event(const struct counters *c, struct area area, int y, uint32
     double seconds = (double)count_interval_ns(c->set) / NS_PER_SEC;
     bool waits = !c->counted && counted;
     draw_name_and_count(area, y, counted ? STYLE_NORMAL : STYLE_DIM, count_name(c->set, row),
-                        counted && !waits ? STYLE_NAME : STYLE_DIM, waits ? "..." : count_text(text, sizeof text, event, &v, seconds));
+                        counted && !waits ? STYLE_NAME : STYLE_DIM,
+                        waits ? "..." : count_text(text, sizeof text, event, &v, seconds));
     if (waits)
         return;
     if (!counted) {
@@ -156,8 +160,8 @@ static void draw_events(const struct counters *c, struct area area, uint32_t top
     if (area.cols < NARROW_COLS)
         draw_printf(area, 0, 0, STYLE_TABLE_HEAD, "%*s EVENT", COUNT_COLS - 1, "COUNT/s");
     else
-        draw_printf(area, 0, 0, STYLE_TABLE_HEAD, "%-25s%16s%6s  %-26s %s", "EVENT", "COUNT/s", "RUN%", "METRIC",
-                area.cols >= TREND_AT + TREND_MIN ? "TREND" : "");
+        draw_printf(area, 0, 0, STYLE_TABLE_HEAD, "%-25s%16s%6s  %-26s %s", "EVENT", "COUNT/s", "RUN%",
+                    "METRIC", area.cols >= TREND_AT + TREND_MIN ? "TREND" : "");
     for (int y = 1; y <= rows && top + (uint32_t)y <= counters_lines(c); y++) {
         uint32_t line = top + (uint32_t)y - 1, row = counters_line_row(c, line);
         if (counters_line_is_many(c, line))
@@ -230,7 +234,8 @@ static void draw_busy(struct area area, int y, int col, const struct counters_pa
 }
 
 /* The columns that some part has and that fit; with y < 0 their titles. Returns where they end. */
-static int draw_columns(const struct counters *c, struct area area, int y, int col, const struct counters_part *p)
+static int draw_columns(const struct counters *c, struct area area, int y, int col,
+                        const struct counters_part *p)
 {
     for (uint32_t i = 0; i < count_columns_n; i++) {
         char text[32];
@@ -284,7 +289,8 @@ static uint32_t top_of(uint32_t n, int rows, int64_t cursor)
     return top < last ? top : last;
 }
 
-void counters_draw(const struct counters *c, struct list *list, bool parts, const char *split_key, struct area area)
+void counters_draw(const struct counters *c, struct list *list, bool parts, const char *split_key,
+                   struct area area)
 {
     uint32_t lines = counters_lines(c);
     bool low = area.rows < LOW_ROWS;

@@ -102,7 +102,9 @@ static void ask_destroy(struct dialog *d)
 
 unsigned dialog_ask(struct app *a, const struct dialog_prompt *p)
 {
-    static const struct dialog_ops ops = { .key = ask_key, .takes_text = true, .draw_bar = ask_draw_bar, .destroy = ask_destroy };
+    static const struct dialog_ops ops = {
+        .key = ask_key, .takes_text = true, .draw_bar = ask_draw_bar, .destroy = ask_destroy
+    };
     struct ask *ask = mem_zalloc(sizeof *ask);
     ask->dialog.ops = &ops;
     ask->how = *p;

@@ -38,7 +38,8 @@ void difference_ask(struct difference *d, struct session *s, const struct view_q
     uint32_t event = d->status.event_index;
     session_before_query(s, &d->before, q, &there);
     session_get_status(d->before.session, &d->status);
-    if (d->answers && event == d->status.event_index && !memcmp(&there, &d->asked, sizeof there) && !difference_is_stale(d))
+    if (d->answers && event == d->status.event_index && !memcmp(&there, &d->asked, sizeof there) &&
+        !difference_is_stale(d))
         return;
     d->asked = there;
     d->answers++;
@@ -70,7 +71,8 @@ const char *difference_name(const struct difference *d, char *dst, size_t cap)
 
 const char *difference_text(double points, char *dst, size_t cap)
 {
-    (void)snprintf(dst, cap, fabs(points) < SHOWN_POINTS ? "%.2f" : "%+.2f", fabs(points) < SHOWN_POINTS ? 0.0 : points);
+    (void)snprintf(dst, cap, fabs(points) < SHOWN_POINTS ? "%.2f" : "%+.2f",
+                   fabs(points) < SHOWN_POINTS ? 0.0 : points);
     return dst;
 }
 

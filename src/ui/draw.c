@@ -70,7 +70,8 @@ int draw_right(struct area a, int row, int col, int cols, enum style style, cons
 }
 
 /* shorter: at most 511 bytes, and as wide as there is room. */
-static int draw_matches(struct area a, int row, int col, enum style style, const char *shorter, const char *needle)
+static int draw_matches(struct area a, int row, int col, enum style style, const char *shorter,
+                        const char *needle)
 {
     char head[512];
     int used = draw_text(a, row, col, style, shorter);
@@ -94,7 +95,8 @@ static int draw_matches(struct area a, int row, int col, enum style style, const
     return used;
 }
 
-int draw_match(struct area a, int row, int col, int cols, enum style style, const char *text, const char *needle)
+int draw_match(struct area a, int row, int col, int cols, enum style style, const char *text,
+               const char *needle)
 {
     char shorter[512];
     cols = clip(col, cols, a.cols);
@@ -104,7 +106,8 @@ int draw_match(struct area a, int row, int col, int cols, enum style style, cons
     return draw_matches(a, row, col, style, shorter, needle);
 }
 
-int draw_function(struct area a, int row, int col, int cols, enum style style, const char *name, const char *needle)
+int draw_function(struct area a, int row, int col, int cols, enum style style, const char *name,
+                  const char *needle)
 {
     char shorter[512];
     cols = clip(col, cols, a.cols);

@@ -56,7 +56,8 @@ static void draw_node(const struct flame_model *m, const struct app *a, struct a
     change_text(m, a, change, sizeof change);
     (void)snprintf(numbers, sizeof numbers, "  %.1f%% total%s, %.1f%% self, %s sample%s%s",
                    app_percent(a, n->total_weight), change, app_percent(a, n->self_weight),
-                   text_thousands(count, sizeof count, n->total_count), n->total_count == 1 ? "" : "s", rates);
+                   text_thousands(count, sizeof count, n->total_count), n->total_count == 1 ? "" : "s",
+                   rates);
     draw_selected_line(area, row, name, numbers);
 }
 
@@ -100,13 +101,14 @@ static struct area draw_rows(const struct flame_model *m, const struct flame_loo
     int shown = flame_draw_rows(line.rows);
     if ((int)m->flame.rows <= shown)
         return line;
-    (void)snprintf(text, sizeof text, "  rows %d-%d of %u", look->first_row + 1, look->first_row + shown, m->flame.rows);
+    (void)snprintf(text, sizeof text, "  rows %d-%d of %u", look->first_row + 1, look->first_row + shown,
+                   m->flame.rows);
     draw_text(line, line.rows - 1, line.cols - text_width(text), STYLE_LABEL, text);
     return area_sub(line, 0, 0, -1, line.cols - text_width(text));
 }
 
-void flame_draw_below(const struct flame_model *m, const struct flame_look *look, const struct app *a, struct area area,
-                      int selected)
+void flame_draw_below(const struct flame_model *m, const struct flame_look *look, const struct app *a,
+                      struct area area, int selected)
 {
     int first = area.rows - FLAME_LINES_BELOW, last = area.rows - 1;
     const struct flame_box *box = selected >= 0 ? &m->flame.boxes[selected] : NULL;
@@ -122,7 +124,8 @@ void flame_draw_below(const struct flame_model *m, const struct flame_look *look
         col += draw_printf(line, last, col, STYLE_LABEL, "/%s: %u frame%s, %.1f%%  ", a->search,
                            m->matched_frames, m->matched_frames == 1 ? "" : "s", m->matched_percent);
     char text[64];
-    (void)snprintf(text, sizeof text, "%s too narrow alone: %.1f%%", glyph_text(GLYPH_ELLIPSIS, term_glyphs()), alone);
+    (void)snprintf(text, sizeof text, "%s too narrow alone: %.1f%%",
+                   glyph_text(GLYPH_ELLIPSIS, term_glyphs()), alone);
     if (m->flame.rest_weight)
         col += draw_whole(line, last, col, text);
     (void)snprintf(text, sizeof text, "not drawn: %.1f%%", hidden);

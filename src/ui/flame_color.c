@@ -45,7 +45,8 @@ const struct view_beside *flame_rate(const struct view *v)
     return NULL;
 }
 
-bool flame_rate_of(const struct flame_model *m, const struct view_beside *b, uint32_t node, double *value, bool *partly)
+bool flame_rate_of(const struct flame_model *m, const struct view_beside *b, uint32_t node, double *value,
+                   bool *partly)
 {
     const struct calltree_node *n = &m->tree.nodes[node];
     uint32_t besides = m->tree.besides;
@@ -79,8 +80,8 @@ static bool level_of(const struct flame_model *m, const struct view_beside *b, u
 static enum style grade_style(double value, const double ends[GRADES - 1])
 {
     /* a terminal of 8 colours has no room for more styles of its own */
-    static const enum style styles[GRADES] = { STYLE_RANGE, STYLE_FLAME_MODULE_0, STYLE_FLAME_MODULE_5, STYLE_FLAME_USER,
-                                               STYLE_ALERT }; /* blue … red */
+    static const enum style styles[GRADES] = { STYLE_RANGE, STYLE_FLAME_MODULE_0, STYLE_FLAME_MODULE_5,
+                                               STYLE_FLAME_USER, STYLE_ALERT }; /* blue … red */
     unsigned i = 0;
     while (i < GRADES - 1 && value >= ends[i])
         i++;
@@ -131,5 +132,6 @@ enum style flame_box_style(const struct flame_model *m, enum flame_colour colour
     if (!b->node || n->is_group)
         return STYLE_FLAME_GROUP;
     const struct view_function *fn = &m->view->funcs[n->func];
-    return shaded(colour == FLAME_BY_MODULE ? module_style(fn->module) : flame_class_style(fn->class), fn->name, left);
+    return shaded(colour == FLAME_BY_MODULE ? module_style(fn->module) : flame_class_style(fn->class),
+                  fn->name, left);
 }

@@ -64,7 +64,8 @@ struct drawn {
 };
 
 /* Half cells at both ends. The right one is drawn again if another box begins in it. */
-static void draw_halves(struct area area, int row, const struct flame_box *b, enum style style, enum style left)
+static void draw_halves(struct area area, int row, const struct flame_box *b, enum style style,
+                        enum style left)
 {
     uint32_t end = b->x + b->width;
     if (b->x % 2)
@@ -73,8 +74,8 @@ static void draw_halves(struct area area, int row, const struct flame_box *b, en
         draw_half(area, row, (int)end / 2, style, STYLE_NORMAL);
 }
 
-static void draw_one(const struct flame_model *m, const struct flame_look *look, const struct app *a, struct area area,
-                     int row, int i, bool selected, struct drawn *last)
+static void draw_one(const struct flame_model *m, const struct flame_look *look, const struct app *a,
+                     struct area area, int row, int i, bool selected, struct drawn *last)
 {
     const struct flame_box *b = &m->flame.boxes[i];
     bool joins = last->row == b->row && last->end == b->x;

@@ -139,7 +139,8 @@ static void drop_layout(struct flame_model *m)
     m->columns = m->flame.n = m->flame.rows = 0;
 }
 
-void flame_model_lay_out(struct flame_model *m, uint32_t columns, uint32_t parts, const struct view_query *q, uint64_t now_ns)
+void flame_model_lay_out(struct flame_model *m, uint32_t columns, uint32_t parts, const struct view_query *q,
+                         uint64_t now_ns)
 {
     columns *= parts;
     m->parts = parts;
@@ -198,7 +199,8 @@ bool flame_model_change(const struct flame_model *m, uint32_t node, double *poin
     uint64_t all = m->view->result.weight;
     double percent = all ? 100 * (double)m->tree.nodes[node].total_weight / (double)all : 0;
     return m->difference &&
-           difference_points(m->difference, percent, m->before.nodes[m->before_node[node]].total[NAMETREE_BEFORE], points);
+           difference_points(m->difference, percent,
+                             m->before.nodes[m->before_node[node]].total[NAMETREE_BEFORE], points);
 }
 
 void flame_model_compare(struct flame_model *m, const struct difference *difference)

@@ -19,7 +19,8 @@
 
 static bool is_narrowed(const struct app *a)
 {
-    return a->query.n_zooms || a->query.to_ns || a->query.filter[0] || a->search[0] || steps_newest_is(a, STEP_INSIDE);
+    return a->query.n_zooms || a->query.to_ns || a->query.filter[0] || a->search[0] ||
+           steps_newest_is(a, STEP_INSIDE);
 }
 
 /* Closer together, with brief titles, and without titles but for the active one, as the room gets less. */
@@ -57,7 +58,8 @@ static int draw_chip(struct area area, int col, enum style label_style, const ch
     if (col >= area.cols)
         return 0;
     int used = draw_text(area, 0, col + 1, label_style, label);
-    used += draw_elided(area, 0, col + 1 + used, 40, STYLE_NAME, text, *label); /* names end in what tells them apart */
+    used += draw_elided(area, 0, col + 1 + used, 40, STYLE_NAME, text,
+                        *label); /* names end in what tells them apart */
     return used + 2;
 }
 
@@ -77,7 +79,8 @@ static int draw_question(const struct app *a, struct area area, int col)
     if (q->filter[0])
         col += draw_chip(area, col, STYLE_TAGGED, "filter:", q->filter);
     if (a->whole.result.weight) {
-        (void)snprintf(text, sizeof text, "%.1f%% of all", 100.0 * (double)a->answer.result.weight / (double)a->whole.result.weight);
+        (void)snprintf(text, sizeof text, "%.1f%% of all",
+                       100.0 * (double)a->answer.result.weight / (double)a->whole.result.weight);
         col += draw_chip(area, col, STYLE_LABEL, "= ", text);
     }
     if (q->mode != VIEW_MODE_ALL)
@@ -167,8 +170,8 @@ static void bar_key(const struct app *a, enum action action, char dst[16])
 
 static bool is_of_live(enum action action)
 {
-    return action == ACTION_FREEZE || action == ACTION_EVENT || action == ACTION_PROCESSES || action == ACTION_SCOPE ||
-           action == ACTION_STACKS || action == ACTION_FREQUENCY;
+    return action == ACTION_FREEZE || action == ACTION_EVENT || action == ACTION_PROCESSES ||
+           action == ACTION_SCOPE || action == ACTION_STACKS || action == ACTION_FREQUENCY;
 }
 
 /* Keys that would only say that they do nothing here are not offered. */
@@ -190,9 +193,10 @@ static void add_key(const struct app *a, int cols, enum action action, struct sl
     if (s->n == SLOTS_MAX || !row->label[0])
         return;
     bar_key(a, action, slot->key);
-    bool thaw = action == ACTION_FREEZE && a->status.frozen, function_key = slot->key[0] == 'F' && slot->key[1];
-    (void)snprintf(slot->label, sizeof slot->label, function_key ? "%-*s" : " %-*s ", function_key ? LABEL_COLS : 0,
-                   thaw ? "Thaw" : row->label);
+    bool thaw = action == ACTION_FREEZE && a->status.frozen,
+         function_key = slot->key[0] == 'F' && slot->key[1];
+    (void)snprintf(slot->label, sizeof slot->label, function_key ? "%-*s" : " %-*s ",
+                   function_key ? LABEL_COLS : 0, thaw ? "Thaw" : row->label);
     slot->width = text_width(slot->key) + text_width(slot->label);
     int needed = action == ACTION_QUIT ? text_width(slot->key) + text_width(row->label) : slot->width;
     if (!slot->key[0] || s->col + needed > cols || !is_of_use(a, action, slot->key))
@@ -203,7 +207,8 @@ static void add_key(const struct app *a, int cols, enum action action, struct sl
 }
 
 /* The keys that there is room for: those of all views, this view's own, more of all views; quitting always has. */
-static void lay_out_keys(const struct app *a, int cols, enum action_scope scope, enum action without, struct slots *s)
+static void lay_out_keys(const struct app *a, int cols, enum action_scope scope, enum action without,
+                         struct slots *s)
 {
     char key[16];
     s->n = s->col = 0;
@@ -269,7 +274,8 @@ void footer_draw(const struct app *a, struct area area)
     if (a->message[0]) {
         draw_message(a, area);
     } else if (progress) {
-        (void)snprintf(text, sizeof text, "%s  (%s gives it up)", progress, keymap_first(a->keymap, ACTION_BACK, key));
+        (void)snprintf(text, sizeof text, "%s  (%s gives it up)", progress,
+                       keymap_first(a->keymap, ACTION_BACK, key));
         draw_fill(area, 0, 0, -1, STYLE_MESSAGE);
         draw_elided(area, 0, 0, area.cols, STYLE_MESSAGE, text, false);
     } else {

@@ -7,14 +7,14 @@
 #include "ui/bar.h"
 #include "ui/bars.h"
 
-#define COUNTS_COLS 49 /* of the line of samples, as a rule */
-#define WORTH_SAYING   1.0  /* percent of stacks that are truncated, or wait */
+#define COUNTS_COLS    49  /* of the line of samples, as a rule */
+#define WORTH_SAYING   1.0 /* percent of stacks that are truncated, or wait */
 #define SOME_TRUNCATED 5.0
 #define MANY_TRUNCATED 20.0
-#define TIGHT_ROWS  16 /* on fewer the view needs the lines more */
-#define READING_BAR  20
-#define READING_COLS 76
-#define SPARK_STEP  5  /* seconds; a graph that moves on with each of them is sent whole each time */
+#define TIGHT_ROWS     16 /* on fewer the view needs the lines more */
+#define READING_BAR    20
+#define READING_COLS   76
+#define SPARK_STEP     5 /* seconds; a graph that moves on with each of them is sent whole each time */
 
 static bool has_trouble(const struct app *a)
 {
@@ -251,7 +251,9 @@ static void add_count(struct count *counts, int *n, enum style style, const char
 /* Few truncated stacks are usual; of many the numbers of callers are wrong. */
 static enum style truncated_style(double percent)
 {
-    return percent >= MANY_TRUNCATED ? STYLE_ALERT : percent >= SOME_TRUNCATED ? STYLE_DEGRADED : STYLE_NORMAL;
+    return percent >= MANY_TRUNCATED   ? STYLE_ALERT
+           : percent >= SOME_TRUNCATED ? STYLE_DEGRADED
+                                       : STYLE_NORMAL;
 }
 
 static int fill_counts(const struct app *a, struct count counts[COUNTS_MAX])
@@ -264,16 +266,19 @@ static int fill_counts(const struct app *a, struct count counts[COUNTS_MAX])
     uint64_t waiting = session_stacks_waiting(s, r->broken_samples);
     double cut = r->samples ? 100.0 * (double)(r->broken_samples - waiting) / (double)r->samples : 0;
     double waits = r->samples ? 100.0 * (double)waiting / (double)r->samples : 0;
-    add_count(counts, &n, STYLE_NORMAL, "samples %s", text_thousands(number, sizeof number, s->event_samples));
+    add_count(counts, &n, STYLE_NORMAL, "samples %s",
+              text_thousands(number, sizeof number, s->event_samples));
     if (all > 0)
         add_count(counts, &n, STYLE_NORMAL, "idle %.0f%%", 100 * idle / all);
-    add_count(counts, &n, s->lost ? STYLE_DEGRADED : STYLE_NORMAL, "lost %s", text_thousands(number, sizeof number, s->lost));
+    add_count(counts, &n, s->lost ? STYLE_DEGRADED : STYLE_NORMAL, "lost %s",
+              text_thousands(number, sizeof number, s->lost));
     if (waits >= WORTH_SAYING) /* for their unwind tables */
         add_count(counts, &n, STYLE_NORMAL, "waiting %.0f%%", waits);
     if (cut >= WORTH_SAYING) /* the doctor says which, and why */
         add_count(counts, &n, truncated_style(cut), "truncated %.0f%%", cut);
     if (s->throttled)
-        add_count(counts, &n, STYLE_DEGRADED, "throttled %s", text_thousands(number, sizeof number, s->throttled));
+        add_count(counts, &n, STYLE_DEGRADED, "throttled %s",
+                  text_thousands(number, sizeof number, s->throttled));
     if (!s->file)
         add_count(counts, &n, STYLE_NORMAL, "self %.1f%%", s->self_percent);
     return n;

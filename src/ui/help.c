@@ -174,7 +174,8 @@ static unsigned find(struct help *h, struct app *a, int step)
     int n = (int)h->n, from = h->found >= 0 ? h->found : h->top;
     char key[16];
     if (!h->needle[0])
-        return app_message(a, "nothing to search for yet: %s asks", keymap_first(a->keymap, ACTION_SEARCH, key));
+        return app_message(a, "nothing to search for yet: %s asks",
+                           keymap_first(a->keymap, ACTION_SEARCH, key));
     for (int i = step ? 1 : 0; i <= n; i++) {
         int at = (from + (step < 0 ? n * 2 - i : i)) % n;
         if (!line_matches(&h->lines[at], h->needle))
@@ -227,8 +228,9 @@ static unsigned help_key(struct dialog *d, struct app *a, uint32_t key)
         scroll(h, (int)h->n);
         break;
     case ACTION_SEARCH:
-        return dialog_ask(a, &(struct dialog_prompt){
-                                 .label = "search: ", .changed = needle_changed, .done = needle_done, .ctx = h });
+        return dialog_ask(
+            a, &(struct dialog_prompt){
+                   .label = "search: ", .changed = needle_changed, .done = needle_done, .ctx = h });
     case ACTION_SEARCH_NEXT:
         return find(h, a, 1);
     case ACTION_SEARCH_PREVIOUS:
@@ -277,8 +279,10 @@ static void help_draw_bar(struct dialog *d, struct app *a, struct area bar)
         return;
     }
     draw_fill(bar, 0, 0, -1, STYLE_KEY_LABEL);
-    draw_printf(bar, 0, 0, STYLE_KEY_LABEL, "%s closes   arrows and pages scroll   %s searches   line %d of %zu",
-                keymap_first(a->keymap, ACTION_BACK, key), keymap_first(a->keymap, ACTION_SEARCH, search), h->top + 1, h->n);
+    draw_printf(bar, 0, 0, STYLE_KEY_LABEL,
+                "%s closes   arrows and pages scroll   %s searches   line %d of %zu",
+                keymap_first(a->keymap, ACTION_BACK, key), keymap_first(a->keymap, ACTION_SEARCH, search),
+                h->top + 1, h->n);
 }
 
 static void help_destroy(struct dialog *d)

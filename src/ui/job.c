@@ -25,7 +25,8 @@ static bool is_busy(const struct app *a)
 
 static unsigned say_busy(struct app *a)
 {
-    return app_message(a, "%s is not finished: one file at a time", a->job.path[0] ? a->job.path : "the last file");
+    return app_message(a, "%s is not finished: one file at a time",
+                       a->job.path[0] ? a->job.path : "the last file");
 }
 
 unsigned job_run(struct app *a, const char *progress, unsigned (*run)(struct app *a))
@@ -37,7 +38,8 @@ unsigned job_run(struct app *a, const char *progress, unsigned (*run)(struct app
     return APP_REDRAW;
 }
 
-unsigned job_make(struct app *a, const struct ui_exporter *exporter, const struct view_query *q, const char *path)
+unsigned job_make(struct app *a, const struct ui_exporter *exporter, const struct view_query *q,
+                  const char *path)
 {
     struct job *j = &a->job;
     struct error e = { 0 };
@@ -104,7 +106,8 @@ static unsigned end_writing(struct app *a)
 {
     struct job *j = &a->job;
     (void)pthread_join(j->thread, NULL);
-    unsigned flags = j->ok ? app_message(a, "written to %s as %s", j->path, j->exporter->name) : app_error(a, &j->error);
+    unsigned flags =
+        j->ok ? app_message(a, "written to %s as %s", j->path, j->exporter->name) : app_error(a, &j->error);
     forget(j);
     return flags;
 }

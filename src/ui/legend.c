@@ -5,7 +5,8 @@
 
 #include "base/text.h"
 
-void legend_draw(struct area area, int row, int col, const struct view *v, enum style (*style_of)(enum symbol_class class))
+void legend_draw(struct area area, int row, int col, const struct view *v,
+                 enum style (*style_of)(enum symbol_class class))
 {
     bool there[SYMBOL_CLASSES] = { false };
     char text[SYMBOL_CLASSES][32];

@@ -16,12 +16,14 @@
 
 /* --- grouping and window --- */
 
+/* clang-format off */
 static const char *const group_titles[VIEW_GROUP_COUNT] = {
     [VIEW_GROUP_SYMBOL] = "symbol", [VIEW_GROUP_COMM_SYMBOL] = "comm+symbol", [VIEW_GROUP_COMM] = "comm",
     [VIEW_GROUP_MODULE] = "module", [VIEW_GROUP_PROCESS] = "process",         [VIEW_GROUP_THREAD] = "thread",
     [VIEW_GROUP_CPU] = "cpu",       [VIEW_GROUP_CGROUP] = "cgroup",
     [VIEW_GROUP_CGROUP_SYMBOL] = "cgroups side by side",
 };
+/* clang-format on */
 
 const char *group_title(enum view_group g)
 {
@@ -232,7 +234,8 @@ static unsigned write_now(void *ctx, struct app *a)
         q.show_idle = a->query.show_idle;
         return job_make(a, a->exporter, &q, a->output_path);
     }
-    (void)snprintf(progress, sizeof progress, "writing %s ...", a->exporter ? a->exporter->name : "perf.data");
+    (void)snprintf(progress, sizeof progress, "writing %s ...",
+                   a->exporter ? a->exporter->name : "perf.data");
     return job_run(a, progress, a->exporter ? run_export : write_perf_data);
 }
 

@@ -48,7 +48,8 @@ static unsigned take_choice(struct app *a, uint32_t choice)
 static void describe(const struct app *a, double samples, const char *what, char *dst, size_t cap)
 {
     char number[32];
-    double percent = rate_cost_percent(samples, a->status.callchain) / (double)(a->status.cpus ? a->status.cpus : 1);
+    double percent =
+        rate_cost_percent(samples, a->status.callchain) / (double)(a->status.cpus ? a->status.cpus : 1);
     const char *about = percent >= 100 ? "more than all of the CPUs" : "of the CPUs";
     text_si(number, sizeof number, samples);
     if (percent >= 100)
@@ -57,11 +58,13 @@ static void describe(const struct app *a, double samples, const char *what, char
         (void)snprintf(dst, cap, "%-22s %s samples a second: about %.1f%% %s", what, number, percent, about);
 }
 
-static unsigned ask(struct app *a, const char *events, const struct event *ev, uint64_t period, double per_second)
+static unsigned ask(struct app *a, const char *events, const struct event *ev, uint64_t period,
+                    double per_second)
 {
     char what[64], title[200], rate[48], lines[3][160];
     const char *list[3] = { lines[0], lines[1], lines[2] };
-    uint64_t offered = period * rate_period_for(per_second / (double)period, a->status.callchain, a->status.cpus);
+    uint64_t offered =
+        period * rate_period_for(per_second / (double)period, a->status.callchain, a->status.cpus);
     uint64_t hz = session_default_freq(a->session);
     (void)snprintf(a->offer.events, sizeof a->offer.events, "%s", events);
     a->offer.choices[0] = (struct session_sampling){ .period = offered };
@@ -69,8 +72,9 @@ static unsigned ask(struct app *a, const char *events, const struct event *ev, u
     a->offer.choices[2] = (struct session_sampling){ .period = period };
     (void)snprintf(what, sizeof what, "one in %llu", (unsigned long long)offered);
     describe(a, per_second / (double)offered, what, lines[0], sizeof lines[0]);
-    (void)snprintf(lines[1], sizeof lines[1], "%-22s %llu samples a second and CPU, the kernel finds the period",
-                   "by frequency", (unsigned long long)hz);
+    (void)snprintf(lines[1], sizeof lines[1],
+                   "%-22s %llu samples a second and CPU, the kernel finds the period", "by frequency",
+                   (unsigned long long)hz);
     if (period > 1)
         (void)snprintf(what, sizeof what, "one in %llu, as asked", (unsigned long long)period);
     else
@@ -81,8 +85,8 @@ static unsigned ask(struct app *a, const char *events, const struct event *ev, u
     return picker_menu(a, title, list, 3, 0, take_choice);
 }
 
-static unsigned decide(struct app *a, const char *events, const struct event *ev, const struct session_sampling *how,
-                       const struct rate *rate)
+static unsigned decide(struct app *a, const char *events, const struct event *ev,
+                       const struct session_sampling *how, const struct rate *rate)
 {
     struct session_sampling runs;
     session_sampling_of(a->session, ev, how, &runs);
@@ -148,7 +152,8 @@ static void counting_destroy(struct dialog *d)
     mem_free(d);
 }
 
-static unsigned count_first(struct app *a, const char *events, const struct event *ev, const struct session_sampling *how)
+static unsigned count_first(struct app *a, const char *events, const struct event *ev,
+                            const struct session_sampling *how)
 {
     static const struct dialog_ops ops = { .key = counting_key,
                                            .draw = counting_draw,
@@ -168,7 +173,8 @@ static unsigned count_first(struct app *a, const char *events, const struct even
     return APP_REDRAW;
 }
 
-unsigned offer_event(struct app *a, const char *name, const struct session_sampling *how, const struct rate *known)
+unsigned offer_event(struct app *a, const char *name, const struct session_sampling *how,
+                     const struct rate *known)
 {
     static const struct session_sampling as_all = { 0 };
     struct session_sampling runs;
@@ -179,9 +185,11 @@ unsigned offer_event(struct app *a, const char *name, const struct session_sampl
     if (!event_parse_list(name, list, SESSION_EVENTS_MAX, &n, &e))
         return app_error(a, &e);
     session_sampling_of(a->session, &list[0], how, &runs);
-    if (runs.freq_hz || session_chooses_period(a->session, &list[0], how) || strlen(name) >= sizeof a->offer.events)
+    if (runs.freq_hz || session_chooses_period(a->session, &list[0], how) ||
+        strlen(name) >= sizeof a->offer.events)
         return take(a, name, how);
-    return known && known->counted ? decide(a, name, &list[0], how, known) : count_first(a, name, &list[0], how);
+    return known && known->counted ? decide(a, name, &list[0], how, known)
+                                   : count_first(a, name, &list[0], how);
 }
 
 /* What the screen shows changes with the samples only, unless they cannot be had. */

@@ -38,7 +38,10 @@ static void add_cgroup(struct picker *p, const struct session_cgroup *c)
     text_elide(shorter, sizeof shorter, is_root(c->path) ? "/ (all)" : called, cols, true);
     (void)snprintf(line, sizeof line, "%s%*s %6.1f%% %9u", shorter, cols - text_width(shorter), "",
                    c->percent, c->n_procs);
-    picker_add(p, &(struct picker_item){ .key = key_of(c->path), .text = line, .name = c->label[0] ? c->label : name, .depth = (uint16_t)c->depth });
+    picker_add(p, &(struct picker_item){ .key = key_of(c->path),
+                                         .text = line,
+                                         .name = c->label[0] ? c->label : name,
+                                         .depth = (uint16_t)c->depth });
 }
 
 /* Sampling a cgroup takes those below it in: their processes count, too. Each comes after those above it. */
@@ -101,7 +104,8 @@ static unsigned take(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
         return app_set_scope(a, &scope);
     }
     scope_init(&scope);
-    bool good = scope_copy(&scope, session_scope(a->session)) && scope_set_cgroup(&scope, buf_str(&paths), &e);
+    bool good =
+        scope_copy(&scope, session_scope(a->session)) && scope_set_cgroup(&scope, buf_str(&paths), &e);
     unsigned flags = good ? app_set_scope(a, &scope) : app_error(a, &e);
     if (good && scope_cgroups(&scope) > 1)
         (void)app_group_by(a, VIEW_GROUP_CGROUP_SYMBOL);

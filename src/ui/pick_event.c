@@ -34,12 +34,12 @@ static const char *const marks[] = {
 struct choice {
     uint64_t key;
     const char *name, *alias, *help; /* in the arena; alias and help may be NULL */
-    const struct preset *preset; /* NULL: an event by itself */
+    const struct preset *preset;     /* NULL: an event by itself */
     uint32_t group;
-    uint32_t chosen; /* the number of an event that was sampled before, + 1; 0: another one */
+    uint32_t chosen;  /* the number of an event that was sampled before, + 1; 0: another one */
     uint64_t samples; /* … its */
-    bool sampled;    /* … and it runs now */
-    uint8_t support; /* enum trial */
+    bool sampled;     /* … and it runs now */
+    uint8_t support;  /* enum trial */
     struct rate rate;
 };
 struct choice_group {
@@ -52,13 +52,13 @@ struct event_picker {
     struct arena strings;
     struct preset_list presets;
     struct error presets_wrong; /* a file of them */
-    struct choice *choices; /* presets first */
+    struct choice *choices;     /* presets first */
     struct choice_group *groups;
     size_t n, cap, n_groups, groups_cap;
     uint64_t counted[COUNTED_MAX]; /* keys of those whose rates are on their way */
     uint32_t n_counted;
     bool counting, rates_known;
-    bool stale; /* something was removed */
+    bool stale;            /* something was removed */
     struct trials *trials; /* NULL: they were taken */
     bool no_tracefs;
     char no_tracefs_why[480];
@@ -109,11 +109,12 @@ static void add_presets(struct event_picker *p)
     for (size_t i = 0; i < p->presets.n; i++) {
         const struct preset *preset = &p->presets.at[i];
         MEM_GROW(p->choices, p->cap, p->n + 1);
-        p->choices[p->n++] = (struct choice){ .key = map_hash_bytes(preset->name, strlen(preset->name), 7) | 1,
-                                              .name = preset->name,
-                                              .help = preset->help,
-                                              .preset = preset,
-                                              .group = group };
+        p->choices[p->n++] =
+            (struct choice){ .key = map_hash_bytes(preset->name, strlen(preset->name), 7) | 1,
+                             .name = preset->name,
+                             .help = preset->help,
+                             .preset = preset,
+                             .group = group };
     }
 }
 
@@ -219,9 +220,10 @@ static void add_event(const struct event_picker *p, struct picker *to, const str
     bool dim = c->support == TRIAL_UNSUPPORTED || c->support == TRIAL_COUNTS_ONLY;
     if (c->rate.counted && parse_choice(c, &ev, NULL))
         offer_rate_text(rate, sizeof rate, &ev, c->rate.per_second);
-    (void)snprintf(line, sizeof line, "%-*s %*s%s%s%s%s%s%s", (depth > 1 ? TRACE_COLS : NAME_COLS) - 2 * depth, c->name,
-                   p->rates_known ? RATE_COLS : 0, rate, p->rates_known ? "  " : "", marks[c->support],
-                   c->alias ? "(" : "", c->alias ? c->alias : "", c->alias ? ") " : "", c->help ? c->help : "");
+    (void)snprintf(line, sizeof line, "%-*s %*s%s%s%s%s%s%s",
+                   (depth > 1 ? TRACE_COLS : NAME_COLS) - 2 * depth, c->name, p->rates_known ? RATE_COLS : 0,
+                   rate, p->rates_known ? "  " : "", marks[c->support], c->alias ? "(" : "",
+                   c->alias ? c->alias : "", c->alias ? ") " : "", c->help ? c->help : "");
     picker_add(to, &(struct picker_item){ .key = c->key, .text = line, .depth = depth, .dim = dim });
 }
 
@@ -449,7 +451,8 @@ static uint64_t current_key(const struct event_picker *p, const char *running)
 {
     for (size_t i = 0; i < p->n; i++) {
         size_t len = strlen(p->choices[i].name);
-        if (!p->choices[i].preset && strncmp(running, p->choices[i].name, len) == 0 && (!running[len] || running[len] == ':'))
+        if (!p->choices[i].preset && strncmp(running, p->choices[i].name, len) == 0 &&
+            (!running[len] || running[len] == ':'))
             return p->choices[i].key;
     }
     return 0;
@@ -470,7 +473,8 @@ unsigned pick_event(struct app *a)
 {
     char key[16], hint[160];
     struct event_picker *p = look_around(a);
-    (void)snprintf(hint, sizeof hint, "type to filter or any event, Enter takes, %s counts how often they happen",
+    (void)snprintf(hint, sizeof hint,
+                   "type to filter or any event, Enter takes, %s counts how often they happen",
                    keymap_first(a->keymap, ACTION_PICK_COUNT, key));
     if (a->status.n_events > 1)
         (void)snprintf(hint + strlen(hint), sizeof hint - strlen(hint), ", %s removes what was sampled",

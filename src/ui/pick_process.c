@@ -96,18 +96,18 @@ static uint64_t current_key(struct app *a)
 
 unsigned pick_process(struct app *a)
 {
-    return picker_open(a,
-                       &(struct picker_config){ .title = "Processes to sample",
-                                                .head = "    PID USER       SHARE  COMM            COMMAND",
-                                                .multiple = true,
-                                                .current = current_key(a),
-                                                .refresh_ms = REFRESH_MS,
-                                                .cols = COLS - 4,
-                                                .cut_end = true, /* the command line, not the columns before it */
-                                                .ask = ask,
-                                                .take_answer = take_answer,
-                                                .fill = fill,
-                                                .take = take,
-                                                .destroy = destroy,
-                                                .ctx = mem_zalloc(sizeof(struct session_listing)) });
+    return picker_open(
+        a, &(struct picker_config){ .title = "Processes to sample",
+                                    .head = "    PID USER       SHARE  COMM            COMMAND",
+                                    .multiple = true,
+                                    .current = current_key(a),
+                                    .refresh_ms = REFRESH_MS,
+                                    .cols = COLS - 4,
+                                    .cut_end = true, /* the command line, not the columns before it */
+                                    .ask = ask,
+                                    .take_answer = take_answer,
+                                    .fill = fill,
+                                    .take = take,
+                                    .destroy = destroy,
+                                    .ctx = mem_zalloc(sizeof(struct session_listing)) });
 }

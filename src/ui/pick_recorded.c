@@ -16,7 +16,7 @@ struct recorded {
     struct row {
         uint64_t samples;
         uint32_t event; /* its number: index in the list */
-    } *rows;
+    } * rows;
     uint32_t n; /* of both */
 };
 
@@ -39,7 +39,8 @@ static void fill(void *ctx, struct app *a, struct picker *to)
             continue;
         (void)snprintf(line, sizeof line, "%-*s %*s", NAME_COLS, c->name, NUMBER_COLS,
                        text_thousands(number, sizeof number, c->samples));
-        picker_add(to, &(struct picker_item){ .key = r->rows[i].event + 1, .text = line, .name = c->name, .dim = !c->samples });
+        picker_add(to, &(struct picker_item){
+                           .key = r->rows[i].event + 1, .text = line, .name = c->name, .dim = !c->samples });
     }
 }
 

@@ -18,7 +18,8 @@
 #define USERS_MAX  1024
 
 /* The scope that runs with one thing changed: by `set` and a text. CPUs, modes and the like stay. */
-static unsigned change(struct app *a, bool (*set)(struct scope *s, const char *text, struct error *e), const char *text)
+static unsigned change(struct app *a, bool (*set)(struct scope *s, const char *text, struct error *e),
+                       const char *text)
 {
     struct scope scope;
     struct error e = { 0 };
@@ -134,7 +135,8 @@ static unsigned ask_threads(struct app *a)
     char now[16] = "";
     if (s->kind == SCOPE_PIDS && s->n_ids)
         (void)snprintf(now, sizeof now, "%u", s->ids[0]);
-    return dialog_ask(a, &(struct dialog_prompt){ .label = "threads of process: ", .initial = now, .done = pid_done });
+    return dialog_ask(
+        a, &(struct dialog_prompt){ .label = "threads of process: ", .initial = now, .done = pid_done });
 }
 
 /* --- users, by those whose processes run --- */
@@ -180,7 +182,8 @@ static void fill_users(void *ctx, struct app *a, struct picker *p)
     for (uint32_t i = 0; i < u->n; i++) {
         const struct user *at = &u->at[i];
         (void)snprintf(line, sizeof line, "%-24s %5.1f%% %9u", at->name, at->percent, at->processes);
-        picker_add(p, &(struct picker_item){ .key = map_hash_bytes(at->name, strlen(at->name), 0) | 1, .text = line });
+        picker_add(p, &(struct picker_item){ .key = map_hash_bytes(at->name, strlen(at->name), 0) | 1,
+                                             .text = line });
     }
     if (u->list.error.class != ERROR_NONE)
         (void)app_error(a, &u->list.error);

@@ -37,8 +37,8 @@ struct picker {
     bool wrong; /* what was typed was not taken: from there on */
     size_t wrong_at;
     struct tree tree;
-    struct area rows; /* of the last picture, from the corner of the dialog's area */
-    uint64_t called;  /* what has exactly the name that was typed */
+    struct area rows;   /* of the last picture, from the corner of the dialog's area */
+    uint64_t called;    /* what has exactly the name that was typed */
     uint64_t filled_ns; /* or asked for what to fill in */
     bool filled;
 };
@@ -413,7 +413,8 @@ static void draw_bottom(const struct picker *p, struct area area, int row)
 {
     if (p->filter.len) {
         int used = draw_filter(p, area, row);
-        const char *words = may_take_typed(p) ? "no such row: Enter takes it as it stands" : "nothing matches";
+        const char *words =
+            may_take_typed(p) ? "no such row: Enter takes it as it stands" : "nothing matches";
         int last = area.cols - (int)strlen(words); /* a long text ends before them */
         if (p->tree.n == 0 && used + 2 > last)
             draw_text(area, row, last - 2, STYLE_DIALOG, "  ");

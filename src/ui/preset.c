@@ -112,7 +112,8 @@ static bool do_scope(const char *text, struct scope *s, struct error *e)
             i++;
         if (i == PARTS || (word[len] == '\0') != (parts[i].word[len - 1] != '='))
             return error_set(e, ERROR_FORMAT,
-                             "\"%.60s\" is no scope: all, user=NAME, cgroup=PATH, cpus=LIST or - is needed", word);
+                             "\"%.60s\" is no scope: all, user=NAME, cgroup=PATH, cpus=LIST or - is needed",
+                             word);
         if (s && !parts[i].set(s, word + len, e))
             return false;
     }
@@ -135,7 +136,8 @@ static struct preset *place_of(struct preset_list *l, const char *name)
     return &l->at[l->n++];
 }
 
-static bool add_row(struct preset_list *l, const char *const columns[COLUMNS], const char *from, struct error *e)
+static bool add_row(struct preset_list *l, const char *const columns[COLUMNS], const char *from,
+                    struct error *e)
 {
     char help[200];
     struct preset p = { 0 };
@@ -179,7 +181,8 @@ static bool read_line(struct preset_list *l, char *line, const char *from, struc
     if (n == 0 || columns[0][0] == '#')
         return true;
     if (n < COLUMNS)
-        return error_set(e, ERROR_FORMAT, "%d of %d columns: NAME EVENTS RATE VIEW GROUP SCOPE WHAT-FOR are needed", n,
+        return error_set(e, ERROR_FORMAT,
+                         "%d of %d columns: NAME EVENTS RATE VIEW GROUP SCOPE WHAT-FOR are needed", n,
                          COLUMNS);
     return add_row(l, columns, from, e);
 }
@@ -229,7 +232,8 @@ static bool opens(const char *events)
 {
     struct event list[SESSION_EVENTS_MAX];
     uint32_t n = 0;
-    return event_parse_list(events, list, SESSION_EVENTS_MAX, &n, NULL) && n && event_supported(&list[0], NULL);
+    return event_parse_list(events, list, SESSION_EVENTS_MAX, &n, NULL) && n &&
+           event_supported(&list[0], NULL);
 }
 
 /* Leaves of each preset's alternatives the first one that this machine opens; if none does, the last one. */
@@ -300,7 +304,8 @@ void preset_print(const struct preset_list *l, struct buf *out)
     buf_puts(out, "# NAME EVENTS RATE VIEW GROUP SCOPE WHAT-FOR\n");
     for (size_t i = 0; i < l->n; i++) {
         const struct preset *p = &l->at[i];
-        buf_printf(out, "%-14s %-26s %-5s %-10s %-12s %-4s %s\n", p->name, p->events, p->rate, p->view ? p->view : "-",
-                   p->group >= 0 ? view_group_names[p->group] : "-", p->scope, p->help);
+        buf_printf(out, "%-14s %-26s %-5s %-10s %-12s %-4s %s\n", p->name, p->events, p->rate,
+                   p->view ? p->view : "-", p->group >= 0 ? view_group_names[p->group] : "-", p->scope,
+                   p->help);
     }
 }

@@ -81,5 +81,6 @@ void range_text(const struct app *a, char *dst, size_t cap)
     to = to > base ? to - base + 1 : 0; /* people say where it ends, not its last nanosecond */
     uint64_t step = to > from ? (to - from) / 20 : 1;
     (void)snprintf(dst, cap, "%s%s%s of %s", time_text(x, sizeof x, from, step), term_unicode() ? "–" : "-",
-                   time_text(y, sizeof y, to, step), time_text(all, sizeof all, a->status.elapsed_ns, a->status.elapsed_ns / 20));
+                   time_text(y, sizeof y, to, step),
+                   time_text(all, sizeof all, a->status.elapsed_ns, a->status.elapsed_ns / 20));
 }

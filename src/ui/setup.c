@@ -12,8 +12,9 @@
 #include "ui/setup.h"
 #include "ui/window.h"
 
-#define HELP_COL   21
-#define WHOLE_ROWS 2 /* below the list, where it is too narrow for what columns are: all of that of the chosen one */
+#define HELP_COL 21
+#define WHOLE_ROWS                                                                                           \
+    2 /* below the list, where it is too narrow for what columns are: all of that of the chosen one */
 
 /* One row per setting; a change is live at once, and kept when it is saved. */
 

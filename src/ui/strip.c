@@ -20,10 +20,12 @@ void strip_update(struct app *a)
     range_extent(a, &from, &to);
     bool zoomed = s->to_ns && s->to_ns > from;
     bool grows = !zoomed && !a->status.file && !a->status.frozen;
-    time_axis_fit(&s->axis, zoomed ? s->from_ns : from, zoomed ? s->to_ns : to, (uint32_t)area_screen().cols, grows);
-    session_times_count(a->times, a->session,
-                        &(struct times_ask){ TIMES_ALL, 0, s->axis.from_ns, grows ? 0 : s->axis.to_ns, s->axis.bucket_ns },
-                        &s->counts);
+    time_axis_fit(&s->axis, zoomed ? s->from_ns : from, zoomed ? s->to_ns : to, (uint32_t)area_screen().cols,
+                  grows);
+    session_times_count(
+        a->times, a->session,
+        &(struct times_ask){ TIMES_ALL, 0, s->axis.from_ns, grows ? 0 : s->axis.to_ns, s->axis.bucket_ns },
+        &s->counts);
     if (!s->placed)
         s->cursor_ns = time_axis_ns(&s->axis, s->axis.columns - 1);
 }
@@ -144,7 +146,8 @@ static unsigned zoom(struct app *a, bool in)
     range_extent(a, &first, &last);
     if (in && seen / s->axis.columns < LEAST_NS)
         return app_message(a, "samples are not closer to each other than that");
-    if (in && range_shown(a, &from, &to) && from >= s->axis.from_ns && to <= s->axis.to_ns && to - from < seen / 2) {
+    if (in && range_shown(a, &from, &to) && from >= s->axis.from_ns && to <= s->axis.to_ns &&
+        to - from < seen / 2) {
         uint64_t margin = (to - from) / 8;
         from = from - first > margin ? from - margin : first;
         to += margin;

@@ -53,8 +53,8 @@ static void mark_range(const struct app *a, struct area area)
 
 /* --- the axis --- */
 
-void strip_draw_axis(struct area area, int row, int col, int width, const struct time_axis *x, uint64_t base_ns,
-                     enum style style)
+void strip_draw_axis(struct area area, int row, int col, int width, const struct time_axis *x,
+                     uint64_t base_ns, enum style style)
 {
     uint64_t step = time_axis_step(x), begin = x->from_ns > base_ns ? x->from_ns - base_ns : 0;
     uint64_t tick = time_round(step * TICK_COLS / (uint64_t)width + 1), end = begin + x->columns * step;
@@ -97,8 +97,9 @@ static void draw_cursor_line(const struct app *a, struct area area, int row, uin
     wall_time(a, s->cursor_ns, wall, sizeof wall);
     col += draw_printf(area, row, col, STYLE_NAME, "%s%s",
                        time_text(at, sizeof at, s->cursor_ns > base ? s->cursor_ns - base : 0, step), wall);
-    col += draw_printf(area, row, col, STYLE_NORMAL, "  %s sample%s in %s", text_thousands(number, sizeof number, samples),
-                       samples == 1 ? "" : "s", time_length_text(length, sizeof length, step));
+    col += draw_printf(area, row, col, STYLE_NORMAL, "  %s sample%s in %s",
+                       text_thousands(number, sizeof number, samples), samples == 1 ? "" : "s",
+                       time_length_text(length, sizeof length, step));
     range_text(a, range, sizeof range);
     if (!range[0])
         return;
@@ -111,16 +112,18 @@ static void draw_cursor_line(const struct app *a, struct area area, int row, uin
 static void draw_hint_line(const struct app *a, struct area area, int row)
 {
     char key[16], back[16], next[16], all[16], text[200];
-    (void)snprintf(text, sizeof text, "%s: choose a range   %s %s: step by its length   %s: all of the time",
-                   keymap_first(a->keymap, ACTION_RANGE, key), keymap_first(a->keymap, ACTION_RANGE_BACK, back),
-                   keymap_first(a->keymap, ACTION_RANGE_NEXT, next), keymap_first(a->keymap, ACTION_RANGE_ALL, all));
+    (void)snprintf(
+        text, sizeof text, "%s: choose a range   %s %s: step by its length   %s: all of the time",
+        keymap_first(a->keymap, ACTION_RANGE, key), keymap_first(a->keymap, ACTION_RANGE_BACK, back),
+        keymap_first(a->keymap, ACTION_RANGE_NEXT, next), keymap_first(a->keymap, ACTION_RANGE_ALL, all));
     draw_elided(area, row, 0, area.cols, STYLE_DIM, text, false);
 }
 
 void strip_draw(struct app *a, struct area area)
 {
     struct strip *s = &a->strip;
-    uint32_t counts[COLUMNS_MAX], parts[COLUMNS_MAX], n = s->axis.columns < COLUMNS_MAX ? s->axis.columns : COLUMNS_MAX;
+    uint32_t counts[COLUMNS_MAX], parts[COLUMNS_MAX],
+        n = s->axis.columns < COLUMNS_MAX ? s->axis.columns : COLUMNS_MAX;
     if (area.rows < 3 || !s->counts.timeline.n_rows)
         return;
     struct area bars = area_sub(area, 0, 0, area.rows - 2, -1);

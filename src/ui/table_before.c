@@ -12,7 +12,9 @@
 
 static uint64_t name_key(const struct table_rows *t, const struct table_row *r)
 {
-    struct nametree_func f = { .name = table_row_name(t, r), .module = table_row_module(t, r), .is_group = !r->func };
+    struct nametree_func f = { .name = table_row_name(t, r),
+                               .module = table_row_module(t, r),
+                               .is_group = !r->func };
     const char *group = t->by == VIEW_GROUP_COMM_SYMBOL ? table_row_group(t, r) : "";
     f.class = r->func ? t->answer->funcs[r->func].class : SYMBOL_CLASS_UNKNOWN;
     return nametree_func_key(&f) ^ map_mix(map_hash_bytes(group, strlen(group), 1));
@@ -23,7 +25,8 @@ static double percent_of(uint64_t weight, uint64_t all)
     return all ? 100 * (double)weight / (double)all : 0;
 }
 
-static void set_change(const struct table_rows *t, struct table_row *r, uint64_t self_before, uint64_t total_before)
+static void set_change(const struct table_rows *t, struct table_row *r, uint64_t self_before,
+                       uint64_t total_before)
 {
     uint64_t all = t->answer->result.weight;
     double self, total;
@@ -53,7 +56,8 @@ void table_before_compare(struct table_rows *t)
         const struct table_row *old = before->rows[i];
         if (!map_get(&by_name, name_key(before, old), &at) || at != i || found[at])
             continue; /* of two with one name the first stands for both */
-        t->made[t->n] = (struct table_row){ .gone = (uint32_t)i + 1, .key = map_mix(name_key(before, old) ^ GONE) };
+        t->made[t->n] =
+            (struct table_row){ .gone = (uint32_t)i + 1, .key = map_mix(name_key(before, old) ^ GONE) };
         set_change(t, &t->made[t->n++], old->self, old->total);
     }
     map_done(&by_name);

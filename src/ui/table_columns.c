@@ -12,7 +12,7 @@
 #define NARROW_COLS 100 /* on fewer the function needs the columns more */
 #define PART_LEAST  6   /* columns of a cgroup */
 #define PART_MOST   24
-#define NAME_LEAST  24  /* beside cgroups */
+#define NAME_LEAST  24 /* beside cgroups */
 
 _Static_assert(COLUMN_OTHER_4 - COLUMN_IPC + 1 == BESIDE_KINDS, "a column for each kind");
 
@@ -45,7 +45,8 @@ static bool column_shows(const struct app *a, const struct table_rows *t, enum c
 {
     if (c < COLUMN_FUNCTION && a->columns_hidden & 1u << c)
         return false;
-    if (screen_cols < NARROW_COLS && (c == COLUMN_TREND ? a->answer.result.besides || t->n_parts : c == COLUMN_SAMPLES && t->n_parts))
+    if (screen_cols < NARROW_COLS &&
+        (c == COLUMN_TREND ? a->answer.result.besides || t->n_parts : c == COLUMN_SAMPLES && t->n_parts))
         return false; /* gives way to what is asked for by a group, or to cgroups */
     if (c == COLUMN_RATE && screen_cols < NARROW_COLS && !view_group_is_whole(a->query.group))
         return false;
@@ -195,9 +196,11 @@ bool table_row_is_few(const struct table_row *r)
 }
 
 /* What few samples tell is by chance. */
-static void draw_share(const struct table_row *r, struct area area, int row, int at, int width, uint32_t tenths)
+static void draw_share(const struct table_row *r, struct area area, int row, int at, int width,
+                       uint32_t tenths)
 {
-    draw_tenths(area, row, at, width, tenths, table_row_is_few(r) ? STYLE_DIM : app_share_style(tenths / 10.0));
+    draw_tenths(area, row, at, width, tenths,
+                table_row_is_few(r) ? STYLE_DIM : app_share_style(tenths / 10.0));
 }
 
 /* Where a cgroup has no part is dim: mostly the others do all of a function. */
@@ -206,7 +209,8 @@ static void draw_part(struct area area, int row, int at, int width, uint32_t ten
     draw_tenths(area, row, at, width, tenths, tenths ? app_share_style(tenths / 10.0) : STYLE_DIM);
 }
 
-static void draw_rate(const struct table_rows *t, const struct table_row *r, struct area area, int row, int at, int width)
+static void draw_rate(const struct table_rows *t, const struct table_row *r, struct area area, int row,
+                      int at, int width)
 {
     double rate = table_row_rate(t, r);
     char text[32] = "-";
@@ -217,7 +221,8 @@ static void draw_rate(const struct table_rows *t, const struct table_row *r, str
     draw_right(area, row, at, width, isnan(rate) || table_row_is_few(r) ? STYLE_DIM : STYLE_NORMAL, text);
 }
 
-static void draw_change(const struct table_row *r, int32_t hundredths, struct area area, int row, int at, int width)
+static void draw_change(const struct table_row *r, int32_t hundredths, struct area area, int row, int at,
+                        int width)
 {
     char text[24];
     if (!r->compared)
@@ -228,8 +233,8 @@ static void draw_change(const struct table_row *r, int32_t hundredths, struct ar
 }
 
 /* A number that is no more than an estimate, for the PMU was shared, is dim and has a ~ where there is room. */
-static void draw_beside(const struct app *a, const struct table_rows *t, const struct table_row *r, enum column c,
-                        struct area area, int row, int at, int width)
+static void draw_beside(const struct app *a, const struct table_rows *t, const struct table_row *r,
+                        enum column c, struct area area, int row, int at, int width)
 {
     double value = table_row_beside(t, r, c - COLUMN_IPC);
     char text[24] = "~";
@@ -247,7 +252,9 @@ static void draw_name(const struct app *a, const struct table_rows *t, const str
                       struct area area, int row, int at, int width)
 {
     const char *name = table_row_name(t, r);
-    enum style style = r->gone ? STYLE_DIM : r->func ? app_class_style(t->answer->funcs[r->func].class) : STYLE_NORMAL;
+    enum style style = r->gone   ? STYLE_DIM
+                       : r->func ? app_class_style(t->answer->funcs[r->func].class)
+                                 : STYLE_NORMAL;
     if (shift)
         draw_text(area, row, at, style, name + text_prefix(name, shift, NULL));
     else if (r->func)

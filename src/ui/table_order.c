@@ -9,7 +9,8 @@
 
 #define NOWHERE   UINT32_MAX
 #define SLOTS_MIN 4096
-#define MOVES_MAX 64 /* places that rows move by on average, beyond which they are sorted as if they were new */
+#define MOVES_MAX                                                                                            \
+    64 /* places that rows move by on average, beyond which they are sorted as if they were new */
 
 /* --- where rows stood --- */
 
@@ -77,7 +78,8 @@ static int compare_column(const struct table_rows *t, enum column c, const struc
                           const struct table_row *y)
 {
     if (column_is_cgroup(c))
-        return compare_numbers(table_row_part(t, x, c - COLUMN_CGROUP_1), table_row_part(t, y, c - COLUMN_CGROUP_1));
+        return compare_numbers(table_row_part(t, x, c - COLUMN_CGROUP_1),
+                               table_row_part(t, y, c - COLUMN_CGROUP_1));
     switch (c) {
     case COLUMN_SELF:
         return compare_numbers(x->self_tenths, y->self_tenths);

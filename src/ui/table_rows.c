@@ -66,7 +66,9 @@ static uint32_t tenths_of(uint64_t weight, uint64_t all)
 
 uint32_t table_row_part(const struct table_rows *t, const struct table_row *r, uint32_t part)
 {
-    return r->gone ? 0 : tenths_of(t->part_sums[(size_t)r->counts * TABLE_PARTS + part], t->answer->result.weight);
+    return r->gone
+               ? 0
+               : tenths_of(t->part_sums[(size_t)r->counts * TABLE_PARTS + part], t->answer->result.weight);
 }
 
 double table_row_rate(const struct table_rows *t, const struct table_row *r)
@@ -80,7 +82,8 @@ double table_row_rate(const struct table_rows *t, const struct table_row *r)
 uint32_t table_row_pid(const struct table_rows *t, const struct table_row *r)
 {
     bool has = t->by == VIEW_GROUP_PROCESS || t->by == VIEW_GROUP_THREAD;
-    return has && !r->gone && r->group < t->answer->n_groups ? (uint32_t)t->answer->groups[r->group].number : 0;
+    return has && !r->gone && r->group < t->answer->n_groups ? (uint32_t)t->answer->groups[r->group].number
+                                                             : 0;
 }
 
 /* NULL: there are none. */

@@ -31,13 +31,13 @@ static struct {
     SCREEN *screen;
     WINDOW *input; /* never drawn: reading keys from stdscr would refresh it */
     bool mouse;
-    int colors; /* 0, 8 or 256 (also where there are more) */
+    int colors;              /* 0, 8 or 256 (also where there are more) */
     bool own_colors, direct; /* its own default colours may be used; colours are RGB */
     int cursor_y, cursor_x;
     struct term_click click;
     struct term_mouse mice[MOUSE_MAX]; /* the newest first */
-    bool pasting, pasted; /* pasted: the last key was */
-    uint64_t paste_ns;    /* of the last key */
+    bool pasting, pasted;              /* pasted: the last key was */
+    uint64_t paste_ns;                 /* of the last key */
     int n_mouse;
     struct term_grid grid;
     struct term_paints paints;
@@ -109,10 +109,10 @@ static bool check_terminal(struct error *e)
 }
 
 /* Text that is pasted comes between marks (xterm's bracketed paste): it is no keys. */
-#define PASTE_ON    "\033[?2004h"
-#define PASTE_OFF   "\033[?2004l"
-#define PASTE_BEGIN "200~"
-#define PASTE_END   "201~"
+#define PASTE_ON         "\033[?2004h"
+#define PASTE_OFF        "\033[?2004l"
+#define PASTE_BEGIN      "200~"
+#define PASTE_END        "201~"
 #define PASTE_SILENCE_NS NS_PER_SEC /* the mark of its end was lost */
 
 static size_t leave_string(char *dst, size_t cap)
@@ -204,7 +204,9 @@ static void start_screen(const struct term_config *cfg)
     define_keys();
     if (term.mouse) {
         (void)mousemask(MOUSE_BUTTONS, NULL);
-        term_tty_send(&term.tty, "\033[?1006h"); /* terminfo of tmux, screen and old xterms knows the mode that ends at column 223 only */
+        term_tty_send(
+            &term.tty,
+            "\033[?1006h"); /* terminfo of tmux, screen and old xterms knows the mode that ends at column 223 only */
         (void)mouseinterval(0);
     }
     if (starts_color(cfg) && start_color() == OK) {
@@ -299,7 +301,8 @@ void term_set_theme(const struct theme *theme)
 {
     term.paints.rich = term.colors >= 256;
     term.paints.direct = term.direct;
-    term_paint_theme(&term.paints, theme->styles[term_depth()], (uint32_t)(COLOR_PAIRS > 1 ? COLOR_PAIRS - 1 : 0));
+    term_paint_theme(&term.paints, theme->styles[term_depth()],
+                     (uint32_t)(COLOR_PAIRS > 1 ? COLOR_PAIRS - 1 : 0));
     term.n_blanks = 0;
     term.grid.whole = true;
 }

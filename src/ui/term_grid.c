@@ -53,7 +53,8 @@ static void cut_halves(const struct term_grid *g, uint32_t *row, int x, int cols
         row[x + cols] = cell_of(' ', row[x + cols] >> TERM_GRID_STYLE);
 }
 
-int term_grid_text(struct term_grid *g, int y, int x, int cols, unsigned style, const char *text, bool unicode)
+int term_grid_text(struct term_grid *g, int y, int x, int cols, unsigned style, const char *text,
+                   bool unicode)
 {
     struct term_cells cells;
     int used = 0;

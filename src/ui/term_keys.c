@@ -50,7 +50,8 @@ bool term_parse_mouse(const char *text, struct term_mouse *m)
     char end;
     if (strlen(text) > 24 || sscanf(text, "<%5u;%5u;%5u%c", &button, &x, &y, &end) != 4)
         return false;
-    if (x - 1 >= MOUSE_MAX || y - 1 >= MOUSE_MAX) /* %u takes a sign: -1 is a huge number, and 0 - 1 another */
+    if (x - 1 >= MOUSE_MAX ||
+        y - 1 >= MOUSE_MAX) /* %u takes a sign: -1 is a huge number, and 0 - 1 another */
         return false;
     *m = (struct term_mouse){ .y = (int)y - 1, .x = (int)x - 1 };
     button &= ~(unsigned)SGR_MODIFIERS;
@@ -58,7 +59,8 @@ bool term_parse_mouse(const char *text, struct term_mouse *m)
         m->what = button == SGR_WHEEL ? TERM_MOUSE_WHEEL_UP : TERM_MOUSE_WHEEL_DOWN;
     else
         m->what = end == 'm' ? TERM_MOUSE_RELEASE : TERM_MOUSE_PRESS;
-    return (end == 'M' || (end == 'm' && button < SGR_WHEEL)) && (!button || button == SGR_WHEEL || button == SGR_WHEEL + 1);
+    return (end == 'M' || (end == 'm' && button < SGR_WHEEL)) &&
+           (!button || button == SGR_WHEEL || button == SGR_WHEEL + 1);
 }
 
 bool term_click_is_double(struct term_click *last, const struct term_mouse *m, uint64_t now_ns)

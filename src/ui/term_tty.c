@@ -88,7 +88,8 @@ void term_tty_close(struct term_tty *t)
 
 bool term_tty_collect(struct term_tty *t)
 {
-    return t->frame > 0 && lseek(t->frame, 0, SEEK_SET) == 0 && dup3(t->frame, fileno(t->out), O_CLOEXEC) >= 0;
+    return t->frame > 0 && lseek(t->frame, 0, SEEK_SET) == 0 &&
+           dup3(t->frame, fileno(t->out), O_CLOEXEC) >= 0;
 }
 
 void term_tty_drop(struct term_tty *t)

@@ -16,12 +16,24 @@ static const struct term_type types[] = {
 static const struct {
     const char *prefix, *name;
 } alike[] = {
-    { "xterm", "xterm-256color" },   { "screen", "screen-256color" },  { "tmux", "tmux-256color" },
-    { "linux", "linux" },            { "rxvt", "rxvt" },               { "vt1", "vt100" },
-    { "vt", "vt220" },               { "alacritty", "xterm-256color" }, { "contour", "xterm-256color" },
-    { "foot", "xterm-256color" },    { "gnome", "xterm-256color" },    { "iterm", "xterm-256color" },
-    { "kitty", "xterm-256color" },   { "konsole", "xterm-256color" },  { "putty", "xterm-256color" },
-    { "st-", "xterm-256color" },     { "vte", "xterm-256color" },      { "wezterm", "xterm-256color" },
+    { "xterm", "xterm-256color" },
+    { "screen", "screen-256color" },
+    { "tmux", "tmux-256color" },
+    { "linux", "linux" },
+    { "rxvt", "rxvt" },
+    { "vt1", "vt100" },
+    { "vt", "vt220" },
+    { "alacritty", "xterm-256color" },
+    { "contour", "xterm-256color" },
+    { "foot", "xterm-256color" },
+    { "gnome", "xterm-256color" },
+    { "iterm", "xterm-256color" },
+    { "kitty", "xterm-256color" },
+    { "konsole", "xterm-256color" },
+    { "putty", "xterm-256color" },
+    { "st-", "xterm-256color" },
+    { "vte", "xterm-256color" },
+    { "wezterm", "xterm-256color" },
 };
 
 static const struct term_type *find(const char *name)

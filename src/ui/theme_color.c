@@ -3,12 +3,12 @@
 
 #include <math.h>
 
-#define CUBE  16
-#define GREYS 232
+#define CUBE           16
+#define GREYS          232
 #define HUE_MAX        6.0 /* degrees */
 #define LIGHTNESS_MAX  0.16
 #define SATURATION_MAX 0.41 /* less; never more, which would be shrill */
-#define BOTH_MAX       1.5 /* lightness and saturation together, each in parts of its own limit */
+#define BOTH_MAX       1.5  /* lightness and saturation together, each in parts of its own limit */
 
 static const uint8_t cube_levels[6] = { 0, 95, 135, 175, 215, 255 };
 
@@ -44,7 +44,8 @@ int32_t theme_color_8(int32_t c)
 
 int32_t theme_color_direct(int32_t c)
 {
-    static const int32_t bright[8] = { 0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff };
+    static const int32_t bright[8] = { 0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00,
+                                       0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff };
     if (c < 8 || c >= THEME_RGB)
         return c;
     if (c < CUBE)
@@ -109,7 +110,8 @@ static uint32_t cube_shades(int32_t c, int32_t shades[THEME_SHADES])
 static int32_t mixed(int32_t rgb, unsigned with, unsigned percent)
 {
     unsigned r = rgb >> 16 & 255, g = rgb >> 8 & 255, b = rgb & 255, own = 100 - percent;
-    return rgb_of((r * own + with * percent) / 100, (g * own + with * percent) / 100, (b * own + with * percent) / 100);
+    return rgb_of((r * own + with * percent) / 100, (g * own + with * percent) / 100,
+                  (b * own + with * percent) / 100);
 }
 
 static int32_t direct_shade(int32_t rgb, uint32_t which)

@@ -6,15 +6,16 @@
 #include "base/clock.h"
 #include "profile/timeline.h"
 
-#define FINE   32 /* buckets per column, at most; fewer than half of it when they become longer */
-#define MINUTE (60 * NS_PER_SEC)
+#define FINE    32 /* buckets per column, at most; fewer than half of it when they become longer */
+#define MINUTE  (60 * NS_PER_SEC)
 #define LONGEST (UINT64_C(1) << 56) /* two years: a file may claim any time, and sums must not wrap */
 
 uint64_t time_round(uint64_t ns)
 {
-    static const uint64_t longer[] = { 10 * NS_PER_SEC, 20 * NS_PER_SEC, 30 * NS_PER_SEC, MINUTE, 2 * MINUTE, 5 * MINUTE,
-                                       10 * MINUTE, 20 * MINUTE, 30 * MINUTE, 60 * MINUTE, 120 * MINUTE, 360 * MINUTE,
-                                       720 * MINUTE, 1440 * MINUTE };
+    static const uint64_t longer[] = { 10 * NS_PER_SEC, 20 * NS_PER_SEC, 30 * NS_PER_SEC, MINUTE,
+                                       2 * MINUTE,      5 * MINUTE,      10 * MINUTE,     20 * MINUTE,
+                                       30 * MINUTE,     60 * MINUTE,     120 * MINUTE,    360 * MINUTE,
+                                       720 * MINUTE,    1440 * MINUTE };
     if (ns <= 5 * NS_PER_SEC) {
         uint64_t power = 1;
         while (power * 10 <= ns)
@@ -87,7 +88,8 @@ char *time_text(char *dst, size_t cap, uint64_t ns, uint64_t step_ns)
     if (s < 100)
         (void)snprintf(dst, cap, "%llu%ss", (unsigned long long)s, fraction);
     else if (s < 3600)
-        (void)snprintf(dst, cap, "%llu:%02llu%s", (unsigned long long)(s / 60), (unsigned long long)(s % 60), fraction);
+        (void)snprintf(dst, cap, "%llu:%02llu%s", (unsigned long long)(s / 60), (unsigned long long)(s % 60),
+                       fraction);
     else
         (void)snprintf(dst, cap, "%llu:%02llu:%02llu%s", (unsigned long long)(s / 3600),
                        (unsigned long long)(s / 60 % 60), (unsigned long long)(s % 60), fraction);

@@ -67,16 +67,21 @@ static uint32_t chain_end(const struct tree *t, const struct tree_model *m, cons
 }
 
 /* Never of a single node, nor inside another rest. */
-static bool begins_rest(const struct tree *t, const struct tree_model *m, const void *ctx, uint32_t node, uint16_t depth)
+static bool begins_rest(const struct tree *t, const struct tree_model *m, const void *ctx, uint32_t node,
+                        uint16_t depth)
 {
-    return m->small && m->small(ctx, node) && next_sibling(m, ctx, node) && !(depth && t->rows[t->path[depth - 1]].rest);
+    return m->small && m->small(ctx, node) && next_sibling(m, ctx, node) &&
+           !(depth && t->rows[t->path[depth - 1]].rest);
 }
 
-static void add_row(struct tree *t, uint32_t node, uint16_t depth, const struct tree_model *m, const void *ctx)
+static void add_row(struct tree *t, uint32_t node, uint16_t depth, const struct tree_model *m,
+                    const void *ctx)
 {
     MEM_GROW(t->rows, t->cap, t->n + 1);
     MEM_GROW(t->path, t->path_cap, depth + 1u);
-    struct tree_row row = { .first = node, .node = node, .depth = depth, .rest = begins_rest(t, m, ctx, node, depth) };
+    struct tree_row row = {
+        .first = node, .node = node, .depth = depth, .rest = begins_rest(t, m, ctx, node, depth)
+    };
     uint64_t state, level = depth < 64 ? UINT64_C(1) << depth : 0;
     if (row.rest) {
         row.open = map_get(&t->state, rest_key(m, ctx, node), &state) && state == 1;
@@ -93,7 +98,8 @@ static void add_row(struct tree *t, uint32_t node, uint16_t depth, const struct 
 }
 
 /* The next node, depth first, below open rows only; 0 at the end. */
-static uint32_t next_visible(const struct tree *t, const struct tree_model *m, const void *ctx, uint16_t *depth)
+static uint32_t next_visible(const struct tree *t, const struct tree_model *m, const void *ctx,
+                             uint16_t *depth)
 {
     const struct tree_row *row = &t->rows[t->n - 1];
     if (row->open) {
@@ -292,7 +298,8 @@ void tree_reveal(struct tree *t, uint32_t node, const struct tree_model *m, cons
     go_to_node(t, node, m, ctx);
 }
 
-void tree_restore(struct tree *t, const struct view_position *position, const struct tree_model *m, const void *ctx)
+void tree_restore(struct tree *t, const struct view_position *position, const struct tree_model *m,
+                  const void *ctx)
 {
     struct tree_rows rows = { t, m, ctx };
     list_restore(&t->list, position, row_key, &rows);

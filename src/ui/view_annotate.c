@@ -208,7 +208,8 @@ static unsigned follow_call(struct annotate_view *v, struct app *a, uint32_t slo
 {
     struct annotate_place place;
     if (!annotate_callee(&v->an, a->session, &a->answer, slot, &place))
-        return app_message(a, "where this call leads is not known: it goes through a pointer, and no sample was in it");
+        return app_message(
+            a, "where this call leads is not known: it goes through a pointer, and no sample was in it");
     steps_push(a, STEP_INSIDE);
     push(v);
     open_place(v, a, &place);
@@ -236,8 +237,8 @@ static unsigned hottest(struct annotate_view *v, struct app *a, int step)
     uint32_t rank = step < 0 ? (v->rank ? v->rank - 1 : 0) : step ? v->rank + 1 : 0;
     int64_t row = annotate_hottest(&v->an, rank);
     if (row < 0)
-        return app_message(a, v->an.n_sampled ? "this is the last instruction that was sampled" :
-                                                "no instruction of it was sampled");
+        return app_message(a, v->an.n_sampled ? "this is the last instruction that was sampled"
+                                              : "no instruction of it was sampled");
     v->rank = rank;
     go(v, row);
     return app_message(a, "number %u of %u instructions that were sampled", rank + 1, v->an.n_sampled);
@@ -348,14 +349,15 @@ const struct view_ops view_annotate_ops = {
     .name = "annotate",
     .title = "Annotate",
     .brief = "Code",
-    .intro = "The instructions of a function, with its samples at each: SELF% is, as in perf annotate, the share "
-             "of the function's own samples that are at the instruction; TOTAL% is the share of its samples with those of its "
-             "callees that have the instruction on their stack (of a call: all that was called there). These are "
-             "more samples than its own, so that the two columns compare only as shares of all samples, for which there is a key. Enter on a call opens what "
-             "is called, on a jump goes where it leads; Esc goes back. Skid: a sample is where the CPU was when the "
-             "counter's or timer's interrupt got through, which is behind the instruction that was to blame: look one or "
-             "a few above, at what is slow (a division, a load that misses). Code that holds interrupts off shows where "
-             "it lets them in again. Whether the event has skid stands in the second line.",
+    .intro =
+        "The instructions of a function, with its samples at each: SELF% is, as in perf annotate, the share "
+        "of the function's own samples that are at the instruction; TOTAL% is the share of its samples with those of its "
+        "callees that have the instruction on their stack (of a call: all that was called there). These are "
+        "more samples than its own, so that the two columns compare only as shares of all samples, for which there is a key. Enter on a call opens what "
+        "is called, on a jump goes where it leads; Esc goes back. Skid: a sample is where the CPU was when the "
+        "counter's or timer's interrupt got through, which is behind the instruction that was to blame: look one or "
+        "a few above, at what is slow (a division, a load that misses). Code that holds interrupts off shows where "
+        "it lets them in again. Whether the event has skid stands in the second line.",
     .number = 5,
     .scope = SCOPE_KEYS_ANNOTATE,
     .without = { ACTION_SORT, ACTION_GROUP_MENU },

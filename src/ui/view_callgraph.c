@@ -164,7 +164,8 @@ static void draw_numbers(const struct callgraph *g, const struct app *a, struct 
     draw_share(a, area, line, TOTAL_AT, one.total);
     draw_share(a, area, line, SELF_AT, one.self);
     if (tree_column(area) > SAMPLES_AT)
-        draw_right(area, line, SAMPLES_AT, SAMPLES_COLS, STYLE_NORMAL, text_thousands(text, sizeof text, one.samples));
+        draw_right(area, line, SAMPLES_AT, SAMPLES_COLS, STYLE_NORMAL,
+                   text_thousands(text, sizeof text, one.samples));
 }
 
 static void draw_nothing(const struct callgraph_view *c, struct app *a, struct area area)
@@ -344,8 +345,8 @@ static enum search_found search(void *view, struct app *a, int step)
         return SEARCH_NONE;
     callgraph_match(&c->graph, a->search);
     int64_t visible = step == 0 ? list_search(&t->list, 0, row_matches, &s) : -1;
-    uint32_t node =
-        visible >= 0 ? match_in(&s, &t->rows[visible]) : callgraph_next_match(&c->graph, row->node, step, a->search, &round);
+    uint32_t node = visible >= 0 ? match_in(&s, &t->rows[visible])
+                                 : callgraph_next_match(&c->graph, row->node, step, a->search, &round);
     if (!node)
         return SEARCH_NONE;
     reveal(c, node);
@@ -367,7 +368,9 @@ static unsigned expand_hot(struct callgraph_view *c, struct app *a)
 {
     const struct tree_row *row = tree_cursor(tree_of(c));
     if (row && !row->rest && !callgraph_hot_child(&c->graph, row->node, row->node))
-        return app_message(a, row->leaf ? "the hot path ends in %.200s" : "the hot path ends in %.200s: nothing below it has half of it",
+        return app_message(a,
+                           row->leaf ? "the hot path ends in %.200s"
+                                     : "the hot path ends in %.200s: nothing below it has half of it",
                            callgraph_name(&c->graph, row->node));
     (void)tree_act(tree_of(c), ACTION_EXPAND_HOT, &callgraph_model, &c->graph);
     return APP_REDRAW;

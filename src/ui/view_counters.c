@@ -59,7 +59,9 @@ static uint64_t line_key(const void *ctx, uint32_t line)
     uint32_t lines = c->set ? counters_lines(c) : 0;
     if (line < lines)
         return (uint64_t)count_event_of(c->set, counters_line_row(c, line)) + 1;
-    return line - lines < c->n_parts ? (UINT64_C(1) << 63 | (uint64_t)c->by << 48) ^ c->parts[line - lines].part.key : 0;
+    return line - lines < c->n_parts
+               ? (UINT64_C(1) << 63 | (uint64_t)c->by << 48) ^ c->parts[line - lines].part.key
+               : 0;
 }
 
 static void update_list(struct counters_view *v)
@@ -211,17 +213,18 @@ const struct view_ops view_counters_ops = {
     .name = "counters",
     .title = "Counters",
     .brief = "Counts",
-    .intro = "What perf stat -a -d prints, for the present scope: events per second since the last redraw. "
-             "RUN% is the "
-             "share of the time for which an event had a hardware counter; counts are scaled up by it. What the row under "
-             "the cursor says of itself is below the table. The lower table divides the sum. Above both: load average of 1, 5 and 15 "
-             "minutes, tasks that run or could run, tasks that wait for a disk or the like (blocked), the share of time that "
-             "the host gave to others (steal); pressure (PSI): the share of the last 10 s in which some tasks, or all, waited for a "
-             "CPU, memory or a disk.",
+    .intro =
+        "What perf stat -a -d prints, for the present scope: events per second since the last redraw. "
+        "RUN% is the "
+        "share of the time for which an event had a hardware counter; counts are scaled up by it. What the row under "
+        "the cursor says of itself is below the table. The lower table divides the sum. Above both: load average of 1, 5 and 15 "
+        "minutes, tasks that run or could run, tasks that wait for a disk or the like (blocked), the share of time that "
+        "the host gave to others (steal); pressure (PSI): the share of the last 10 s in which some tasks, or all, waited for a "
+        "CPU, memory or a disk.",
     .number = 4,
     .scope = SCOPE_KEYS_COUNTERS,
-    .without = { ACTION_SEARCH, ACTION_FILTER, ACTION_SORT, ACTION_GROUP_MENU, ACTION_CALLERS,
-                 ACTION_MODE, ACTION_WINDOW },
+    .without = { ACTION_SEARCH, ACTION_FILTER, ACTION_SORT, ACTION_GROUP_MENU, ACTION_CALLERS, ACTION_MODE,
+                 ACTION_WINDOW },
     .no_query = true,
     .create = counters_create,
     .destroy = counters_destroy,

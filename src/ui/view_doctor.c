@@ -92,12 +92,14 @@ static void draw_summary(const struct doctor *d, struct area area)
     double n = d->samples ? (double)d->samples : 1;
     for (int narrow = 0; narrow < 2; narrow++) {
         (void)snprintf(text, sizeof text, texts[narrow], text_thousands(all, sizeof all, d->samples),
-                       100 * (double)d->whole / n, 100 * (double)d->cut / n, 100 - 100 * (double)d->unnamed / n);
+                       100 * (double)d->whole / n, 100 * (double)d->cut / n,
+                       100 - 100 * (double)d->unnamed / n);
         if (text_width(text) <= area.cols)
             break;
     }
     if (d->waiting) /* for a moment only */
-        (void)snprintf(text, sizeof text, "%s samples: %.1f%% of stacks whole, %.1f%% cut, %.1f%% wait for unwind tables", all,
+        (void)snprintf(text, sizeof text,
+                       "%s samples: %.1f%% of stacks whole, %.1f%% cut, %.1f%% wait for unwind tables", all,
                        100 * (double)d->whole / n, 100 * (double)d->cut / n, 100 * (double)d->waiting / n);
     if (!d->samples)
         (void)snprintf(text, sizeof text, "no samples yet");
@@ -115,8 +117,8 @@ static void draw_detail(const struct doctor_row *row, struct area area)
 {
     int y = 0;
     draw_fill(area, y++, 0, -1, STYLE_TABLE_HEAD);
-    draw_printf(area, 0, 1, STYLE_TABLE_HEAD, "%s%s%s", row->module, *row->module && *row->process ? " in " : "",
-                row->process);
+    draw_printf(area, 0, 1, STYLE_TABLE_HEAD, "%s%s%s", row->module,
+                *row->module && *row->process ? " in " : "", row->process);
     y += draw_wrapped(area_sub(area, 0, 1, -1, area.cols - 2), y, STYLE_NORMAL, row->cause);
     if (*row->mend)
         draw_wrapped(area_sub(area, 0, 1, -1, area.cols - 2), y, STYLE_NAME, row->mend);
@@ -132,8 +134,8 @@ static void doctor_draw(void *v, struct app *a, struct area area)
     draw_text(area, 2, 0, STYLE_TABLE_HEAD, "SHARE%  SAMPLES WHAT    WHERE, AND WHY");
     if (!d->doctor.n_rows) {
         draw_wrapped(area_sub(area, 4, 2, -1, area.cols - 4), 0, STYLE_LIVE,
-                     d->doctor.samples ? "Nothing is missing: all stacks are whole, all frames have names." :
-                                         "No samples to judge by yet.");
+                     d->doctor.samples ? "Nothing is missing: all stacks are whole, all frames have names."
+                                       : "No samples to judge by yet.");
         return;
     }
     list_fit(&d->list, rows);
@@ -177,7 +179,8 @@ static unsigned doctor_act(void *v, struct app *a, enum action action)
 {
     struct doctor_view *d = v;
     if (action == ACTION_DOCTOR_MEND || action == ACTION_DRILL)
-        return d->list.cursor < d->doctor.n_rows ? mend(a, &d->doctor.rows[d->list.cursor]) : nothing_to_mend(a);
+        return d->list.cursor < d->doctor.n_rows ? mend(a, &d->doctor.rows[d->list.cursor])
+                                                 : nothing_to_mend(a);
     if (action == ACTION_GROUP || action == ACTION_GROUP_MENU)
         return app_message(a, "the doctor's rows are by module and reason: groups are of the other views");
     return list_act(&d->list, action, row_key, d) ? APP_REDRAW : APP_IGNORED;
@@ -246,9 +249,10 @@ static void doctor_describe(void *v, struct app *a, char *dst, size_t cap)
 const struct view_ops view_doctor_ops = {
     .name = "doctor",
     .title = "Doctor",
-    .intro = "What the other views cannot show: stacks that were cut before their root, frames without a name, and debug "
-             "information that cannot be read, by module and reason, with the process most concerned and what would mend it. Shares are of the samples "
-             "that are shown. Where flametop can mend it itself, a key does.",
+    .intro =
+        "What the other views cannot show: stacks that were cut before their root, frames without a name, and debug "
+        "information that cannot be read, by module and reason, with the process most concerned and what would mend it. Shares are of the samples "
+        "that are shown. Where flametop can mend it itself, a key does.",
     .number = 6,
     .scope = SCOPE_KEYS_DOCTOR,
     .without = { ACTION_SORT, ACTION_GROUP_MENU, ACTION_CALLERS },

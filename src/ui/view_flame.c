@@ -138,7 +138,8 @@ static void flame_restore(void *v, struct app *a, const struct view_position *po
 
 static bool has_colour(const struct app *a, enum flame_colour colour)
 {
-    return (colour != FLAME_BY_RATE || flame_rate(&a->answer)) && (colour != FLAME_BY_DIFFERENCE || a->difference);
+    return (colour != FLAME_BY_RATE || flame_rate(&a->answer)) &&
+           (colour != FLAME_BY_DIFFERENCE || a->difference);
 }
 
 static void colour_name(const struct flame_look *look, const struct app *a, char *dst, size_t cap)
@@ -287,7 +288,8 @@ static void flame_describe(void *v, struct app *a, char *dst, size_t cap)
     char colour[160];
     colour_name(&f->look, a, colour, sizeof colour);
     snprintf(dst, cap, "%s, %s%s%s", f->look.upward ? "flame" : "icicle",
-             f->look.colour == FLAME_BY_DIFFERENCE ? "" : "by ", colour, f->model.zoom ? ", zoomed (Esc: back)" : "");
+             f->look.colour == FLAME_BY_DIFFERENCE ? "" : "by ", colour,
+             f->model.zoom ? ", zoomed (Esc: back)" : "");
 }
 
 const struct view_ops view_flame_ops = {

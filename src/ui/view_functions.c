@@ -13,17 +13,17 @@
 #include "ui/table_rows.h"
 #include "ui/view.h"
 
-#define NAME_STEP 10  /* columns; Left and Right */
-#define PANE_COLS 160 /* screens so wide show callers at the right */
+#define NAME_STEP   10  /* columns; Left and Right */
+#define PANE_COLS   160 /* screens so wide show callers at the right */
 #define TABLE_LEAST 100
 
 struct table {
     struct table_rows rows, before;
     uint64_t before_answer; /* the number of what `before` was made of */
     struct list list;
-    int shift; /* names begin so many columns to the left */
-    bool shows_few; /* some of the rows on the screen have few samples */
-    uint32_t question; /* of the app, that the rows answer */
+    int shift;                      /* names begin so many columns to the left */
+    bool shows_few;                 /* some of the rows on the screen have few samples */
+    uint32_t question;              /* of the app, that the rows answer */
     enum column menu[COLUMN_COUNT]; /* the lines of the menu of columns */
     const char *needle;
     struct callers_pane callers;
@@ -37,7 +37,8 @@ static const struct table_row *cursor_row(const struct table *t)
 /* The columns of the table on a screen: the others are for callers of the function at the cursor. */
 static int table_cols(const struct table *t, const struct app *a, int cols)
 {
-    bool functions = !view_group_is_whole(a->query.group) && a->query.group != VIEW_GROUP_MODULE && !t->rows.n_parts;
+    bool functions =
+        !view_group_is_whole(a->query.group) && a->query.group != VIEW_GROUP_MODULE && !t->rows.n_parts;
     int most = cols * 3 / 5;
     return !functions || !t->rows.n || cols < PANE_COLS ? cols : most < TABLE_LEAST ? TABLE_LEAST : most;
 }
@@ -60,7 +61,8 @@ static void update(void *view, struct app *a)
     t->rows.difference = a->difference;
     t->rows.before = a->difference ? &t->before : NULL;
     if (a->difference && t->before_answer != a->difference->answers) {
-        table_rows_build(&t->before, &a->difference->answer, a->query.group, a->difference->status.now_ns, true);
+        table_rows_build(&t->before, &a->difference->answer, a->query.group, a->difference->status.now_ns,
+                         true);
         t->before_answer = a->difference->answers;
     }
     bool anew = asks_anew(t, a);
@@ -142,7 +144,8 @@ static void describe(void *view, struct app *a, char *dst, size_t cap)
                        difference_name(a->difference, name, sizeof name));
     else
         (void)snprintf(dst, cap, "by %s%s, %s first%s", cgroups, group_title(a->query.group),
-                       column_is_cgroup(sorted) ? table_columns_title(a, &t->rows, sorted, title) : column_table[sorted].name,
+                       column_is_cgroup(sorted) ? table_columns_title(a, &t->rows, sorted, title)
+                                                : column_table[sorted].name,
                        t->rows.upwards ? " (reversed)" : "");
     size_t n = strlen(dst);
     if (t->shows_few && n < cap)
@@ -215,7 +218,8 @@ static unsigned set_sort(struct table *t, enum column c)
 static unsigned take_sort(struct app *a, uint32_t choice)
 {
     struct table *t = a->states[0];
-    return a->views[a->view] == &view_functions_ops && t ? set_sort(t, t->menu[choice]) : (unsigned)APP_HANDLED;
+    return a->views[a->view] == &view_functions_ops && t ? set_sort(t, t->menu[choice])
+                                                         : (unsigned)APP_HANDLED;
 }
 
 /* Of other events those that there are. */
@@ -231,7 +235,8 @@ static unsigned menu_sort(struct table *t, struct app *a)
         if (maybe && !table_columns_has(a, &t->rows, c))
             continue;
         (void)snprintf(lines[n], sizeof lines[n], "%-9s %s",
-                       special ? table_columns_title(a, &t->rows, c, title) : column_table[c].title, column_table[c].help);
+                       special ? table_columns_title(a, &t->rows, c, title) : column_table[c].title,
+                       column_table[c].help);
         now = c == t->rows.sort[0] ? n : now;
         t->menu[n] = c;
         list[n] = lines[n];
@@ -353,8 +358,9 @@ const struct view_ops view_functions_ops = {
     .name = "functions",
     .title = "Functions",
     .brief = "Funcs",
-    .intro = "SELF% is the share of samples taken in a function itself, TOTAL% the share taken in it or in what it called. "
-             "Idle time is left out. Enter shows a function's instructions, i its callers (beside the table on 160 columns).",
+    .intro =
+        "SELF% is the share of samples taken in a function itself, TOTAL% the share taken in it or in what it called. "
+        "Idle time is left out. Enter shows a function's instructions, i its callers (beside the table on 160 columns).",
     .number = 1,
     .scope = SCOPE_KEYS_FUNCTIONS,
     .legend = true,

@@ -10,11 +10,8 @@
 #include "ui/view_time.h"
 
 static const struct time_picture_ops *const pictures[TIME_PICTURES] = {
-    [TIME_HEAT] = &time_heat_ops,
-    [TIME_THREADS] = &time_rows_ops,
-    [TIME_THREAD_CHART] = &time_chart_ops,
-    [TIME_CPUS] = &time_rows_ops,
-    [TIME_CPU_CHART] = &time_chart_ops,
+    [TIME_HEAT] = &time_heat_ops, [TIME_THREADS] = &time_rows_ops,    [TIME_THREAD_CHART] = &time_chart_ops,
+    [TIME_CPUS] = &time_rows_ops, [TIME_CPU_CHART] = &time_chart_ops,
 };
 
 static void *time_create(struct app *a)
@@ -41,21 +38,27 @@ void time_view_fit(const struct app *a, struct time_axis *x, int columns)
     bool part = range_shown(a, &from, &to);
     if (!part)
         range_extent(a, &from, &to);
-    time_axis_fit(x, from, to, columns > 0 ? (uint32_t)columns : 1, !part && !a->status.file && !a->status.frozen);
+    time_axis_fit(x, from, to, columns > 0 ? (uint32_t)columns : 1,
+                  !part && !a->status.file && !a->status.frozen);
 }
 
-bool time_view_count(struct app *a, enum times_kind kind, const struct time_axis *x, struct times_counts *counts)
+bool time_view_count(struct app *a, enum times_kind kind, const struct time_axis *x,
+                     struct times_counts *counts)
 {
-    return session_times_count(
-        a->times, a->session,
-        &(struct times_ask){ .kind = kind, .from_ns = x->from_ns, .to_ns = x->grows ? 0 : x->to_ns, .bucket_ns = x->bucket_ns },
-        counts);
+    return session_times_count(a->times, a->session,
+                               &(struct times_ask){ .kind = kind,
+                                                    .from_ns = x->from_ns,
+                                                    .to_ns = x->grows ? 0 : x->to_ns,
+                                                    .bucket_ns = x->bucket_ns },
+                               counts);
 }
 
-void time_view_cell(const struct app *a, struct area area, int row, int col, int width, uint32_t samples, uint32_t max, bool marked)
+void time_view_cell(const struct app *a, struct area area, int row, int col, int width, uint32_t samples,
+                    uint32_t max, bool marked)
 {
     static const char *const marks[2][5] = { { " ", ".", ":", "o", "#" }, { " ", "░", "▒", "▓", "█" } };
-    static const enum style styles[] = { STYLE_NORMAL, STYLE_HEAT_1, STYLE_HEAT_2, STYLE_HEAT_3, STYLE_HEAT_4 };
+    static const enum style styles[] = { STYLE_NORMAL, STYLE_HEAT_1, STYLE_HEAT_2, STYLE_HEAT_3,
+                                         STYLE_HEAT_4 };
     uint64_t level = max ? ((uint64_t)samples * 4 + max - 1) / max : 0;
     level = level > 4 ? 4 : level;
     if (!level && !marked)
@@ -64,7 +67,8 @@ void time_view_cell(const struct app *a, struct area area, int row, int col, int
     bool plain = !marked && a->theme.styles[term_depth()][style].bg >= 0;
     for (int i = 0; i < width; i++)
         draw_text(area, row, col + i, style,
-                  plain ? " " : marks[term_glyphs() && !marked][level]); /* reversed, a full block would be empty */
+                  plain ? " "
+                        : marks[term_glyphs() && !marked][level]); /* reversed, a full block would be empty */
 }
 
 unsigned time_view_take(struct app *a, uint64_t from_ns, uint64_t to_ns)
@@ -140,7 +144,8 @@ static unsigned time_click(void *view, struct app *a, int row, int col, bool twi
 static unsigned time_drag(void *view, struct app *a, int row, int col, int to_row, int to_col)
 {
     struct time_view *v = view;
-    return has_samples(a) ? pictures[v->picture]->drag(v, a, row, col, to_row, to_col) : (unsigned)APP_IGNORED;
+    return has_samples(a) ? pictures[v->picture]->drag(v, a, row, col, to_row, to_col)
+                          : (unsigned)APP_IGNORED;
 }
 
 static void time_describe(void *view, struct app *a, char *dst, size_t cap)
@@ -152,10 +157,11 @@ static void time_describe(void *view, struct app *a, char *dst, size_t cap)
 const struct view_ops view_time_ops = {
     .name = "time",
     .title = "Time",
-    .intro = "Four pictures. The heat map: seconds across, the fraction of the second down, colour by samples; a range is "
-             "from one cell to another. Threads, and CPUs, over the range that is shown: a row each, the busiest first. "
-             "The flame chart: what the chosen thread (or CPU) did, time across, the stack downwards; a column shows "
-             "the stack that most of its time went to.",
+    .intro =
+        "Four pictures. The heat map: seconds across, the fraction of the second down, colour by samples; a range is "
+        "from one cell to another. Threads, and CPUs, over the range that is shown: a row each, the busiest first. "
+        "The flame chart: what the chosen thread (or CPU) did, time across, the stack downwards; a column shows "
+        "the stack that most of its time went to.",
     .number = 7,
     .scope = SCOPE_KEYS_TIME,
     .explains = true,

@@ -20,11 +20,14 @@ static void chart_update(struct time_view *v, struct app *a)
     f->chart.chart.n = f->chart.chart.rows = 0; /* boxes have functions of the answer before */
     if (!time_rows_chosen(v, &z))
         return;
-    struct times_ask ask = { .kind = z.kind == ZOOM_CPU ? TIMES_CPUS : TIMES_THREADS, .id = z.number,
-                             .from_ns = f->axis.from_ns, .to_ns = f->axis.grows ? 0 : f->axis.to_ns,
+    struct times_ask ask = { .kind = z.kind == ZOOM_CPU ? TIMES_CPUS : TIMES_THREADS,
+                             .id = z.number,
+                             .from_ns = f->axis.from_ns,
+                             .to_ns = f->axis.grows ? 0 : f->axis.to_ns,
                              .bucket_ns = f->axis.bucket_ns };
     if (!session_times_chart(a->times, a->session, &ask, &f->chart)) {
-        session_times_look(a->times, a->session, &a->query); /* live, stacks may have become whole meanwhile */
+        session_times_look(a->times, a->session,
+                           &a->query); /* live, stacks may have become whole meanwhile */
         if (!session_times_chart(a->times, a->session, &ask, &f->chart))
             return;
     }
@@ -49,11 +52,13 @@ static uint32_t cursor(const struct time_flame *f)
 
 /* ---- drawing ---- */
 
-static void draw_box_cells(const struct app *a, struct area area, int y, const struct chart_box *b, bool selected)
+static void draw_box_cells(const struct app *a, struct area area, int y, const struct chart_box *b,
+                           bool selected)
 {
     const struct view_function *fn = &session_times_view(a->times)->funcs[b->func];
-    enum style style = selected ? STYLE_FLAME_SELECTED : *a->search && text_find_nocase(fn->name, a->search)
-                                    ? STYLE_FLAME_MATCH : flame_class_style(fn->class);
+    enum style style = selected                                              ? STYLE_FLAME_SELECTED
+                       : *a->search && text_find_nocase(fn->name, a->search) ? STYLE_FLAME_MATCH
+                                                                             : flame_class_style(fn->class);
     int x = (int)b->x, width = (int)b->width;
     draw_fill(area, y, x, width, style);
     if (width > 1 || !term_colors())
@@ -81,7 +86,8 @@ static void draw_selected(const struct app *a, const struct time_flame *f, struc
     char from[32], to[32], length[32], text[160];
     at = at > base ? at - base : 0;
     if (!b) {
-        draw_printf(area, y, 0, STYLE_DIM, "%s: nothing was sampled of it then", time_text(from, sizeof from, at, step));
+        draw_printf(area, y, 0, STYLE_DIM, "%s: nothing was sampled of it then",
+                    time_text(from, sizeof from, at, step));
         return;
     }
     const struct view_function *fn = &session_times_view(a->times)->funcs[b->func];
@@ -190,7 +196,8 @@ static unsigned chart_act(struct time_view *v, struct app *a, enum action action
         return APP_REDRAW;
     case ACTION_PAGE_DOWN:
         f->row = f->row + (uint32_t)f->box_rows < f->chart.chart.rows ? f->row + (uint32_t)f->box_rows
-                 : f->chart.chart.rows ? f->chart.chart.rows - 1 : 0;
+                 : f->chart.chart.rows                                ? f->chart.chart.rows - 1
+                                                                      : 0;
         return APP_REDRAW;
     case ACTION_DRILL:
         return zoom(f, a);
@@ -229,7 +236,8 @@ static unsigned chart_drag(struct time_view *v, struct app *a, int row, int col,
 static void chart_describe(struct time_view *v, struct app *a, char *dst, size_t cap)
 {
     char previous[16], next[16];
-    snprintf(dst, cap, "flame chart (%s %s: of another %s)", keymap_first(a->keymap, ACTION_TIME_PREVIOUS, previous),
+    snprintf(dst, cap, "flame chart (%s %s: of another %s)",
+             keymap_first(a->keymap, ACTION_TIME_PREVIOUS, previous),
              keymap_first(a->keymap, ACTION_TIME_NEXT, next), v->rows.kind == TIMES_CPUS ? "CPU" : "thread");
 }
 

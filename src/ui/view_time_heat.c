@@ -11,7 +11,7 @@
 
 #define LEFT_COLS  7 /* for the times of the cells */
 #define WIDTH_MAX  8
-#define LINES_MORE 2 /* the axis and what is at the cursor */
+#define LINES_MORE 2  /* the axis and what is at the cursor */
 #define HOT_PART   75 /* percent of the hottest cell */
 
 static const uint64_t lengths[] = { 10 * NS_PER_MS,  100 * NS_PER_MS,  NS_PER_SEC,       10 * NS_PER_SEC,
@@ -23,7 +23,8 @@ static const uint64_t lengths[] = { 10 * NS_PER_MS,  100 * NS_PER_MS,  NS_PER_SE
 /* As many as there is room for, of lengths that one can say. */
 static uint32_t choose_rows(uint64_t column_ns, int room)
 {
-    static const uint32_t tens[] = { 50, 40, 25, 20, 16, 10, 8, 5 }, sixties[] = { 60, 30, 20, 15, 12, 10, 6, 5 };
+    static const uint32_t tens[] = { 50, 40, 25, 20, 16, 10, 8, 5 },
+                          sixties[] = { 60, 30, 20, 15, 12, 10, 6, 5 };
     const uint32_t *rows = column_ns < 60 * NS_PER_SEC ? tens : sixties;
     for (int i = 0; i < 8; i++)
         if ((int)rows[i] <= room)
@@ -62,7 +63,8 @@ static void heat_update(struct time_view *v, struct app *a)
             set_column(h, lengths[i], from, room);
     h->columns = (to - from) / h->column_ns + 1;
     session_times_count(a->times, a->session,
-                        &(struct times_ask){ .kind = TIMES_ALL, .from_ns = from, .bucket_ns = h->cell_ns }, &h->counts);
+                        &(struct times_ask){ .kind = TIMES_ALL, .from_ns = from, .bucket_ns = h->cell_ns },
+                        &h->counts);
     if (!h->placed)
         h->cursor = cells_in(h, to - from) - 1;
     if (h->cursor >= h->columns * h->rows)
@@ -106,11 +108,12 @@ static void draw_labels(const struct time_heat *h, struct area area)
     uint32_t each = h->rows % 4 == 0 ? h->rows / 4 : h->rows % 5 == 0 ? h->rows / 5 : 1;
     char text[32];
     for (uint32_t row = 0; row < h->rows; row += each)
-        draw_right(area, (int)row, 0, LEFT_COLS - 1, STYLE_LABEL, time_length_text(text, sizeof text, row * h->cell_ns));
+        draw_right(area, (int)row, 0, LEFT_COLS - 1, STYLE_LABEL,
+                   time_length_text(text, sizeof text, row * h->cell_ns));
 }
 
-static void draw_cells(const struct time_heat *h, const struct app *a, struct area area, const uint32_t *counts,
-                       uint32_t n, uint32_t max)
+static void draw_cells(const struct time_heat *h, const struct app *a, struct area area,
+                       const uint32_t *counts, uint32_t n, uint32_t max)
 {
     uint64_t first, last, cell = h->first * h->rows;
     chosen_cells(h, a, &first, &last);
@@ -123,7 +126,8 @@ static void draw_cells(const struct time_heat *h, const struct app *a, struct ar
     }
 }
 
-static void draw_cursor(const struct time_heat *h, const struct app *a, struct area area, int row, uint32_t samples)
+static void draw_cursor(const struct time_heat *h, const struct app *a, struct area area, int row,
+                        uint32_t samples)
 {
     uint64_t at = h->from_ns + h->cursor * h->cell_ns - range_base(a);
     char from[32], to[32], number[32], mark[16], take[16], length[32];
@@ -135,10 +139,12 @@ static void draw_cursor(const struct time_heat *h, const struct app *a, struct a
     if (h->marking)
         draw_printf(area, row, col, STYLE_TAGGED, "  from the mark to here: %s",
                     time_length_text(length, sizeof length,
-                                     ((h->mark < h->cursor ? h->cursor - h->mark : h->mark - h->cursor) + 1) * h->cell_ns));
+                                     ((h->mark < h->cursor ? h->cursor - h->mark : h->mark - h->cursor) + 1) *
+                                         h->cell_ns));
     else
         draw_printf(area, row, col, STYLE_DIM, "  %s: a range from here, %s: this one",
-                    keymap_first(a->keymap, ACTION_TIME_MARK, mark), keymap_first(a->keymap, ACTION_DRILL, take));
+                    keymap_first(a->keymap, ACTION_TIME_MARK, mark),
+                    keymap_first(a->keymap, ACTION_DRILL, take));
 }
 
 static void heat_draw(struct time_view *v, struct app *a, struct area area)
@@ -148,14 +154,17 @@ static void heat_draw(struct time_view *v, struct app *a, struct area area)
         return;
     scroll(h, area);
     const struct timeline_row *all = &h->counts.timeline.rows[0];
-    uint64_t columns = h->columns - h->first < (uint64_t)h->visible ? h->columns - h->first : (uint64_t)h->visible;
+    uint64_t columns =
+        h->columns - h->first < (uint64_t)h->visible ? h->columns - h->first : (uint64_t)h->visible;
     uint32_t n = (uint32_t)columns * h->rows, here;
     uint32_t *counts = mem_array(n + 1, sizeof *counts);
     uint32_t max = timeline_parts(all, (uint32_t)(h->first * h->rows), 1, counts, n);
     timeline_sums(all, (uint32_t)h->cursor, 1, &here, 1);
     draw_labels(h, area);
     draw_cells(h, a, area, counts, n, max);
-    struct time_axis axis = { .from_ns = h->from_ns + h->first * h->column_ns, .bucket_ns = h->column_ns, .per = 1,
+    struct time_axis axis = { .from_ns = h->from_ns + h->first * h->column_ns,
+                              .bucket_ns = h->column_ns,
+                              .per = 1,
                               .columns = (uint32_t)columns };
     strip_draw_axis(area, (int)h->rows, LEFT_COLS, h->width, &axis, range_base(a), STYLE_LABEL);
     draw_cursor(h, a, area, (int)h->rows + 1, here);
@@ -311,7 +320,8 @@ static void heat_describe(struct time_view *v, struct app *a, char *dst, size_t 
     char column[32], cell[32], key[16];
     snprintf(dst, cap, "heat map: %s by %s (%s: threads)",
              time_length_text(column, sizeof column, v->heat.column_ns),
-             time_length_text(cell, sizeof cell, v->heat.cell_ns), keymap_first(a->keymap, ACTION_TIME_PICTURE, key));
+             time_length_text(cell, sizeof cell, v->heat.cell_ns),
+             keymap_first(a->keymap, ACTION_TIME_PICTURE, key));
 }
 
 const struct time_picture_ops time_heat_ops = {

@@ -73,7 +73,8 @@ static void draw_row(const struct time_rows *r, const struct app *a, struct area
     draw_printf(area, y, 0, STYLE_NORMAL, "%*.1f", SHARE_COLS,
                 t->samples ? 100.0 * (double)line->samples / (double)t->samples : 0);
     if (area.cols >= WIDE) {
-        draw_right(area, y, col, SAMPLES_COLS - 1, STYLE_NORMAL, text_thousands(number, sizeof number, line->samples));
+        draw_right(area, y, col, SAMPLES_COLS - 1, STYLE_NORMAL,
+                   text_thousands(number, sizeof number, line->samples));
         col += SAMPLES_COLS;
     }
     draw_elided(area, y, col, left - col - 1, STYLE_NAME, r->counts.labels[r->order[row]].text, true);
@@ -98,7 +99,7 @@ static void rows_draw(struct time_view *v, struct app *a, struct area area)
     uint32_t *counts = mem_array((size_t)shown * columns + 1, sizeof *counts);
     for (uint32_t i = 0; i < shown; i++) {
         uint32_t most = timeline_parts(&r->counts.timeline.rows[r->order[r->list.top + i]], 0, r->axis.per,
-                                      counts + (size_t)i * columns, columns);
+                                       counts + (size_t)i * columns, columns);
         max = most > max ? most : max;
     }
     for (uint32_t i = 0; i < shown; i++)
@@ -114,7 +115,8 @@ bool time_rows_chosen(const struct time_view *v, struct zoom *out)
     if (r->list.cursor >= r->list.n)
         return false;
     uint32_t row = r->order[r->list.cursor];
-    *out = (struct zoom){ .kind = r->kind == TIMES_CPUS ? ZOOM_CPU : ZOOM_THREAD, .number = r->counts.timeline.rows[row].key };
+    *out = (struct zoom){ .kind = r->kind == TIMES_CPUS ? ZOOM_CPU : ZOOM_THREAD,
+                          .number = r->counts.timeline.rows[row].key };
     snprintf(out->text, sizeof out->text, "%s", r->counts.labels[row].text);
     return true;
 }
@@ -162,7 +164,8 @@ static unsigned rows_drag(struct time_view *v, struct app *a, int row, int col, 
     (void)row, (void)to_row;
     if (!column_at(r, col, &x) || !column_at(r, to_col, &y))
         return APP_HANDLED;
-    return time_view_take(a, time_axis_ns(&r->axis, x < y ? x : y), time_axis_ns(&r->axis, (x < y ? y : x) + 1) - 1);
+    return time_view_take(a, time_axis_ns(&r->axis, x < y ? x : y),
+                          time_axis_ns(&r->axis, (x < y ? y : x) + 1) - 1);
 }
 
 static void rows_describe(struct time_view *v, struct app *a, char *dst, size_t cap)
@@ -170,7 +173,8 @@ static void rows_describe(struct time_view *v, struct app *a, char *dst, size_t 
     char column[32], key[16];
     bool cpus = v->rows.kind == TIMES_CPUS;
     snprintf(dst, cap, "%u %s%s by %s (%s: flame chart)", v->rows.list.n, cpus ? "CPU" : "thread",
-             v->rows.list.n == 1 ? "" : "s", time_length_text(column, sizeof column, time_axis_step(&v->rows.axis)),
+             v->rows.list.n == 1 ? "" : "s",
+             time_length_text(column, sizeof column, time_axis_step(&v->rows.axis)),
              keymap_first(a->keymap, ACTION_TIME_PICTURE, key));
 }
 

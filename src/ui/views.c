@@ -6,13 +6,8 @@
 
 /* In the order in which Tab goes through them. */
 const struct view_ops *const view_table[] = {
-    &view_functions_ops,
-    &view_callgraph_ops,
-    &view_flame_ops,
-    &view_counters_ops,
-    &view_annotate_ops,
-    &view_doctor_ops,
-    &view_time_ops,
+    &view_functions_ops, &view_callgraph_ops, &view_flame_ops, &view_counters_ops,
+    &view_annotate_ops,  &view_doctor_ops,    &view_time_ops,
 };
 const uint32_t view_table_n = sizeof view_table / sizeof *view_table;
 _Static_assert(sizeof view_table / sizeof *view_table <= APP_VIEWS_MAX, "app->states is too short");
@@ -24,13 +19,16 @@ static void why_nothing(const struct app *a, char *dst, size_t cap)
     char number[32], key[16], key2[16];
     text_thousands(number, sizeof number, v->all_samples);
     bool file = a->status.file,
-         narrowed = a->status.history_samples && (q->n_zooms || q->to_ns || q->filter[0] || q->mode != VIEW_MODE_ALL);
+         narrowed = a->status.history_samples &&
+                    (q->n_zooms || q->to_ns || q->filter[0] || q->mode != VIEW_MODE_ALL);
     bool others = a->status.n_events > 1 && a->status.history_samples && !v->all_samples && !q->to_ns;
     if (a->status.fatal[0])
         (void)snprintf(dst, cap, "sampling has stopped: %s", a->status.fatal);
     else if (others && !file && !a->status.frozen)
-        (void)snprintf(dst, cap, "no samples of %.100s in this window so far; the other events have some: %s shows the next one",
-                       a->status.event, keymap_first(a->keymap, ACTION_EVENT_NEXT, key));
+        (void)snprintf(
+            dst, cap,
+            "no samples of %.100s in this window so far; the other events have some: %s shows the next one",
+            a->status.event, keymap_first(a->keymap, ACTION_EVENT_NEXT, key));
     else if (narrowed)
         (void)snprintf(
             dst, cap,
@@ -43,7 +41,8 @@ static void why_nothing(const struct app *a, char *dst, size_t cap)
             "all %s samples in this window are of idle CPUs: %s shows idle time, %s changes the window",
             number, keymap_first(a->keymap, ACTION_IDLE, key), keymap_first(a->keymap, ACTION_WINDOW, key2));
     else if (a->status.reading)
-        (void)snprintf(dst, cap, "reading the file: samples show as they come, %s stops it with what has come",
+        (void)snprintf(dst, cap,
+                       "reading the file: samples show as they come, %s stops it with what has come",
                        keymap_first(a->keymap, ACTION_BACK, key));
     else if (file && a->status.n_events > 1)
         (void)snprintf(dst, cap, "no samples of %.100s in the file: %s shows its other events",
@@ -51,8 +50,8 @@ static void why_nothing(const struct app *a, char *dst, size_t cap)
     else if (file)
         (void)snprintf(dst, cap, "no samples of %.100s in the file", a->status.event);
     else if (a->status.frozen)
-        (void)snprintf(dst, cap, "no samples of %.100s in this frozen moment: %s goes on with what comes", a->status.event,
-                       keymap_first(a->keymap, ACTION_FREEZE, key));
+        (void)snprintf(dst, cap, "no samples of %.100s in this frozen moment: %s goes on with what comes",
+                       a->status.event, keymap_first(a->keymap, ACTION_FREEZE, key));
     else if (a->status.targets_gone)
         (void)snprintf(dst, cap, "%.100s has ended, and no sample was taken of it: %s picks something else",
                        a->status.scope, keymap_first(a->keymap, ACTION_PROCESSES, key));

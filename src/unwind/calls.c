@@ -5,7 +5,7 @@
 
 #include "unwind/callsformat.h"
 
-#define JUMPS_MOST     64 /* functions that are looked at on the way from a call to its callee */
+#define JUMPS_MOST     64   /* functions that are looked at on the way from a call to its callee */
 #define FUNCTION_JUMPS 1024 /* of one function */
 
 bool calls_view(struct calls *c, const void *blob, size_t size, struct error *e)
@@ -67,7 +67,8 @@ static void add(struct search *s, uint32_t function)
 static bool add_jumps(struct search *s, uint32_t function)
 {
     const struct calls *c = s->c;
-    uint32_t n = up_to(c->from, c->header->n_jumps, function), least = n > FUNCTION_JUMPS ? n - FUNCTION_JUMPS : 0;
+    uint32_t n = up_to(c->from, c->header->n_jumps, function),
+             least = n > FUNCTION_JUMPS ? n - FUNCTION_JUMPS : 0;
 
     for (; n > least && c->from[n - 1] == function; n--) {
         if (c->to[n - 1] == CALLS_ANYWHERE)

@@ -8,7 +8,7 @@
 #include "unwind/callsformat.h"
 #include "unwind/x86.h"
 
-#define NUMBERS_MAX (16u << 20) /* of each kind */
+#define NUMBERS_MAX (16u << 20)           /* of each kind */
 #define CODE_MAX    (UINT64_C(512) << 20) /* bytes */
 
 struct pair {
@@ -93,7 +93,8 @@ static bool decode(const struct builder *k, const uint8_t *p, size_t n, struct x
 
 struct pass {
     void (*take)(struct builder *k, uint64_t offset, const struct x86_insn *insn);
-    void (*leave)(struct builder *k, uint64_t end); /* a function runs on into the next one; NULL: not wanted */
+    void (*leave)(struct builder *k,
+                  uint64_t end); /* a function runs on into the next one; NULL: not wanted */
 };
 
 static bool goes_on(const struct x86_insn *insn)
@@ -110,8 +111,8 @@ static bool is_filler(const uint8_t *p, size_t n)
     return *p == 0x90 || (n > 1 && (p[0] << 8 | p[1]) == 0x0f1f) || (n > 1 && !p[0] && !p[1]);
 }
 
-static void decode_function(struct builder *k, const struct pass *pass, const struct cfi_segment *s, uint64_t at,
-                            uint64_t end)
+static void decode_function(struct builder *k, const struct pass *pass, const struct cfi_segment *s,
+                            uint64_t at, uint64_t end)
 {
     struct x86_insn insn;
     bool on = true;

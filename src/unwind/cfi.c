@@ -14,7 +14,7 @@
 #define FROM_DEBUG    0x80000000u
 #define FROM_GO       0x40000000u
 #define ENTRY_MAX     128 /* bytes from where a program begins to where it calls somebody */
-#define CLONE_MAX     64 /* bytes between the system call of clone() and what its child does */
+#define CLONE_MAX     64  /* bytes between the system call of clone() and what its child does */
 
 struct function {
     uint64_t start; /* offset in the module */
@@ -33,8 +33,8 @@ struct compiler {
     /* the function that is run */
     const struct function *now;
     struct cfi_states *states;
-    uint64_t covered; /* everything below has its rows */
-    const uint64_t *named;   /* offsets where functions begin, as in->functions tells */
+    uint64_t covered;      /* everything below has its rows */
+    const uint64_t *named; /* offsets where functions begin, as in->functions tells */
     size_t n_named;
     bool asked;              /* … it was asked */
     uint64_t code, code_end; /* offsets of in->code */
@@ -297,10 +297,11 @@ static void find_entry(struct compiler *k)
 {
     uint64_t size = 1;
 
-    k->has_entry = k->in->entry && place(k->in, k->in->entry, &size, &k->entry) &&
-                   (!k->n || ((k->entry < k->functions[0].start || k->entry - k->functions[0].start <= UINT32_MAX) &&
-                              (k->entry > k->functions[k->n - 1].start ||
-                               k->functions[k->n - 1].start - k->entry <= UINT32_MAX)));
+    k->has_entry =
+        k->in->entry && place(k->in, k->in->entry, &size, &k->entry) &&
+        (!k->n || ((k->entry < k->functions[0].start || k->entry - k->functions[0].start <= UINT32_MAX) &&
+                   (k->entry > k->functions[k->n - 1].start ||
+                    k->functions[k->n - 1].start - k->entry <= UINT32_MAX)));
 }
 
 static void make_rows(struct compiler *k)

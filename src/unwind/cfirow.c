@@ -255,7 +255,8 @@ void cfi_row(struct rowbuild *b, const struct unwind_abi *abi, bool signal, cons
     }
     if (!put_simple(abi, signal, s, out)) {
         rowbuild_none(out);
-        if ((s->regs[abi->ra].kind == CFI_UNSPECIFIED && abi->ra != LR) || !put_general(b, abi, signal, s, out))
+        if ((s->regs[abi->ra].kind == CFI_UNSPECIFIED && abi->ra != LR) ||
+            !put_general(b, abi, signal, s, out))
             rowbuild_none(out);
     }
     if (out->kind != UNWIND_ROW_NONE && !signal && returns_to_handler(s))

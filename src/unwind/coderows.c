@@ -9,12 +9,12 @@
 #include "unwind/codestate.h"
 #include "unwind/hotspot.h"
 
-#define STATES_MAX      20000u
-#define STEPS_PER_BYTE  8  /* instructions followed for each byte of code, at most */
-#define ALIGNED         16 /* where functions begin that nothing names */
-#define NUMBER          0x3fffffffu
-#define FUNCTION        0x40000000u
-#define FIXED           0x80000000u
+#define STATES_MAX     20000u
+#define STEPS_PER_BYTE 8  /* instructions followed for each byte of code, at most */
+#define ALIGNED        16 /* where functions begin that nothing names */
+#define NUMBER         0x3fffffffu
+#define FUNCTION       0x40000000u
+#define FIXED          0x80000000u
 
 /* Each byte of code where an instruction begins has the number of the state before it, plus 1 (0: not reached), and:
  * FUNCTION: a function begins there; FIXED: it is called or named, so that its state is that of an entry. */
@@ -120,7 +120,8 @@ static void follow(struct flow *f, uint32_t offset)
     struct x86_insn insn;
     uint64_t at = offset, next, target;
 
-    for (; f->steps && !is_filler(f, at) && x86_decode(f->in->code + at, f->in->size - at, true, &insn); at = next) {
+    for (; f->steps && !is_filler(f, at) && x86_decode(f->in->code + at, f->in->size - at, true, &insn);
+         at = next) {
         f->steps--;
         next = at + insn.size;
         target = next + (uint64_t)insn.value;
@@ -232,7 +233,8 @@ static bool is_outermost(const struct flow *f, uint64_t at, const struct x86_ins
 {
     struct code_value sp = f->states[(f->at[at] & NUMBER) - 1].regs[X86_SP];
 
-    return (insn->kind == X86_CALL || insn->kind == X86_CALL_INDIRECT) && sp.kind == CODE_CFA && sp.offset >= 0;
+    return (insn->kind == X86_CALL || insn->kind == X86_CALL_INDIRECT) && sp.kind == CODE_CFA &&
+           sp.offset >= 0;
 }
 
 static bool add_root(const struct flow *f, struct rowbuild *b, uint64_t at)
@@ -315,7 +317,8 @@ static bool begin_table(struct rowbuild *b, uint32_t *none, struct error *e)
     struct unwind_entry entry;
 
     rowbuild_none(&entry);
-    return rowbuild_number(b, &entry, none) || error_set(e, ERROR_LIMIT, "there is no memory for an unwind table");
+    return rowbuild_number(b, &entry, none) ||
+           error_set(e, ERROR_LIMIT, "there is no memory for an unwind table");
 }
 
 bool coderows_build(const struct coderows_input *in, unsigned n, void **blob, size_t *size, struct error *e)
@@ -340,11 +343,13 @@ static bool find_entry(const struct codeahead_input *in, struct unwind_entry *ou
     if (in->at < in->offset || in->at - in->offset >= in->size)
         return false;
     if (in->exact)
-        return codeahead_entry(in->code, in->size, at, out) || unwind_hotspot_find(in->code, in->size, at, out);
+        return codeahead_entry(in->code, in->size, at, out) ||
+               unwind_hotspot_find(in->code, in->size, at, out);
     return unwind_hotspot_find(in->code, in->size, at, out) || codeahead_entry(in->code, in->size, at, out);
 }
 
-bool coderows_build_ahead(const struct codeahead_input *in, unsigned n, void **blob, size_t *size, struct error *e)
+bool coderows_build_ahead(const struct codeahead_input *in, unsigned n, void **blob, size_t *size,
+                          struct error *e)
 {
     struct rowbuild b = { 0 };
     struct unwind_entry entry;

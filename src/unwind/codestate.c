@@ -7,7 +7,7 @@
 #include "unwind/dwarf.h"
 
 #define FAR_MAX        (1 << 24) /* bytes between a value and the CFA: no frame is that large */
-#define CALLER_SAVED   0x0fc7u /* rax, rcx, rdx, rsi, rdi, r8 to r11 */
+#define CALLER_SAVED   0x0fc7u   /* rax, rcx, rdx, rsi, rdi, r8 to r11 */
 #define EXPRESSION_MAX 24
 
 /* From the number in instructions to DWARF's. */
@@ -293,7 +293,9 @@ static bool put_cfa(const struct code_state *s, struct cfi_rule *cfa, uint8_t ex
         struct code_value v = s->regs[order_of[i]];
         if (v.kind != CODE_CFA)
             continue;
-        *cfa = (struct cfi_rule){ .kind = CFI_REGISTER, .size = dwarf_of[order_of[i]], .value = -(int64_t)v.offset };
+        *cfa = (struct cfi_rule){ .kind = CFI_REGISTER,
+                                  .size = dwarf_of[order_of[i]],
+                                  .value = -(int64_t)v.offset };
         return true;
     }
     for (uint32_t i = 0; sp.kind == CODE_ALIGNED && i < s->n_slots; i++) {
@@ -315,7 +317,8 @@ static bool put_cfa(const struct code_state *s, struct cfi_rule *cfa, uint8_t ex
 }
 
 /* False: the register holds something else by now, and what it held is lost. */
-static bool put_saved(const struct code_state *s, unsigned reg, struct cfi_rule *rule, uint8_t expression[EXPRESSION_MAX])
+static bool put_saved(const struct code_state *s, unsigned reg, struct cfi_rule *rule,
+                      uint8_t expression[EXPRESSION_MAX])
 {
     struct code_value original = { .kind = CODE_ORIGINAL, .reg = (uint8_t)reg }, sp = s->regs[X86_SP];
     const struct code_slot *slot;

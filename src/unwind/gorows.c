@@ -6,14 +6,14 @@
 #include "unwind/rowbuild.h"
 #include "unwind/x86.h"
 
-#define BUDGET        (1u << 26)
-#define FRAME_MAX     (1 << 30)
-#define PROLOGUE_MAX  64 /* bytes from where a frame begins to where the frame pointer is saved */
-#define REX_W         0x48
-#define REX_R         0x04 /* the register operand is one of the upper eight */
-#define REX_B         0x01 /* … and the operand in memory or of the other kind */
-#define PUSH_RBP      0x55
-#define RETURN        8 /* bytes that a call pushes */
+#define BUDGET       (1u << 26)
+#define FRAME_MAX    (1 << 30)
+#define PROLOGUE_MAX 64 /* bytes from where a frame begins to where the frame pointer is saved */
+#define REX_W        0x48
+#define REX_R        0x04 /* the register operand is one of the upper eight */
+#define REX_B        0x01 /* … and the operand in memory or of the other kind */
+#define PUSH_RBP     0x55
+#define RETURN       8 /* bytes that a call pushes */
 
 /* What the table does not tell of a function, or not rightly. */
 enum role {
@@ -192,7 +192,7 @@ static unsigned save_size(const uint8_t *p, size_t n, int32_t *offset)
     return p[2] == 0xac ? 8 : 0;
 }
 
-struct saved { /* of the frame pointer */
+struct saved {      /* of the frame pointer */
     uint64_t from;  /* from this address on, wherever there is a frame; UINT64_MAX: never */
     int32_t offset; /* from the CFA */
 };
@@ -229,10 +229,10 @@ struct run {
     const struct gotable_function *f;
     enum role role;
     struct saved saved;
-    uint64_t begin;    /* address that rows count from */
-    uint64_t switched; /* address from which on the stack is another one */
+    uint64_t begin;      /* address that rows count from */
+    uint64_t switched;   /* address from which on the stack is another one */
     uint64_t stands_for; /* address that is shown in place of the function; 0: none */
-    uint64_t called;   /* … of a new thread: from which on there may be two of them */
+    uint64_t called;     /* … of a new thread: from which on there may be two of them */
     void (*add)(void *ctx, uint64_t at, const struct unwind_entry *entry);
     void *ctx;
 };
@@ -309,7 +309,8 @@ static void add_frames(struct run *r)
 }
 
 /* Behind the first instruction of those two bytes; UINT64_MAX: there is none. */
-static uint64_t find_behind(const struct gorows *g, uint64_t from, uint64_t end, uint8_t first, uint8_t second)
+static uint64_t find_behind(const struct gorows *g, uint64_t from, uint64_t end, uint8_t first,
+                            uint8_t second)
 {
     const uint8_t *p;
     size_t n;
@@ -327,7 +328,8 @@ static uint64_t find_call(const struct gorows *g, uint64_t from, uint64_t end)
     const uint8_t *p;
     size_t n;
 
-    for (uint64_t at = from; at < end && (p = code_at(g, at, &n)) && x86_decode(p, n, true, &insn); at += insn.size)
+    for (uint64_t at = from; at < end && (p = code_at(g, at, &n)) && x86_decode(p, n, true, &insn);
+         at += insn.size)
         if (insn.kind == X86_CALL || insn.kind == X86_CALL_INDIRECT)
             return at + insn.size;
     return 0;
@@ -361,11 +363,12 @@ static void find_switch(struct run *r, uint64_t end)
     else if (r->f->flags & GOTABLE_SP_WRITE)
         r->switched = r->f->entry;
     if (r->role == ROLE_LEAVE)
-        r->called = find_behind(r->g, r->f->entry, r->switched < end ? r->switched : end, 0x0f, 0x05); /* syscall */
+        r->called =
+            find_behind(r->g, r->f->entry, r->switched < end ? r->switched : end, 0x0f, 0x05); /* syscall */
 }
 
-void gorows_add(struct gorows *g, uint64_t i, void (*add)(void *ctx, uint64_t at, const struct unwind_entry *entry),
-                void *ctx)
+void gorows_add(struct gorows *g, uint64_t i,
+                void (*add)(void *ctx, uint64_t at, const struct unwind_entry *entry), void *ctx)
 {
     struct gotable_function f;
     struct run r = { .g = g, .f = &f, .switched = UINT64_MAX, .called = UINT64_MAX, .add = add, .ctx = ctx };

@@ -66,7 +66,8 @@ bool gotable_is_header(const void *bytes)
     struct cursor c = cursor_of(bytes, GOTABLE_HEADER_MIN, false);
     uint32_t magic = cursor_u32(&c);
 
-    return (magic == MAGIC_102 || magic == MAGIC_116 || magic == MAGIC_118 || magic == MAGIC_120) && !cursor_u16(&c);
+    return (magic == MAGIC_102 || magic == MAGIC_116 || magic == MAGIC_118 || magic == MAGIC_120) &&
+           !cursor_u16(&c);
 }
 
 bool gotable_open(struct gotable *t, const void *bytes, size_t size)
@@ -188,8 +189,8 @@ bool gotable_find(const struct gotable *t, uint64_t address, struct gotable_func
 
 /* Before Go 1.20 a call begins with its parent, kind, file and line, since then with its kind; the name and the
  * place follow, and since then the line where the function starts. */
-bool gotable_call(const struct gotable *t, const struct gotable_function *f, const uint8_t *bytes, size_t size,
-                  uint32_t i, struct gotable_call *out)
+bool gotable_call(const struct gotable *t, const struct gotable_function *f, const uint8_t *bytes,
+                  size_t size, uint32_t i, struct gotable_call *out)
 {
     unsigned call_size = t->has_start ? 16 : 20;
     uint64_t at = f->calls + (uint64_t)i * call_size;
@@ -206,7 +207,8 @@ bool gotable_call(const struct gotable *t, const struct gotable_function *f, con
     return out->pc < f->end - f->entry;
 }
 
-void gotable_values_of(struct gotable_values *v, const struct gotable *t, const struct gotable_function *f, uint32_t at)
+void gotable_values_of(struct gotable_values *v, const struct gotable *t, const struct gotable_function *f,
+                       uint32_t at)
 {
     struct cursor c = cursor_at(t, at ? t->pcs + at : t->size);
 

@@ -23,7 +23,8 @@ uint32_t otherstack_in_chain(const struct unwind_input *in, uint64_t fp)
     for (uint32_t i = 1; i < in->n_chain; i++) {
         if (at == fp)
             return i;
-        if (!unwind_memory_word(&dump, at, &up) || !unwind_memory_word(&dump, at + 8, &back) || back != chain_entry(in, i))
+        if (!unwind_memory_word(&dump, at, &up) || !unwind_memory_word(&dump, at + 8, &back) ||
+            back != chain_entry(in, i))
             return 0;
         at = up;
     }
@@ -46,7 +47,8 @@ static bool needs_no_call(const struct unwind_place *place)
 {
     const struct unwind_entry *entry = entry_of(place);
 
-    return entry && (entry->kind == UNWIND_ROW_END || (entry->kind == UNWIND_ROW_SP && entry->flags & UNWIND_ENTRY_STANDS_IN));
+    return entry && (entry->kind == UNWIND_ROW_END ||
+                     (entry->kind == UNWIND_ROW_SP && entry->flags & UNWIND_ENTRY_STANDS_IN));
 }
 
 enum unwind_call otherstack_check(const struct unwind_source *src, uint64_t back, uint64_t callee)
@@ -62,7 +64,9 @@ enum unwind_call otherstack_check(const struct unwind_source *src, uint64_t back
 
 static enum unwind_end end_of(enum unwind_call call)
 {
-    return call == UNWIND_CALL_PROVEN ? UNWIND_ROOT : call == UNWIND_CALL_PENDING ? UNWIND_PENDING : UNWIND_ELSEWHERE;
+    return call == UNWIND_CALL_PROVEN    ? UNWIND_ROOT
+           : call == UNWIND_CALL_PENDING ? UNWIND_PENDING
+                                         : UNWIND_ELSEWHERE;
 }
 
 static bool is_root(const struct unwind_place *place)
@@ -72,7 +76,8 @@ static bool is_root(const struct unwind_place *place)
     return entry && entry->kind == UNWIND_ROW_END;
 }
 
-static enum unwind_end add_caller(const struct otherstack *o, uint64_t back, uint64_t callee, struct unwind_frame *frame)
+static enum unwind_end add_caller(const struct otherstack *o, uint64_t back, uint64_t callee,
+                                  struct unwind_frame *frame)
 {
     struct unwind_place place = { 0 };
     enum unwind_end end = end_of(otherstack_check(o->src, back, callee));
@@ -87,10 +92,12 @@ static enum unwind_end add_caller(const struct otherstack *o, uint64_t back, uin
 
 /* A function without a frame of its own hides its caller: what lies at fp returns to that one's caller. The call there
  * tells which function is missing, and the calls in that one, where it called from. */
-static enum unwind_end add_hidden(const struct otherstack *o, uint64_t back, uint64_t callee, struct unwind_frame *frame)
+static enum unwind_end add_hidden(const struct otherstack *o, uint64_t back, uint64_t callee,
+                                  struct unwind_frame *frame)
 {
     uint64_t between = 0;
-    enum unwind_call call = o->src->between ? o->src->between(o->src->ctx, back, callee, &between) : UNWIND_CALL_REFUTED;
+    enum unwind_call call =
+        o->src->between ? o->src->between(o->src->ctx, back, callee, &between) : UNWIND_CALL_REFUTED;
 
     return call == UNWIND_CALL_PROVEN ? add_caller(o, between, callee, frame) : end_of(call);
 }
@@ -132,8 +139,9 @@ uint32_t otherstack_follow(const struct otherstack *o, const struct unwind_input
     return n;
 }
 
-bool otherstack_come_back(const struct otherstack *o, const struct unwind_input *in, const struct unwind_frame *frames,
-                          uint32_t n, uint32_t at, uint64_t sp, struct unwind_regs *regs)
+bool otherstack_come_back(const struct otherstack *o, const struct unwind_input *in,
+                          const struct unwind_frame *frames, uint32_t n, uint32_t at, uint64_t sp,
+                          struct unwind_regs *regs)
 {
     const struct unwind_entry *from = n > 1 ? entry_at(o, frames[n - 2].addr) : NULL;
     const struct unwind_memory dump = { .bytes = in->stack, .size = in->stack_bytes, .base = in->regs.sp };
@@ -154,10 +162,12 @@ bool otherstack_agrees(const struct otherstack *o, const struct unwind_input *in
 {
     uint64_t fp = o->fp, up, back;
 
-    for (; at < in->n_chain && unwind_memory_word(later, fp, &up) && unwind_memory_word(later, fp + 8, &back); at++) {
+    for (; at < in->n_chain && unwind_memory_word(later, fp, &up) && unwind_memory_word(later, fp + 8, &back);
+         at++) {
         if (back != chain_entry(in, at)) {
             struct unwind_place place = { 0 };
-            return !o->src->find(o->src->ctx, chain_entry(in, at) - 1, &place); /* the frame pointer was none there */
+            return !o->src->find(o->src->ctx, chain_entry(in, at) - 1,
+                                 &place); /* the frame pointer was none there */
         }
         if (up <= fp)
             break;
@@ -186,7 +196,8 @@ static enum unwind_end try_word(const struct otherstack *o, uint64_t at, uint64_
     return end_of(otherstack_check(o->src, back, o->callee));
 }
 
-static enum unwind_end find_own(const struct otherstack *o, const struct unwind_memory *later, struct unwind_regs *regs)
+static enum unwind_end find_own(const struct otherstack *o, const struct unwind_memory *later,
+                                struct unwind_regs *regs)
 {
     uint64_t up, back;
 
@@ -196,8 +207,8 @@ static enum unwind_end find_own(const struct otherstack *o, const struct unwind_
     return end_of(otherstack_check(o->src, back, o->callee));
 }
 
-enum unwind_end otherstack_find(const struct otherstack *o, const struct unwind_memory *later, struct unwind_regs *regs,
-                                uint64_t *arguments)
+enum unwind_end otherstack_find(const struct otherstack *o, const struct unwind_memory *later,
+                                struct unwind_regs *regs, uint64_t *arguments)
 {
     enum unwind_end end = UNWIND_ELSEWHERE;
     uint64_t back;
@@ -219,9 +230,9 @@ static bool begins_function(const struct otherstack *o, uint64_t address, const 
     struct unwind_place begin = { 0 }, inside = { 0 };
     uint64_t start, size;
 
-    return o->src->find(o->src->ctx, address, &begin) && o->src->find(o->src->ctx, frame->addr, &inside) && inside.rows &&
-           begin.rows == inside.rows && unwind_rows_function(inside.rows, inside.offset, &start, &size) &&
-           start == begin.offset;
+    return o->src->find(o->src->ctx, address, &begin) && o->src->find(o->src->ctx, frame->addr, &inside) &&
+           inside.rows && begin.rows == inside.rows &&
+           unwind_rows_function(inside.rows, inside.offset, &start, &size) && start == begin.offset;
 }
 
 bool otherstack_calls(const struct otherstack *o, const struct unwind_memory *later, uint64_t arguments,

@@ -18,7 +18,8 @@ void unwind_reads_begin(struct unwind_reads *r, uint64_t sp)
 void unwind_reads_note(struct unwind_reads *r, uint64_t addr)
 {
     uint64_t word = (addr - r->sp) / 8;
-    unsigned last = r->n ? r->runs[r->n - 1] : 0, first = last / UNWIND_READS_RUN, more = last % UNWIND_READS_RUN;
+    unsigned last = r->n ? r->runs[r->n - 1] : 0, first = last / UNWIND_READS_RUN,
+             more = last % UNWIND_READS_RUN;
 
     if (addr < r->sp || addr % 8 != r->sp % 8 || word >= WORDS_MAX) {
         r->bad = true;
@@ -38,8 +39,8 @@ void unwind_reads_note(struct unwind_reads *r, uint64_t addr)
         r->bad = true;
 }
 
-bool unwind_reads_sum(const uint16_t *runs, unsigned n, unsigned words, uint64_t sp, const struct unwind_memory *m,
-                      uint64_t *sum)
+bool unwind_reads_sum(const uint16_t *runs, unsigned n, unsigned words, uint64_t sp,
+                      const struct unwind_memory *m, uint64_t *sum)
 {
     uint64_t at = sp - m->base, h = n;
 

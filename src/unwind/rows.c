@@ -86,7 +86,7 @@ bool unwind_rows_find(const struct unwind_rows *t, uint64_t offset, struct unwin
 enum unwind_arch unwind_rows_arch(const struct unwind_rows *t)
 {
     return t->header && t->header->arch <= UNWIND_ARCH_I386 ? (enum unwind_arch)t->header->arch
-                                                             : UNWIND_ARCH_NONE;
+                                                            : UNWIND_ARCH_NONE;
 }
 
 static bool ends_function(const struct unwind_rows *t, uint32_t row)

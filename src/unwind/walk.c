@@ -9,7 +9,7 @@
 
 #define FP_STEP_MAX (16u << 10)
 #define FAR         (UINT64_C(16) << 20) /* beyond the dump: no frame is that large */
-#define DUMP_MOST   65536 /* that the kernel takes of a stack */
+#define DUMP_MOST   65536                /* that the kernel takes of a stack */
 #define FIRST_PAGE  4096
 #define ASK_AFTER   2 /* frames: the fewer, the more ways lead on; the more, the less is saved */
 #define RESULT      0 /* DWARF's number of the register that has a system call's result: rax, x0 */
@@ -305,14 +305,16 @@ static enum unwind_call check_caller(const struct walk *w, const struct unwind_s
 static bool step_proven(struct walk *w, const struct unwind_source *src, const struct unwind_place *place,
                         const struct unwind_entry *entry, uint64_t callee)
 {
-    static bool (*const ways[])(struct walk *, const struct unwind_place *) = { step_bare, step_frame_record };
+    static bool (*const ways[])(struct walk *, const struct unwind_place *) = { step_bare,
+                                                                                step_frame_record };
     const struct walk from = *w;
     bool deduced = kind_of(entry) != UNWIND_ROW_NONE;
     enum unwind_end end = UNWIND_UNPROVEN;
 
     for (unsigned i = deduced ? 0 : 1; i < 3; i++) {
         bool stepped = i ? ways[i - 1](w, place) : step_by_table(w, place, entry);
-        enum unwind_call call = stepped && !(w->exact && !from.exact) ? check_caller(w, src, callee) : UNWIND_CALL_PROVEN;
+        enum unwind_call call =
+            stepped && !(w->exact && !from.exact) ? check_caller(w, src, callee) : UNWIND_CALL_PROVEN;
         if (w->wants_all || (stepped && (call == UNWIND_CALL_PROVEN || (!i && call == UNWIND_CALL_UNKNOWN))))
             return stepped;
         if (stepped && call == UNWIND_CALL_PENDING) {
@@ -327,7 +329,8 @@ static bool step_proven(struct walk *w, const struct unwind_source *src, const s
 }
 
 /* Code of which not even the bounds are known. Where it keeps a frame pointer its callers are taken to do so, too. */
-static bool step_unknown(struct walk *w, const struct unwind_source *src, const struct unwind_place *place, uint64_t callee)
+static bool step_unknown(struct walk *w, const struct unwind_source *src, const struct unwind_place *place,
+                         uint64_t callee)
 {
     struct unwind_place deduced = *place;
     const struct unwind_entry *entry = NULL;
@@ -349,11 +352,13 @@ static bool check_later(struct walk *w, const struct unwind_source *src, uint64_
 {
     enum unwind_call call = otherstack_check(src, w->regs.pc, callee);
 
-    return call == UNWIND_CALL_PROVEN || stop(w, call == UNWIND_CALL_PENDING ? UNWIND_PENDING : UNWIND_ELSEWHERE);
+    return call == UNWIND_CALL_PROVEN ||
+           stop(w, call == UNWIND_CALL_PENDING ? UNWIND_PENDING : UNWIND_ELSEWHERE);
 }
 
 /* Methods are replaced and moved: what was read of one may be old, and then no call proves the step. */
-static bool step_jit(struct walk *w, const struct unwind_source *src, const struct unwind_place *place, uint64_t callee)
+static bool step_jit(struct walk *w, const struct unwind_source *src, const struct unwind_place *place,
+                     uint64_t callee)
 {
     const struct walk from = *w;
     enum unwind_call call;
@@ -396,8 +401,8 @@ static void begin_there(const struct unwind_source *src, struct unwind_frame *fr
 }
 
 /* What is put on a stack in place of the address that a call would have left there: shown is that call. */
-static uint64_t stand_in(const struct unwind_source *src, const struct unwind_place *at, struct unwind_frame *frame,
-                         const struct unwind_entry *entry)
+static uint64_t stand_in(const struct unwind_source *src, const struct unwind_place *at,
+                         struct unwind_frame *frame, const struct unwind_entry *entry)
 {
     struct unwind_place place = { 0 };
     uint64_t begin, size, addr;
@@ -470,8 +475,8 @@ static bool begins_plain(const struct walk *w)
     return !w->all && !w->exact && !w->by_fp && !w->beyond;
 }
 
-uint32_t unwind_walk_on(struct walk *w, const struct unwind_source *src, struct unwind_frame *frames, uint32_t n,
-                        uint32_t cap)
+uint32_t unwind_walk_on(struct walk *w, const struct unwind_source *src, struct unwind_frame *frames,
+                        uint32_t n, uint32_t cap)
 {
     for (; n < cap; n++) {
         struct unwind_place place = { 0 };

@@ -65,7 +65,8 @@ static bool step_by_entry(struct walk_32 *w, const struct unwind_entry *e)
     fp_at = base + (uint32_t)e->fp_offset;
     if (!load(w, cfa + (uint32_t)e->ra_offset, &back))
         return false;
-    if (e->flags & UNWIND_ENTRY_FP_SAVED && fp_at >= r->sp && !load(w, fp_at, &fp)) /* below sp: the epilogue has popped it */
+    if (e->flags & UNWIND_ENTRY_FP_SAVED && fp_at >= r->sp &&
+        !load(w, fp_at, &fp)) /* below sp: the epilogue has popped it */
         return false;
     *r = (struct regs){ back, cfa, fp };
     w->exact = false;
@@ -83,7 +84,8 @@ static bool try_way(struct walk_32 *w, unsigned way)
             return false;
         *r = (struct regs){ back, r->sp + 4, fp };
     } else {
-        if (fp < r->sp || fp % 4 || fp - r->sp > FP_STEP_MAX || !load(w, fp, &r->fp) || !load(w, fp + 4, &back))
+        if (fp < r->sp || fp % 4 || fp - r->sp > FP_STEP_MAX || !load(w, fp, &r->fp) ||
+            !load(w, fp + 4, &back))
             return false;
         *r = (struct regs){ back, fp + 8, r->fp };
     }
@@ -135,8 +137,8 @@ static bool step(struct walk_32 *w, const struct unwind_place *place, uint64_t c
     }
 }
 
-uint32_t unwind_walk_32(const struct unwind_input *in, const struct unwind_source *src, struct unwind_frame *frames,
-                        uint32_t cap, enum unwind_end *end)
+uint32_t unwind_walk_32(const struct unwind_input *in, const struct unwind_source *src,
+                        struct unwind_frame *frames, uint32_t cap, enum unwind_end *end)
 {
     struct walk_32 w = {
         .in = in,

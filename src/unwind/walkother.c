@@ -33,7 +33,8 @@ static enum unwind_switch frame_of_fp(const struct walk *w)
 }
 
 /* Memory that holds the frame at fp: of the sample, or read later. */
-static enum unwind_call memory_at(const struct otherstack *o, const struct unwind_input *in, struct unwind_memory *out)
+static enum unwind_call memory_at(const struct otherstack *o, const struct unwind_input *in,
+                                  struct unwind_memory *out)
 {
     const struct unwind_memory dump = {
         .bytes = in->stack, .size = in->stack_bytes, .base = in->regs.sp, .swap = in->swap
@@ -48,7 +49,8 @@ static enum unwind_call memory_at(const struct otherstack *o, const struct unwin
 
 /* What was read later must be of the same time: the chain tells, or the function that is called. */
 static bool is_of_then(const struct otherstack *o, const struct unwind_input *in, uint32_t in_chain,
-                       const struct unwind_memory *m, uint64_t arguments, const struct unwind_frame *frames, uint32_t n)
+                       const struct unwind_memory *m, uint64_t arguments, const struct unwind_frame *frames,
+                       uint32_t n)
 {
     return in_chain ? otherstack_agrees(o, in, in_chain, m) : otherstack_calls(o, m, arguments, frames, n);
 }
@@ -62,8 +64,8 @@ static uint32_t refuse(struct walk *w, const struct otherstack *o, uint32_t n)
 }
 
 /* The callers on the stack that was changed, by its memory. How many frames there are then. */
-static uint32_t walk_memory(struct walk *w, const struct otherstack *o, const struct unwind_input *in, uint32_t in_chain,
-                            struct unwind_frame *frames, uint32_t n, uint32_t cap)
+static uint32_t walk_memory(struct walk *w, const struct otherstack *o, const struct unwind_input *in,
+                            uint32_t in_chain, struct unwind_frame *frames, uint32_t n, uint32_t cap)
 {
     struct unwind_memory m;
     uint64_t arguments;
@@ -86,7 +88,8 @@ static uint32_t walk_memory(struct walk *w, const struct otherstack *o, const st
     more = unwind_walk_on(w, o->src, frames, n, cap);
     if (more > n && frame_of_fp(w) != UNWIND_SWITCH_LOST)
         return more;
-    if (!later || (w->end == UNWIND_ROOT && (in_chain || o->src->believe(o->src->ctx, o->fp, frames + n - 1, more - n + 1))))
+    if (!later || (w->end == UNWIND_ROOT &&
+                   (in_chain || o->src->believe(o->src->ctx, o->fp, frames + n - 1, more - n + 1))))
         return more;
     return refuse(w, o, n);
 }
@@ -95,7 +98,8 @@ static uint32_t go_elsewhere(struct walk *w, const struct otherstack *o, const s
                              struct unwind_frame *frames, uint32_t n, uint32_t cap)
 {
     uint32_t first = otherstack_in_chain(in, o->fp), next = first, more;
-    bool interrupted = w->elsewhere; /* by a signal: the thread is back long before that stack could be read */
+    bool interrupted =
+        w->elsewhere; /* by a signal: the thread is back long before that stack could be read */
 
     w->last = NULL;
     if (first) {

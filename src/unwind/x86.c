@@ -7,6 +7,7 @@
  *     j  relative, 8 bits   J  relative, 32 bits  o  an address           e  imm16, imm8
  *     f  segment, address   p  prefix             r  REX, or 32-bit: none x  no instruction
  *     V  VEX, EVEX, XOP     E  another map        g  ModRM, and an immediate for /0 and /1 */
+/* clang-format off */
 static const char one_byte[] = "mmmmbzxx" "mmmmbzxE" "mmmmbzxx" "mmmmbzxx" /* 00 */
                                "mmmmbzpx" "mmmmbzpx" "mmmmbzpx" "mmmmbzpx" /* 20 */
                                "rrrrrrrr" "rrrrrrrr" "........" "........" /* 40 */
@@ -15,6 +16,8 @@ static const char one_byte[] = "mmmmbzxx" "mmmmbzxE" "mmmmbzxx" "mmmmbzxx" /* 00
                                "oooo...." "bz......" "bbbbbbbb" "vvvvvvvv" /* a0 */
                                "MMw.VVMZ" "e.w..bx." "mmmmxxx." "mmmmmmmm" /* c0 */
                                "jjjjbbbb" "JJxj...." "p.pp..gg" "......mm"; /* e0 */
+/* clang-format on */
+/* clang-format off */
 static const char two_byte[] = "mmmmx..." "..x.xm.M" "mmmmmmmm" "mmmmmmmm" /* 00 */
                                "mmmmxxxx" "mmmmmmmm" "......x." "ExExxxxx" /* 20 */
                                "mmmmmmmm" "mmmmmmmm" "mmmmmmmm" "mmmmmmmm" /* 40 */
@@ -23,6 +26,7 @@ static const char two_byte[] = "mmmmx..." "..x.xm.M" "mmmmmmmm" "mmmmmmmm" /* 00
                                "...mMmmm" "...mMmmm" "mmmmmmmm" "mmMmmmmm" /* a0 */
                                "mmMmMMMm" "........" "mmmmmmmm" "mmmmmmmm" /* c0 */
                                "mmmmmmmm" "mmmmmmmm" "mmmmmmmm" "mmmmmmmm"; /* e0 */
+/* clang-format on */
 
 #define CALL_MAX 8 /* bytes: prefix, opcode, ModRM, SIB, 4 bytes */
 
@@ -38,7 +42,7 @@ struct decoder {
     uint8_t vvvv;                              /* of a vector instruction: its second register */
     uint8_t map, op, modrm;
     bool has_modrm, memory;
-    uint8_t base, index;                       /* of a memory operand; X86_NO_REG: none */
+    uint8_t base, index; /* of a memory operand; X86_NO_REG: none */
     bool rip;
     int64_t disp, imm;
 };

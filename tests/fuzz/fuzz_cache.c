@@ -36,7 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         atexit(remove_folder);
     }
     cache_put(cache, &key, kept, sizeof kept, "note");
-    if (!cache_get(cache, &key, &bytes, &n, note) || n != sizeof kept || memcmp(bytes, kept, n) || strcmp(note, "note"))
+    if (!cache_get(cache, &key, &bytes, &n, note) || n != sizeof kept || memcmp(bytes, kept, n) ||
+        strcmp(note, "note"))
         abort();
     blob_free(bytes, n);
     /* the input takes the place of the file's first bytes, or, from an odd first byte on, of the whole file */

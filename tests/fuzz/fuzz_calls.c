@@ -25,7 +25,9 @@ static size_t functions(void *ctx, const uint64_t **list)
 
 static void use_rows(const struct cfi_segment *segment)
 {
-    struct cfi_input in = { .arch = UNWIND_ARCH_X86_64, .segments = segment, .n_segments = 1, .functions = functions };
+    struct cfi_input in = {
+        .arch = UNWIND_ARCH_X86_64, .segments = segment, .n_segments = 1, .functions = functions
+    };
     struct unwind_rows t;
     struct unwind_row row;
     void *blob;

@@ -64,8 +64,9 @@ static void use(const void *blob, size_t size, enum unwind_arch arch)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct cfi_segment segment = { .addr = CODE, .offset = 0x1000, .size = SPAN };
-    struct cfi_input in = { .segments = &segment, .n_segments = 1, .text_addr = CODE, .data_addr = FRAME,
-                            .entry = CODE + SPAN / 2 };
+    struct cfi_input in = {
+        .segments = &segment, .n_segments = 1, .text_addr = CODE, .data_addr = FRAME, .entry = CODE + SPAN / 2
+    };
     void *blob;
     size_t n;
 

@@ -24,7 +24,8 @@ static void look(const struct code_view *v)
 /* The first bytes say what is asked; the rest is the file. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const uint16_t machines[] = { EM_X86_64, EM_AARCH64, EM_386, EM_ARM, EM_PPC64, EM_S390, EM_MIPS, EM_SPARCV9 };
+    static const uint16_t machines[] = { EM_X86_64, EM_AARCH64, EM_386,  EM_ARM,
+                                         EM_PPC64,  EM_S390,    EM_MIPS, EM_SPARCV9 };
     struct code_ask ask = { .start = UINT64_C(0x401000), .size = 4096, .source = CODE_MEMORY };
     struct code_view v;
     struct buf blob = { 0 };

@@ -37,7 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (containers_log_name(text, whole, name))
         check(name, sizeof name);
     struct cgroup_container c;
-    if (cgroup_container(whole, &c) && (!c.kind || !memchr(c.id, 0, sizeof c.id) || !memchr(c.pod, 0, sizeof c.pod)))
+    if (cgroup_container(whole, &c) &&
+        (!c.kind || !memchr(c.id, 0, sizeof c.id) || !memchr(c.pod, 0, sizeof c.pod)))
         abort();
     if (cgroup_label(whole, text, label, sizeof label) >= sizeof label)
         abort();

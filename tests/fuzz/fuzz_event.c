@@ -74,7 +74,8 @@ static void make_folder(void)
 
 static void check(const struct error *e)
 {
-    if (!*e->text || strchr(e->text, '\033') || strchr(e->shown, '\033') || e->column > (unsigned)text_width(e->shown))
+    if (!*e->text || strchr(e->text, '\033') || strchr(e->shown, '\033') ||
+        e->column > (unsigned)text_width(e->shown))
         abort();
 }
 

@@ -17,7 +17,8 @@ static void check_text(const char *s)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct module modules[] = { { .kind = MODULE_FILE, .path = "/a" }, { .kind = MODULE_KERNEL, .path = "[k]" } };
+    const struct module modules[] = { { .kind = MODULE_FILE, .path = "/a" },
+                                      { .kind = MODULE_KERNEL, .path = "[k]" } };
     struct given *g = given_parse((const char *)data, size, NULL);
     struct symbol symbol;
     struct symbol_lines lines;

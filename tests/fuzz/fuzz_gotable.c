@@ -30,7 +30,9 @@ static void walk(struct unwind_rows *t, uint64_t pc)
 {
     static uint64_t stack[512];
     struct unwind_source source = { .ctx = t, .find = find };
-    struct unwind_input in = { .arch = UNWIND_ARCH_X86_64, .stack = (const uint8_t *)stack, .stack_bytes = sizeof stack };
+    struct unwind_input in = { .arch = UNWIND_ARCH_X86_64,
+                               .stack = (const uint8_t *)stack,
+                               .stack_bytes = sizeof stack };
     struct unwind_frame frames[64];
     enum unwind_end end;
 

@@ -13,7 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct unwind_entry entry;
     bool fp_saved;
     for (size_t at = 0; at <= size; at += 1 + at / 8)
-        if (unwind_hotspot_find(data, size, at, &entry) && (entry.kind != UNWIND_ROW_SP || entry.cfa_offset < 8))
+        if (unwind_hotspot_find(data, size, at, &entry) &&
+            (entry.kind != UNWIND_ROW_SP || entry.cfa_offset < 8))
             abort();
     (void)unwind_hotspot_returns(data, size);
     if (!unwind_hotspot_read(&h, data, size))

@@ -25,7 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
         table_check(&b);
     }
-    snprintf(path, sizeof path, "%.*s", (int)(size < sizeof path ? size : sizeof path - 1), (const char *)data);
+    snprintf(path, sizeof path, "%.*s", (int)(size < sizeof path ? size : sizeof path - 1),
+             (const char *)data);
     (void)jitdump_is_name(path, &number);
     table_builder_done(&b);
     close(fd);

@@ -12,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct nametree_func funcs[] = { { .name = "", .module = "" }, { .name = "main", .module = "a" },
+    struct nametree_func funcs[] = { { .name = "", .module = "" },
+                                     { .name = "main", .module = "a" },
                                      { .name = "a->b", .module = "b" } };
     struct nametree tree = { .funcs = funcs, .n_funcs = 3 };
     uint32_t colours[] = { 0, 1, 2 }, again[] = { 0, 3, 4 };

@@ -25,7 +25,9 @@ static bool find(void *ctx, uint64_t addr, struct unwind_place *out)
 {
     struct source *s = ctx;
 
-    *out = (struct unwind_place){ .offset = addr & 0xffff, .rows = addr & 0x10000 ? NULL : s->rows, .jit = addr & 0x20000 };
+    *out = (struct unwind_place){ .offset = addr & 0xffff,
+                                  .rows = addr & 0x10000 ? NULL : s->rows,
+                                  .jit = addr & 0x20000 };
     return addr < 0x80000;
 }
 
@@ -112,7 +114,8 @@ static void look_up(const struct unwind_rows *t)
     if (unwind_rows_build_id(t, id) > sizeof id)
         abort();
     for (uint64_t at = t->header->base - 1, i = 0; i < 60; i++, at += 1 + i) {
-        if (unwind_rows_find(t, at, &row) && (row.kind > UNWIND_ROW_SWITCH || row.ra_register >= UNWIND_REGS_MAX))
+        if (unwind_rows_find(t, at, &row) &&
+            (row.kind > UNWIND_ROW_SWITCH || row.ra_register >= UNWIND_REGS_MAX))
             abort();
         unwind_rows_function(t, at, &start, &length);
     }

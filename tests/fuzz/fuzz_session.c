@@ -30,8 +30,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 /* Formats that are text, each in memory; what does not fit the file is refused. */
 static void export_all(struct session *s, const struct view_query *q)
 {
-    static const struct exporter *const texts[] = { &export_json, &export_folded, &export_report, &export_callgraph,
-                                                    &export_doctor, &export_svg, &export_script, &export_speedscope };
+    static const struct exporter *const texts[] = { &export_json,      &export_folded,    &export_report,
+                                                    &export_callgraph, &export_doctor,    &export_svg,
+                                                    &export_script,    &export_speedscope };
     struct export_options o = { .title = NULL };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct buf out = { 0 };

@@ -32,7 +32,9 @@ static int take_request(int fd, uint64_t *serial)
     struct worker_message head = { 0 };
     struct iovec iov[] = { { &head, sizeof head }, { text, sizeof text } };
     _Alignas(struct cmsghdr) char control[CMSG_SPACE((WORKER_FDS_MAX + 1) * sizeof(int))];
-    struct msghdr m = { .msg_iov = iov, .msg_iovlen = 2, .msg_control = control, .msg_controllen = sizeof control };
+    struct msghdr m = {
+        .msg_iov = iov, .msg_iovlen = 2, .msg_control = control, .msg_controllen = sizeof control
+    };
     int memory = -1;
 
     if (recvmsg(fd, &m, MSG_CMSG_CLOEXEC) < (ssize_t)sizeof head)
@@ -95,7 +97,9 @@ static pid_t sleeper(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct worker_request r = { .kind = WORKER_DEMANGLE, .payload = "_Z1fv", .payload_n = 6, .limit_ns = 1000000 };
+    struct worker_request r = {
+        .kind = WORKER_DEMANGLE, .payload = "_Z1fv", .payload_n = 6, .limit_ns = 1000000
+    };
     static struct worker_answer a;
     struct worker w = WORKER_INIT;
     struct fake f = { .data = data, .size = size };
@@ -115,7 +119,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (w.pid < 0 || pthread_create(&thread, NULL, answer, &f))
         abort();
     enum worker_result result = worker_ask(&w, &r, &a, &e);
-    if (a.payload_n > sizeof a.payload || (result == WORKER_DONE && a.blob_size && !a.blob) || (result != WORKER_DONE && a.blob))
+    if (a.payload_n > sizeof a.payload || (result == WORKER_DONE && a.blob_size && !a.blob) ||
+        (result != WORKER_DONE && a.blob))
         abort();
     for (size_t i = 0; a.blob && i < a.blob_size; i += 512) /* all of it can be read */
         ((volatile const char *)a.blob)[i];

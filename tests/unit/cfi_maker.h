@@ -120,8 +120,14 @@ static inline bool cfi_make(struct cfi_maker *m)
     static const uint8_t id[20] = "build-id of the test";
     struct cfi_section section = { m->bytes, m->n, FRAME_AT };
     struct cfi_input in = {
-        .arch = m->arch, .segments = &segment, .n_segments = 1, .build_id = id, .build_id_size = 20,
-        .text_addr = CODE, .data_addr = FRAME_AT, .entry = m->begins,
+        .arch = m->arch,
+        .segments = &segment,
+        .n_segments = 1,
+        .build_id = id,
+        .build_id_size = 20,
+        .text_addr = CODE,
+        .data_addr = FRAME_AT,
+        .entry = m->begins,
     };
 
     if (m->code)

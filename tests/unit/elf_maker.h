@@ -37,8 +37,9 @@ struct elf_maker {
     const char *link; /* NULL: none */
     uint32_t link_crc;
     struct elf_maker_extra extras[ELF_MAKER_EXTRAS]; /* SHT_PROGBITS */
-    const uint16_t *versions; /* of the symbols, the first one of the symbol without a name; instead of the last extra */
-    uint16_t machine;                                /* 0: x86-64 */
+    const uint16_t
+        *versions; /* of the symbols, the first one of the symbol without a name; instead of the last extra */
+    uint16_t machine;  /* 0: x86-64 */
     bool note_segment; /* program headers tell the build-id too, as linkers do */
 };
 struct elf_maker_file {

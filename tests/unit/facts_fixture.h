@@ -130,12 +130,14 @@ static inline bool facts_has(const struct buf *text, const char *line, size_t n)
 }
 
 /* How many lines of a, those of that half, are not in b. */
-static inline unsigned facts_without(const struct buf *a, const struct buf *b, enum facts_half half, const char *what)
+static inline unsigned facts_without(const struct buf *a, const struct buf *b, enum facts_half half,
+                                     const char *what)
 {
     unsigned n = 0;
     for (const char *line = buf_str(a); *line; line += strcspn(line, "\n") + 1) {
         size_t length = strcspn(line, "\n");
-        if (facts_half_of(line) == FACTS_OF_NONE || (facts_half_of(line) == half && !facts_has(b, line, length))) {
+        if (facts_half_of(line) == FACTS_OF_NONE ||
+            (facts_half_of(line) == half && !facts_has(b, line, length))) {
             print_message("%s: %.*s\n", what, (int)length, line);
             n++;
         }

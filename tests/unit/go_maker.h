@@ -85,7 +85,7 @@ static inline void go_put_lines(struct go_maker *m, size_t at, const struct go_l
     go_put(m, at + 24, of->lines->bytes ? go_values(m, of->lines) - pcs : 0, 4);
     if (!of->has_calls)
         return;
-    go_put(m, at + 28, 3, 4); /* tables of values, and the third is that of calls */
+    go_put(m, at + 28, 3, 4);     /* tables of values, and the third is that of calls */
     go_put(m, at + id + 3, 4, 1); /* data, and the fourth is the calls, at 0 */
     go_put(m, at + id + 4 + 2 * 4, go_values(m, of->inlined) - pcs, 4);
 }

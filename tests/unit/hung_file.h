@@ -59,7 +59,9 @@ static inline void hung_file_read(const struct hung_file *h, int fuse, const str
 
 static inline void hung_file_answer(const struct hung_file *h, int fuse, const struct fuse_in_header *in)
 {
-    struct fuse_init_out init = { .major = FUSE_KERNEL_VERSION, .minor = 23, .max_write = 4096, .max_readahead = 4096 };
+    struct fuse_init_out init = {
+        .major = FUSE_KERNEL_VERSION, .minor = 23, .max_write = 4096, .max_readahead = 4096
+    };
     struct fuse_entry_out entry = { .nodeid = HUNG_FILE_NODE, .entry_valid = 1000, .attr_valid = 1000 };
     struct fuse_attr_out attr = { .attr_valid = 1000, .attr = hung_file_attributes(in->nodeid) };
     struct fuse_open_out open = { .fh = 1, .open_flags = FOPEN_KEEP_CACHE };

@@ -62,8 +62,8 @@ static inline void maker_end(struct jitdump_maker *m)
 }
 
 /* code: as many bytes as the record holds of it. */
-static inline void maker_load(struct jitdump_maker *m, uint64_t at, uint64_t size, uint64_t index, const char *name,
-                              size_t code)
+static inline void maker_load(struct jitdump_maker *m, uint64_t at, uint64_t size, uint64_t index,
+                              const char *name, size_t code)
 {
     maker_begin(m, 0);
     maker_u32(m, 1234);
@@ -78,7 +78,8 @@ static inline void maker_load(struct jitdump_maker *m, uint64_t at, uint64_t siz
     maker_end(m);
 }
 
-static inline void maker_move(struct jitdump_maker *m, uint64_t from, uint64_t to, uint64_t size, uint64_t index)
+static inline void maker_move(struct jitdump_maker *m, uint64_t from, uint64_t to, uint64_t size,
+                              uint64_t index)
 {
     maker_begin(m, 1);
     maker_u32(m, 1234);

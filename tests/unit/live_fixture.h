@@ -181,7 +181,7 @@ static inline void run(int ms)
 /* Runs until the condition holds; the limit is far above what any of this takes. */
 #define RUN_UNTIL(condition)                                                                                 \
     do {                                                                                                     \
-        for (int i_ = 0; i_ < 1200 && !(condition); i_++)                                                     \
+        for (int i_ = 0; i_ < 1200 && !(condition); i_++)                                                    \
             run(50);                                                                                         \
         assert_true(condition);                                                                              \
     } while (0)

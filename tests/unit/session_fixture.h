@@ -140,11 +140,11 @@ static inline uint64_t ask(void)
 }
 
 /* The limit is far above what any of this takes. */
-#define WAIT_UNTIL(condition)                                                                                          \
-    do {                                                                                                               \
-        for (int i_ = 0; i_ < 1200 && !(condition); i_++)                                                               \
-            pause_ms(50);                                                                                              \
-        assert_true(condition);                                                                                        \
+#define WAIT_UNTIL(condition)                                                                                \
+    do {                                                                                                     \
+        for (int i_ = 0; i_ < 1200 && !(condition); i_++)                                                    \
+            pause_ms(50);                                                                                    \
+        assert_true(condition);                                                                              \
     } while (0)
 
 static inline uint32_t function_named(const char *name)

@@ -28,16 +28,17 @@ static inline void sha256_block(uint32_t h[8], const uint8_t *block)
     };
     uint32_t w[64], v[8];
     for (unsigned i = 0; i < 16; i++)
-        w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 | (uint32_t)block[4 * i + 2] << 8 |
-               block[4 * i + 3];
+        w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
+               (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
     for (unsigned i = 16; i < 64; i++)
-        w[i] = w[i - 16] + w[i - 7] + (sha256_turn(w[i - 15], 7) ^ sha256_turn(w[i - 15], 18) ^ w[i - 15] >> 3) +
+        w[i] = w[i - 16] + w[i - 7] +
+               (sha256_turn(w[i - 15], 7) ^ sha256_turn(w[i - 15], 18) ^ w[i - 15] >> 3) +
                (sha256_turn(w[i - 2], 17) ^ sha256_turn(w[i - 2], 19) ^ w[i - 2] >> 10);
     memcpy(v, h, sizeof v);
     for (unsigned i = 0; i < 64; i++) {
         uint32_t a = v[0], e = v[4];
-        uint32_t one = v[7] + (sha256_turn(e, 6) ^ sha256_turn(e, 11) ^ sha256_turn(e, 25)) + ((e & v[5]) ^ (~e & v[6])) +
-                       k[i] + w[i];
+        uint32_t one = v[7] + (sha256_turn(e, 6) ^ sha256_turn(e, 11) ^ sha256_turn(e, 25)) +
+                       ((e & v[5]) ^ (~e & v[6])) + k[i] + w[i];
         uint32_t two = (sha256_turn(a, 2) ^ sha256_turn(a, 13) ^ sha256_turn(a, 22)) +
                        ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
         memmove(v + 1, v, 7 * sizeof *v);
@@ -50,7 +51,8 @@ static inline void sha256_block(uint32_t h[8], const uint8_t *block)
 
 static inline void sha256_text(const void *bytes, size_t n, char text[SHA256_TEXT])
 {
-    uint32_t h[8] = { 0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19 };
+    uint32_t h[8] = { 0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19 };
     uint8_t end[128] = { 0 };
     size_t whole = n / 64 * 64, rest = n - whole, end_n = rest < 56 ? 64 : 128;
     for (size_t i = 0; i < whole; i += 64)

@@ -130,7 +130,8 @@ static inline struct module *make_file_module(const struct setup *s, const char 
     return make_module(MODULE_FILE, path, name);
 }
 
-static inline void write_text(const struct setup *s, const char *name, const char *text, char *path, size_t cap)
+static inline void write_text(const struct setup *s, const char *name, const char *text, char *path,
+                              size_t cap)
 {
     FILE *f;
 

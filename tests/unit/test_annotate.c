@@ -6,16 +6,22 @@
 #include "perfdata/writer.h"
 #include "session/annotate.h"
 
-#define START_NS UINT64_C(1000000000000)
-#define BASE     UINT64_C(0x10000000) /* where the program is mapped; the code is at ELF_MAKER_OFFSET in it */
-#define OUTER    (ELF_MAKER_OFFSET + 0)
-#define INNER    (ELF_MAKER_OFFSET + 0x20)
+#define START_NS    UINT64_C(1000000000000)
+#define BASE        UINT64_C(0x10000000) /* where the program is mapped; the code is at ELF_MAKER_OFFSET in it */
+#define OUTER       (ELF_MAKER_OFFSET + 0)
+#define INNER       (ELF_MAKER_OFFSET + 0x20)
 #define LONG_ENOUGH (60 * NS_PER_SEC)
 
 /* outer: nop; call inner; call *%rax; ret.  inner: div %ecx; nop; call inner; ret */
 static const uint8_t outer_code[] = { 0x90, 0xe8, 0x1a, 0, 0, 0, 0xff, 0xd0, 0xc3 };
 static const uint8_t inner_code[] = { 0xf7, 0xf1, 0x90, 0xe8, 0xf8, 0xff, 0xff, 0xff, 0xc3 };
-enum { CALL_INNER = OUTER + 1, CALL_POINTER = OUTER + 6, DIV = INNER, BEHIND_DIV = INNER + 2, RECURSES = INNER + 3 };
+enum {
+    CALL_INNER = OUTER + 1,
+    CALL_POINTER = OUTER + 6,
+    DIV = INNER,
+    BEHIND_DIV = INNER + 2,
+    RECURSES = INNER + 3
+};
 /* Return addresses. */
 enum { BY_CALL = OUTER + 6, BY_POINTER = OUTER + 8, BY_ITSELF = INNER + 8 };
 
@@ -37,13 +43,15 @@ static struct annotation an;
 static void write_program(void)
 {
     static const struct elf_maker_symbol symbols[] = { { "outer", ELF_MAKER_VADDR, sizeof outer_code, 0 },
-                                                       { "inner", ELF_MAKER_VADDR + 0x20, sizeof inner_code, 0 } };
+                                                       { "inner", ELF_MAKER_VADDR + 0x20, sizeof inner_code,
+                                                         0 } };
     const struct elf_maker m = { .symbols = symbols, .n_symbols = 2, .symtab_type = SHT_SYMTAB };
     static union {
         struct elf_maker_file f;
         uint8_t bytes[sizeof(struct elf_maker_file) + ELF_MAKER_OFFSET + ELF_MAKER_SIZE];
     } file;
-    _Static_assert(offsetof(struct elf_maker_file, extras) <= ELF_MAKER_OFFSET, "the code lies where no section is");
+    _Static_assert(offsetof(struct elf_maker_file, extras) <= ELF_MAKER_OFFSET,
+                   "the code lies where no section is");
     elf_maker_fill(&file.f, &m);
     memcpy(file.bytes + OUTER, outer_code, sizeof outer_code);
     memcpy(file.bytes + INNER, inner_code, sizeof inner_code);
@@ -71,15 +79,17 @@ static void write_sample(struct perfdata_writer *w, uint64_t time_ns, const uint
 
 static void open_file(void)
 {
-    struct perf_event_attr clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1,
-                                     .sample_freq = 99 };
+    struct perf_event_attr clock = {
+        .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1, .sample_freq = 99
+    };
     struct perfdata_write_event events[] = { { .name = "cpu-clock", .attr = &clock } };
     write_program();
     struct perfdata_writer *w = perfdata_writer_open(data_path, events, 1, true, true, &error);
     assert_non_null(w);
     perfdata_write_comm(w, START_NS, 100, 100, "prog", false);
-    perfdata_write_mmap(w, START_NS, &(struct perfdata_write_map){
-                                         .pid = 100, .tid = 100, .addr = BASE, .len = 0x10000, .path = program });
+    perfdata_write_mmap(w, START_NS,
+                        &(struct perfdata_write_map){
+                            .pid = 100, .tid = 100, .addr = BASE, .len = 0x10000, .path = program });
     for (uint32_t i = 0, at = 0; i < sizeof stacks / sizeof *stacks; i++)
         for (uint32_t n = 0; n < stacks[i].n; n++)
             write_sample(w, START_NS + ++at * NS_PER_MS, stacks[i].frames);
@@ -234,7 +244,9 @@ static void a_name_that_comes_later_is_found(void **state)
     (void)state;
     open_file();
     annotate("inner");
-    struct annotate_place early = { .module = module_get(an.place.module), .offset = BEHIND_DIV, .key = 1, .name = "prog+0x122" };
+    struct annotate_place early = {
+        .module = module_get(an.place.module), .offset = BEHIND_DIV, .key = 1, .name = "prog+0x122"
+    };
     annotate_open(&an, &early, false);
     annotate_update(&an, session, &view, true);
     assert_string_equal(an.place.name, "inner");
@@ -250,7 +262,8 @@ static void the_event_says_whether_it_has_skid(void **state)
     (void)state;
     open_file();
     annotate_skid(session, text, sizeof text);
-    assert_string_equal(text, "cpu-clock has skid: a timer interrupts, samples lie behind what took the time");
+    assert_string_equal(text,
+                        "cpu-clock has skid: a timer interrupts, samples lie behind what took the time");
 }
 
 static int make_folder(void **state)

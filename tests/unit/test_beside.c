@@ -63,7 +63,8 @@ static void sample(struct world *w, const char *stack, uint8_t event, uint64_t w
     fixture_add(&w->f, &s, frames, n);
 }
 
-static void group_sample(struct world *w, const char *stack, uint64_t cycles, uint64_t instructions, uint64_t misses)
+static void group_sample(struct world *w, const char *stack, uint64_t cycles, uint64_t instructions,
+                         uint64_t misses)
 {
     sample(w, stack, CYCLES, cycles, 0);
     sample(w, stack, INSTRUCTIONS, instructions, 0);
@@ -134,7 +135,8 @@ static void sums_stay_with_their_entries(void **state)
     w->f.query.to_ns = 1000000;
     for (int round = 0; round < 20; round++) {
         for (int i = 0; i < 200; i++) {
-            char stack[3] = { (char)('1' + fixture_random(&w->f, 4)), (char)('1' + fixture_random(&w->f, 4)), '\0' };
+            char stack[3] = { (char)('1' + fixture_random(&w->f, 4)), (char)('1' + fixture_random(&w->f, 4)),
+                              '\0' };
             sample(w, stack, (uint8_t)fixture_random(&w->f, 4), fixture_random(&w->f, 100), 0);
         }
         fixture_query(&w->f);

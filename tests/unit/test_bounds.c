@@ -258,7 +258,8 @@ static void threads_keep_the_scope_that_they_were_sampled_under(void **state)
         do_sample(11, TEXT + (unsigned)i % 64 * 16);
     }
     bounds_forget_all(s);
-    uint32_t old = world_thread_of(s->world, 10, 10, now_ns, 0), new = world_thread_of(s->world, 11, 11, now_ns, 0);
+    uint32_t old = world_thread_of(s->world, 10, 10, now_ns, 0),
+             new = world_thread_of(s->world, 11, 11, now_ns, 0);
     assert_int_equal(s->thread_scope[old], 1);
     assert_int_equal(s->thread_scope[new], 2);
 }

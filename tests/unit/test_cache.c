@@ -251,11 +251,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(another_version_counts_as_none, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_changed_byte_is_found_out_and_the_file_goes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(cut_and_empty_files_are_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(links_fifos_and_files_that_others_may_write_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(links_fifos_and_files_that_others_may_write_are_refused, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_table_under_another_ones_name_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_file_that_claims_the_build_id_of_another_is_told_from_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_that_claims_the_build_id_of_another_is_told_from_it, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_folder_that_others_may_write_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(it_stays_within_its_size_and_keeps_what_was_used_last, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(it_stays_within_its_size_and_keeps_what_was_used_last, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(everything_may_be_deleted_meanwhile, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

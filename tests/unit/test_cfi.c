@@ -136,13 +136,15 @@ static void leb128_pointers_and_a_personality_are_got_past(void **state)
     (void)state;
     cfi_x86_64(&m, "");
     cfi_cie(&m, 3, "zPLR");
-    CFI(&m, 11, DW_EH_PE_INDIRECT | DW_EH_PE_UDATA8, 1, 2, 3, 4, 5, 6, 7, 8, 0x1b, DW_EH_PE_TEXTREL | DW_EH_PE_ULEB128);
+    CFI(&m, 11, DW_EH_PE_INDIRECT | DW_EH_PE_UDATA8, 1, 2, 3, 4, 5, 6, 7, 8, 0x1b,
+        DW_EH_PE_TEXTREL | DW_EH_PE_ULEB128);
     CFI(&m, DW_CFA_DEF_CFA, RSP, 8, DW_CFA_OFFSET | RA, 1);
     cfi_close(&m);
     m.entry = m.n;
     cfi_int(&m, 0, 4);
     cfi_int(&m, m.n - m.cie, 4);
-    CFI(&m, 0x80, 0x02, 0x90, 0x01, 4, 9, 9, 9, 9); /* begins at 0x100, 0x90 bytes; four bytes of augmentation */
+    CFI(&m, 0x80, 0x02, 0x90, 0x01, 4, 9, 9, 9,
+        9); /* begins at 0x100, 0x90 bytes; four bytes of augmentation */
     cfi_close(&m);
     make(&m);
     expect(&m, 0x100, UNWIND_ROW_SP, 8);
@@ -276,7 +278,8 @@ static void procedure_linkage_tables_are_known_by_their_expression(void **state)
     (void)state;
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE, 0x40);
-    CFI(&m, DW_CFA_DEF_CFA_OFFSET, 16, DW_CFA_ADVANCE_LOC | 6, DW_CFA_DEF_CFA_OFFSET, 24, DW_CFA_ADVANCE_LOC | 10);
+    CFI(&m, DW_CFA_DEF_CFA_OFFSET, 16, DW_CFA_ADVANCE_LOC | 6, DW_CFA_DEF_CFA_OFFSET, 24,
+        DW_CFA_ADVANCE_LOC | 10);
     CFI(&m, DW_CFA_DEF_CFA_EXPRESSION, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22);
     cfi_close(&m);
     make(&m);
@@ -343,7 +346,8 @@ static void registers_that_functions_save_are_kept_beside_the_row(void **state)
     (void)state;
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE, 0x40);
-    CFI(&m, DW_CFA_ADVANCE_LOC | 2, DW_CFA_OFFSET | 15, 2, DW_CFA_OFFSET_EXTENDED, 3, 3, DW_CFA_OFFSET_EXTENDED_SF, 13, 4);
+    CFI(&m, DW_CFA_ADVANCE_LOC | 2, DW_CFA_OFFSET | 15, 2, DW_CFA_OFFSET_EXTENDED, 3, 3,
+        DW_CFA_OFFSET_EXTENDED_SF, 13, 4);
     CFI(&m, DW_CFA_ADVANCE_LOC | 2, DW_CFA_SAME_VALUE, 3, DW_CFA_RESTORE_EXTENDED, 13);
     cfi_close(&m);
     make(&m);
@@ -490,7 +494,8 @@ static void advancing_past_the_end_of_a_function_ends_it(void **state)
     (void)state;
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE, 0x10);
-    CFI(&m, DW_CFA_DEF_CFA_OFFSET, 16, DW_CFA_ADVANCE_LOC4, 0xff, 0xff, 0xff, 0xff, DW_CFA_DEF_CFA_OFFSET, 24);
+    CFI(&m, DW_CFA_DEF_CFA_OFFSET, 16, DW_CFA_ADVANCE_LOC4, 0xff, 0xff, 0xff, 0xff, DW_CFA_DEF_CFA_OFFSET,
+        24);
     cfi_close(&m);
     make(&m);
     expect(&m, 0xf, UNWIND_ROW_SP, 16);
@@ -547,10 +552,9 @@ static void a_cie_that_is_all_work_is_cut_short(void **state)
     size_t size = 4u << 20, at;
     uint8_t *bytes = mem_alloc(size);
     struct cfi_segment segment = { .addr = CODE, .offset = OFFSET, .size = CODE_SIZE };
-    struct cfi_input in = { .arch = UNWIND_ARCH_X86_64,
-                            .segments = &segment,
-                            .n_segments = 1,
-                            .debug_frame = { bytes, size, 0 } };
+    struct cfi_input in = {
+        .arch = UNWIND_ARCH_X86_64, .segments = &segment, .n_segments = 1, .debug_frame = { bytes, size, 0 }
+    };
     struct cfi_maker m = { .arch = UNWIND_ARCH_X86_64, .debug = true };
     uint32_t half = (uint32_t)(size / 2 / 40), cies = 0;
     struct error e;

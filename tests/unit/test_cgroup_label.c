@@ -9,8 +9,8 @@
 
 #include "process/cgroup_label.h"
 
-#define ID  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-#define UID "8d5cdf4e-5a1b-4f0e-9d3c-2b1a0f9e8d7c"
+#define ID          "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define UID         "8d5cdf4e-5a1b-4f0e-9d3c-2b1a0f9e8d7c"
 #define UID_ESCAPED "8d5cdf4e_5a1b_4f0e_9d3c_2b1a0f9e8d7c"
 
 static void expect(const char *path, const char *name, const char *label)
@@ -26,7 +26,8 @@ static void containers_are_called_by_their_maker_and_a_short_id(void **state)
     (void)state;
     expect("/docker/" ID, NULL, "docker 0123456789ab");
     expect("/system.slice/docker-" ID ".scope", NULL, "docker 0123456789ab");
-    expect("/user.slice/user-1000.slice/user@1000.service/user.slice/docker-" ID ".scope", "", "docker 0123456789ab");
+    expect("/user.slice/user-1000.slice/user@1000.service/user.slice/docker-" ID ".scope", "",
+           "docker 0123456789ab");
     expect("/machine.slice/libpod-" ID ".scope", NULL, "podman 0123456789ab");
     expect("/machine.slice/libpod-" ID ".scope/container", NULL, "podman 0123456789ab");
     expect("/libpod_parent/libpod-" ID, NULL, "podman 0123456789ab");
@@ -46,11 +47,13 @@ static void pods_are_told_by_their_uid_and_the_container(void **state)
 {
     (void)state;
     expect("/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_ESCAPED
-           ".slice/cri-containerd-" ID ".scope", NULL, "pod 8d5cdf4e/0123456789ab");
-    expect("/kubepods.slice/kubepods-pod" UID_ESCAPED ".slice/crio-" ID ".scope", NULL, "pod 8d5cdf4e/0123456789ab");
-    expect("/kubepods/besteffort/pod" UID "/" ID, NULL, "pod 8d5cdf4e/0123456789ab");
-    expect("/system.slice/containerd.service/kubepods-burstable-pod" UID_ESCAPED ".slice:cri-containerd:" ID, NULL,
+           ".slice/cri-containerd-" ID ".scope",
+           NULL, "pod 8d5cdf4e/0123456789ab");
+    expect("/kubepods.slice/kubepods-pod" UID_ESCAPED ".slice/crio-" ID ".scope", NULL,
            "pod 8d5cdf4e/0123456789ab");
+    expect("/kubepods/besteffort/pod" UID "/" ID, NULL, "pod 8d5cdf4e/0123456789ab");
+    expect("/system.slice/containerd.service/kubepods-burstable-pod" UID_ESCAPED ".slice:cri-containerd:" ID,
+           NULL, "pod 8d5cdf4e/0123456789ab");
     expect("/kubepods.slice/kubepods-pod" UID_ESCAPED ".slice", NULL, "pod 8d5cdf4e");
     expect("/kubepods.slice", NULL, "kubepods.slice");
 }
@@ -60,7 +63,8 @@ static void the_whole_id_and_uid_are_handed_out(void **state)
     struct cgroup_container c;
 
     (void)state;
-    assert_true(cgroup_container("/kubepods.slice/kubepods-pod" UID_ESCAPED ".slice/crio-" ID ".scope/x", &c));
+    assert_true(
+        cgroup_container("/kubepods.slice/kubepods-pod" UID_ESCAPED ".slice/crio-" ID ".scope/x", &c));
     assert_string_equal(c.kind, "cri-o");
     assert_string_equal(c.id, ID);
     assert_string_equal(c.pod, UID);

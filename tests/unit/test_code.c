@@ -19,10 +19,14 @@
 #endif
 
 /* xor %edx,%edx; div %ecx; jne -4; call +0x10; jmp *%rax; ret; and a byte that is no instruction in 64 bits */
-static const uint8_t x86[] = { 0x31, 0xd2, 0xf7, 0xf1, 0x75, 0xfa, 0xe8, 0x10, 0, 0, 0, 0xff, 0xe0, 0xc3, 0x06 };
-static const uint8_t arm64[] = { 0x00, 0x04, 0x00, 0x91, 0x40, 0x00, 0x00, 0xb4, 0xfe, 0xff, 0xff, 0x97, 0xc0, 0x03, 0x5f, 0xd6 };
+static const uint8_t x86[] = {
+    0x31, 0xd2, 0xf7, 0xf1, 0x75, 0xfa, 0xe8, 0x10, 0, 0, 0, 0xff, 0xe0, 0xc3, 0x06
+};
+static const uint8_t arm64[] = { 0x00, 0x04, 0x00, 0x91, 0x40, 0x00, 0x00, 0xb4,
+                                 0xfe, 0xff, 0xff, 0x97, 0xc0, 0x03, 0x5f, 0xd6 };
 
-static void build(struct code_builder *b, struct buf *blob, const uint8_t *bytes, size_t n, uint16_t machine, bool intel)
+static void build(struct code_builder *b, struct buf *blob, const uint8_t *bytes, size_t n, uint16_t machine,
+                  bool intel)
 {
     struct disasm_code c = {
         .bytes = bytes, .n = n, .addr = 0x401000, .bias = 0x400000, .machine = machine, .intel = intel
@@ -44,7 +48,8 @@ static const char *text_of(const struct code_view *v, uint32_t row)
 
 static void instructions_have_their_texts_kinds_and_targets(void **state)
 {
-    static const uint8_t kinds[] = { CODE_PLAIN, CODE_PLAIN, CODE_JUMP, CODE_CALL, CODE_JUMP, CODE_RETURN, CODE_BAD };
+    static const uint8_t kinds[] = { CODE_PLAIN, CODE_PLAIN,  CODE_JUMP, CODE_CALL,
+                                     CODE_JUMP,  CODE_RETURN, CODE_BAD };
     struct code_builder b = { 0 };
     struct buf blob = { 0 };
     struct code_view v;
@@ -225,7 +230,8 @@ static void what_has_no_code_says_why(void **state)
 {
     struct setup *s = *state;
     struct module *m = elf_with_code(s, "prog"), *gone = make_module(MODULE_FILE, "/no/such/file", "file"),
-                  *text = make_file_module(s, "text", "hello", 5), *lost = make_module(MODULE_UNKNOWN, "", "[unknown]");
+                  *text = make_file_module(s, "text", "hello", 5),
+                  *lost = make_module(MODULE_UNKNOWN, "", "[unknown]");
     struct code *c = code_of(s, m, 0x100000, 16);
 
     assert_non_null(strstr(c->trouble, "no code there"));
@@ -272,7 +278,8 @@ static void more_than_are_kept_are_all_got_at_once(void **state)
     for (int round = 0; got < n; round++) {
         assert_true(round < 1000);
         for (size_t i = 0; i < n; i++)
-            if (!held[i] && symbolizer_code(s->sy, m, ELF_MAKER_OFFSET + i, 2, false, &held[i]) != SYMBOL_PENDING)
+            if (!held[i] &&
+                symbolizer_code(s->sy, m, ELF_MAKER_OFFSET + i, 2, false, &held[i]) != SYMBOL_PENDING)
                 got++;
         nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
     }
@@ -349,9 +356,10 @@ static void kernel_code_is_found_by_its_address(void **state)
     memcpy(core.head.e_ident, ELFMAG, SELFMAG);
     core.head.e_ident[EI_CLASS] = ELFCLASS64;
     core.segments[0] = (Elf64_Phdr){ .p_type = PT_NOTE, .p_vaddr = 0, .p_memsz = UINT64_MAX };
-    core.segments[1] = (Elf64_Phdr){
-        .p_type = PT_LOAD, .p_vaddr = at, .p_memsz = 4096, .p_offset = (uint64_t)((char *)core.code - (char *)&core)
-    };
+    core.segments[1] = (Elf64_Phdr){ .p_type = PT_LOAD,
+                                     .p_vaddr = at,
+                                     .p_memsz = 4096,
+                                     .p_offset = (uint64_t)((char *)core.code - (char *)&core) };
     memcpy(core.code, x86, sizeof x86);
     module_put(make_file_module(s, "kcore", &core, sizeof core));
     snprintf(path, sizeof path, "%s/kcore", s->dir);

@@ -54,8 +54,10 @@ static void callers_are_looked_up_before_their_return_address(void **state)
     (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     r.misc = PERF_RECORD_MISC_KERNEL;
-    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_KERNEL, KERNEL + 0x10, KERNEL + 0x20, PERF_CONTEXT_USER, TEXT + 0x10,
-                                      TEXT + 0x20 }, 6);
+    do_sample(&r,
+              (const uint64_t[]){ PERF_CONTEXT_KERNEL, KERNEL + 0x10, KERNEL + 0x20, PERF_CONTEXT_USER,
+                                  TEXT + 0x10, TEXT + 0x20 },
+              6);
     assert_string_equal(stack_text(), "3:ffffffff81000010 3:ffffffff8100001f 16:10 16:1f");
     assert_int_equal(last.flags, SAMPLE_KERNEL);
     assert_int_equal(last.weight, 7);
@@ -102,7 +104,8 @@ static void a_chain_into_no_code_is_cut_there(void **state)
 /* Nothing that runs in user space was called by nobody but the first function of a thread. */
 static void a_chain_of_a_leaf_alone_is_cut(void **state)
 {
-    static const uint64_t in_kernel[] = { PERF_CONTEXT_KERNEL, KERNEL + 0x10, KERNEL + 0x21, PERF_CONTEXT_USER, TEXT + 0x14 };
+    static const uint64_t in_kernel[] = { PERF_CONTEXT_KERNEL, KERNEL + 0x10, KERNEL + 0x21,
+                                          PERF_CONTEXT_USER, TEXT + 0x14 };
     const uint64_t *in_user = in_kernel + 3;
     (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
@@ -116,8 +119,10 @@ static void a_chain_of_a_leaf_alone_is_cut(void **state)
     do_sample(&r, in_kernel, 3); /* a thread of the kernel */
     assert_string_equal(stack_text(), "3:ffffffff81000010 3:ffffffff81000020");
     assert_int_equal(last.flags, SAMPLE_KERNEL);
-    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_KERNEL, KERNEL + 0x10, KERNEL + 0x21, PERF_CONTEXT_USER, TEXT + 0x14,
-                                      BROKEN_NO_POINTER }, 6); /* garbage that looks like the reason */
+    do_sample(&r,
+              (const uint64_t[]){ PERF_CONTEXT_KERNEL, KERNEL + 0x10, KERNEL + 0x21, PERF_CONTEXT_USER,
+                                  TEXT + 0x14, BROKEN_NO_POINTER },
+              6); /* garbage that looks like the reason */
     assert_string_equal(stack_text(), "3:ffffffff81000010 3:ffffffff81000020 16:14 2:0");
     s->cfg.whole_chains = true;
     do_sample(&r, in_kernel, 5);
@@ -180,13 +185,15 @@ static void who_is_on_the_way_through_an_exec_was_where_it_asked_for_it(void **s
     assert_string_equal(stack_text(), "3:ffffffff81000010 16:14");
     const struct world_thread *t = world_thread(s->world, last.thread);
     assert_string_equal(t->comm, "next");
-    assert_true(world_address(s->world, t->image, 16, 0x14, UINT64_MAX, &addr)); /* so that it can be written */
+    assert_true(
+        world_address(s->world, t->image, 16, 0x14, UINT64_MAX, &addr)); /* so that it can be written */
     assert_int_equal(addr.address, TEXT + 0x14);
     r = record(PERF_RECORD_SAMPLE, 10);
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x100010 }, 2);
     assert_string_equal(stack_text(), "17:10 2:9");
     /* from then on it is the new program that enters the kernel */
-    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_KERNEL, KERNEL + 0x10, PERF_CONTEXT_USER, TEXT + 0x18 }, 4);
+    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_KERNEL, KERNEL + 0x10, PERF_CONTEXT_USER, TEXT + 0x18 },
+              4);
     assert_string_equal(stack_text(), "3:ffffffff81000010 1:400018");
 }
 
@@ -214,7 +221,8 @@ static void by_perfs_rules_callers_are_where_they_return_to(void **state)
     /* of a program that is mapped twice by that, it is the newer mapping that runs */
     do_mmap(10, TEXT - 0x100000, 0x10000, "/usr/bin/busy", 1);
     struct world_address addr;
-    assert_true(world_address(s->world, world_thread(s->world, last.thread)->image, 16, 0x20, UINT64_MAX, &addr));
+    assert_true(
+        world_address(s->world, world_thread(s->world, last.thread)->image, 16, 0x20, UINT64_MAX, &addr));
     assert_int_equal(addr.address, TEXT - 0x100000 + 0x20);
 }
 
@@ -243,7 +251,10 @@ static void behind_each_marker_an_address_is_exact(void **state)
 {
     (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
-    do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, TEXT + 0x20, PERF_CONTEXT_USER, TEXT + 0x30, TEXT + 0x40 }, 6);
+    do_sample(&r,
+              (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, TEXT + 0x20, PERF_CONTEXT_USER, TEXT + 0x30,
+                                  TEXT + 0x40 },
+              6);
     static const uint64_t offsets[] = { 0x10, 0x1f, 0x30, 0x3f };
     uint32_t node = last.stack;
     for (unsigned i = 0; i < 4; i++, node = stacks_parents(s->stacks)[node]) {

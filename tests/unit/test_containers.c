@@ -14,11 +14,11 @@
 #include "base/clock.h"
 #include "process/containers.h"
 
-#define ID    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-#define OTHER "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
-#define DOCKER  "/docker/" ID
-#define PODMAN  "/machine.slice/libpod-" ID ".scope"
-#define POD     "/kubepods/pod8d5cdf4e-5a1b-4f0e-9d3c-2b1a0f9e8d7c/" ID
+#define ID     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define OTHER  "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
+#define DOCKER "/docker/" ID
+#define PODMAN "/machine.slice/libpod-" ID ".scope"
+#define POD    "/kubepods/pod8d5cdf4e-5a1b-4f0e-9d3c-2b1a0f9e8d7c/" ID
 
 static char root[64];
 static struct containers *containers;
@@ -83,9 +83,10 @@ static void docker_names_come_from_its_files(void **state)
     char first[100];
 
     (void)state;
-    write_file("/var/lib/docker/containers/" ID, "/config.v2.json",
-               "{\"MountPoints\":{\"/data\":{\"Name\":\"volume\"}},\"Config\":{\"Env\":[\"\\\"Name\\\":\\\"/env\\\"\"]},"
-               "\"Name\":\"/web\",\"Driver\":\"overlay2\"}");
+    write_file(
+        "/var/lib/docker/containers/" ID, "/config.v2.json",
+        "{\"MountPoints\":{\"/data\":{\"Name\":\"volume\"}},\"Config\":{\"Env\":[\"\\\"Name\\\":\\\"/env\\\"\"]},"
+        "\"Name\":\"/web\",\"Driver\":\"overlay2\"}");
     containers_label(containers, DOCKER, first, sizeof first);
     assert_string_equal(first, "docker 0123456789ab");
     assert_string_equal(label_with_name(DOCKER), "docker web");
@@ -96,7 +97,8 @@ static void podman_names_come_from_its_storage(void **state)
     (void)state;
     write_file("/var/lib/containers/storage/overlay-containers", "/containers.json",
                "[{\"id\":\"" OTHER "\",\"names\":[\"other\"]},\n"
-               " {\"id\":\"" ID "\",\"names\":[\"db\",\"alias\"],\"metadata\":\"{\\\"names\\\":[\\\"no\\\"]}\"}]");
+               " {\"id\":\"" ID
+               "\",\"names\":[\"db\",\"alias\"],\"metadata\":\"{\\\"names\\\":[\\\"no\\\"]}\"}]");
     assert_string_equal(label_with_name(PODMAN), "podman db");
 }
 
@@ -152,9 +154,18 @@ static bool storage_name(const char *text)
 
 static void crippled_files_have_no_name(void **state)
 {
-    static const char *const files[] = { "", "{", "{\"Name\"", "{\"Name\":", "{\"Name\":}", "{\"Name\":\"",
-                                         "{\"Name\":\"/\"}", "{\"Name\":\"\"}", "{\"Name\":7}", "\"Name\":\"/a\"",
-                                         "{\"Name\":\"a\\", "}}}{{{\"Name\":\"/a\"" };
+    static const char *const files[] = { "",
+                                         "{",
+                                         "{\"Name\"",
+                                         "{\"Name\":",
+                                         "{\"Name\":}",
+                                         "{\"Name\":\"",
+                                         "{\"Name\":\"/\"}",
+                                         "{\"Name\":\"\"}",
+                                         "{\"Name\":7}",
+                                         "\"Name\":\"/a\"",
+                                         "{\"Name\":\"a\\",
+                                         "}}}{{{\"Name\":\"/a\"" };
     char name[CONTAINERS_NAME_MAX];
 
     (void)state;

@@ -122,13 +122,27 @@ static void further_metrics_are_those_of_perf_stat_and_its_metric_groups(void **
         { COUNT_MEMORY_READS, "12.500", "GB/s" },
     };
     struct count_value v[COUNT_EVENTS] = {
-        [COUNT_CLOCK] = ok(1e9),           [COUNT_CYCLES] = ok(1e9),        [COUNT_INSTRUCTIONS] = ok(2e9),
-        [COUNT_L1I_LOADS] = ok(100),       [COUNT_L1I_MISSES] = ok(10),     [COUNT_DTLB_LOADS] = ok(1000),
-        [COUNT_DTLB_MISSES] = ok(5),       [COUNT_ITLB_LOADS] = ok(5),      [COUNT_ITLB_MISSES] = ok(10),
-        [COUNT_PREFETCHES] = ok(4),        [COUNT_PREFETCH_MISSES] = ok(1), [COUNT_SLOTS] = ok(1000),
-        [COUNT_RETIRING] = ok(400),        [COUNT_BAD_SPECULATION] = ok(100), [COUNT_FRONTEND_BOUND] = ok(200),
-        [COUNT_BACKEND_BOUND] = ok(300),   [COUNT_TSC] = ok(2e9),           [COUNT_APERF] = ok(1.5e9),
-        [COUNT_MPERF] = ok(1e9),           [COUNT_ENERGY_PKG] = ok(100),    [COUNT_MEMORY_READS] = ok(25e9),
+        [COUNT_CLOCK] = ok(1e9),
+        [COUNT_CYCLES] = ok(1e9),
+        [COUNT_INSTRUCTIONS] = ok(2e9),
+        [COUNT_L1I_LOADS] = ok(100),
+        [COUNT_L1I_MISSES] = ok(10),
+        [COUNT_DTLB_LOADS] = ok(1000),
+        [COUNT_DTLB_MISSES] = ok(5),
+        [COUNT_ITLB_LOADS] = ok(5),
+        [COUNT_ITLB_MISSES] = ok(10),
+        [COUNT_PREFETCHES] = ok(4),
+        [COUNT_PREFETCH_MISSES] = ok(1),
+        [COUNT_SLOTS] = ok(1000),
+        [COUNT_RETIRING] = ok(400),
+        [COUNT_BAD_SPECULATION] = ok(100),
+        [COUNT_FRONTEND_BOUND] = ok(200),
+        [COUNT_BACKEND_BOUND] = ok(300),
+        [COUNT_TSC] = ok(2e9),
+        [COUNT_APERF] = ok(1.5e9),
+        [COUNT_MPERF] = ok(1e9),
+        [COUNT_ENERGY_PKG] = ok(100),
+        [COUNT_MEMORY_READS] = ok(25e9),
         [COUNT_STALLED_FRONTEND] = { COUNT_NOT_SUPPORTED, 0, 0 },
         [COUNT_STALLED_BACKEND] = { COUNT_NOT_SUPPORTED, 0, 0 },
         [COUNT_TEMPERATURE] = ok(54),
@@ -150,7 +164,8 @@ static void counts_of_a_task_on_two_kinds_of_cpus_add_up(void **state)
     const struct count_raw whole[] = { { 100, 1000, 250 }, { 600, 1000, 750 } };
     struct count_value v = count_merge(whole, 2);
     assert_true(v.state == COUNT_OK && v.value == 700 && v.running == 1);
-    const struct count_raw shared[] = { { 100, 1000, 125 }, { 600, 1000, 375 } }; /* half of it without a counter */
+    const struct count_raw shared[] = { { 100, 1000, 125 },
+                                        { 600, 1000, 375 } }; /* half of it without a counter */
     v = count_merge(shared, 2);
     assert_true(v.value == 1400 && v.running == 0.5);
     const struct count_raw never[] = { { 0, 1000, 0 }, { 0, 1000, 0 } };
@@ -532,7 +547,8 @@ static void hardware_counters_count_where_there_are_any(void **state)
         ;
     assert_true(count_read(c, NULL));
     assert_true(count_total(c, (uint32_t)row).value > 1e7);
-    assert_true(count_ratio(count_totals(c), COUNT_INSTRUCTIONS, COUNT_CYCLES, &ipc) && ipc > 0.01 && ipc < 20);
+    assert_true(count_ratio(count_totals(c), COUNT_INSTRUCTIONS, COUNT_CYCLES, &ipc) && ipc > 0.01 &&
+                ipc < 20);
     count_close(c);
 }
 

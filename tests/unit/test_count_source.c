@@ -22,8 +22,8 @@ static char folder[64];
 static void put(const char *path, const char *text)
 {
     char command[512];
-    snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s/%s')\" && printf '%s' >'%s/%s'", folder, path, text,
-             folder, path);
+    snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s/%s')\" && printf '%s' >'%s/%s'", folder, path,
+             text, folder, path);
     assert_int_equal(system(command), 0);
 }
 
@@ -68,7 +68,8 @@ static void done(struct count_set *c)
 
 static void put_topdown(const char *pmu, bool slots)
 {
-    static const char *const names[] = { "topdown-retiring", "topdown-bad-spec", "topdown-fe-bound", "topdown-be-bound" };
+    static const char *const names[] = { "topdown-retiring", "topdown-bad-spec", "topdown-fe-bound",
+                                         "topdown-be-bound" };
     char path[128], terms[64];
     for (size_t i = 0; i < COUNT(names); i++) {
         snprintf(path, sizeof path, "%s/events/%s", pmu, names[i]);
@@ -162,7 +163,8 @@ static void each_kind_of_cpu_has_its_own_counters(void **state)
 static void arm_tells_how_many_slots_a_cycle_has(void **state)
 {
     (void)state;
-    static const char *const names[] = { "cpu_cycles", "stall_slot_frontend", "stall_slot_backend", "op_retired", "op_spec" };
+    static const char *const names[] = { "cpu_cycles", "stall_slot_frontend", "stall_slot_backend",
+                                         "op_retired", "op_spec" };
     put("armv8_pmuv3_0/type", "8");
     put("armv8_pmuv3_0/cpus", "0-3");
     put("armv8_pmuv3_0/format/event", "config:0-15");
@@ -262,7 +264,8 @@ static void each_model_tells_what_became_of_the_slots(void **state)
 static void slots_of_a_task_on_two_kinds_of_cpus_add_up(void **state)
 {
     (void)state;
-    static const uint64_t counts[2][COUNT_TOPDOWN_INPUTS] = { { 999, 40, 10, 20, 30 }, { 120, 30, 60, 90, 0 } };
+    static const uint64_t counts[2][COUNT_TOPDOWN_INPUTS] = { { 999, 40, 10, 20, 30 },
+                                                              { 120, 30, 60, 90, 0 } };
     struct count_slot *slots = mem_array(2, sizeof *slots);
     struct count_set *c = mem_zalloc(sizeof *c);
     uint32_t both[] = { 0, 1 };

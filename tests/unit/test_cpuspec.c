@@ -125,8 +125,9 @@ static void what_is_not_there_is_named(void **state)
 static void what_is_no_list_is_named(void **state)
 {
     (void)state;
-    static const char *const bad[] = { "", ",", "0,", "x", "3-1", "-1", "core:", "core:x", "core:.", "core:1.",
-                                       "core:1.2.3", "node:0.1", "cores:1", "0-", "node:-1", "1 " };
+    static const char *const bad[] = { "",        ",",      "0,",      "x",       "3-1",        "-1",
+                                       "core:",   "core:x", "core:.",  "core:1.", "core:1.2.3", "node:0.1",
+                                       "cores:1", "0-",     "node:-1", "1 " };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refused(bad[i], "no list of CPUs");
 }

@@ -59,9 +59,10 @@ static void rust_names_lose_their_hash(void **state)
                         "core::fmt::Formatter::pad");
     assert_string_equal(demangled("_RNvC7mycrate3foo"), "mycrate::foo");
     assert_string_equal(demangled("_RNvNtCs1234_7mycrate3foo3bar"), "mycrate::foo::bar");
-    assert_string_equal(demangled("_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar"
-                                  "17h930b740aa94f1d3aE"),
-                        "<Test + 'static as foo::Bar<Test>>::bar");
+    assert_string_equal(
+        demangled("_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar"
+                  "17h930b740aa94f1d3aE"),
+        "<Test + 'static as foo::Bar<Test>>::bar");
     assert_string_equal(demangled("_RNvXs_NtCs1234_4core3fmtNtB4_5ErrorNtB4_7Display3fmt"),
                         "<core::fmt::Error as core::fmt::Display>::fmt");
     assert_string_equal(demangled("_RNCNvCs1234_4main3run0s_0"), "-"); /* cut */

@@ -38,7 +38,9 @@ static void write_samples(struct perfdata_writer *w, uint64_t *time_ns, const st
                                      .tid = m->pid,
                                      .misc = kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
                                      .chain = chain,
-                                     .chain_n = m->root ? 4 : m->caller ? 3 : 2,
+                                     .chain_n = m->root     ? 4
+                                                : m->caller ? 3
+                                                            : 2,
                                  });
 }
 
@@ -51,14 +53,15 @@ static void write_processes(struct perfdata_writer *w)
     for (pid = 100; pid <= 200; pid += 100) {
         perfdata_write_comm(w, START_NS, pid, pid, pid == 100 ? "alpha" : "beta", false);
         for (lib = 0; lib < 2; lib++)
-            perfdata_write_mmap(w, START_NS, &(struct perfdata_write_map){
-                                                 .pid = pid,
-                                                 .tid = pid,
-                                                 .addr = lib ? LIBB : LIBA,
-                                                 .len = 0x10000,
-                                                 .ino = lib ? 12 : 11,
-                                                 .path = lib ? "/no/such/libb.so" : "/no/such/liba.so",
-                                             });
+            perfdata_write_mmap(w, START_NS,
+                                &(struct perfdata_write_map){
+                                    .pid = pid,
+                                    .tid = pid,
+                                    .addr = lib ? LIBB : LIBA,
+                                    .len = 0x10000,
+                                    .ino = lib ? 12 : 11,
+                                    .path = lib ? "/no/such/libb.so" : "/no/such/liba.so",
+                                });
     }
 }
 
@@ -69,8 +72,9 @@ static void examine(void)
 
 static void examine_samples(const struct made *made, size_t n)
 {
-    struct perf_event_attr clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1,
-                                     .sample_freq = 99 };
+    struct perf_event_attr clock = {
+        .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1, .sample_freq = 99
+    };
     struct perfdata_write_event event = { .name = "cpu-clock", .attr = &clock };
     struct perfdata_writer *w = perfdata_writer_open(path, &event, 1, true, false, &error);
     uint64_t time_ns = START_NS;
@@ -91,12 +95,11 @@ static void examine_samples(const struct made *made, size_t n)
     examine();
 }
 
-#define EXAMINE(...)                                                                                                   \
-    do {                                                                                                               \
-        static const struct made made_[] = { __VA_ARGS__ };                                                            \
-        examine_samples(made_, sizeof made_ / sizeof *made_);                                                          \
+#define EXAMINE(...)                                                                                         \
+    do {                                                                                                     \
+        static const struct made made_[] = { __VA_ARGS__ };                                                  \
+        examine_samples(made_, sizeof made_ / sizeof *made_);                                                \
     } while (0)
-
 
 static int finish(void **state)
 {

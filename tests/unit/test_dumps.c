@@ -94,7 +94,8 @@ static void auto_takes_registers_24_k_and_the_chain(void **state)
     (void)state;
     make_plan();
     assert_int_equal(plan.cfg.callchain, CALLCHAIN_DWARF);
-    assert_int_equal(plan.attrs[0].sample_type & (DUMP | PERF_SAMPLE_CALLCHAIN), DUMP | PERF_SAMPLE_CALLCHAIN);
+    assert_int_equal(plan.attrs[0].sample_type & (DUMP | PERF_SAMPLE_CALLCHAIN),
+                     DUMP | PERF_SAMPLE_CALLCHAIN);
     assert_int_equal(plan.attrs[0].sample_regs_user, MASK);
     assert_int_equal(plan.attrs[0].sample_stack_user, 24 * 1024);
     assert_int_equal(plan.attrs[0].exclude_callchain_user, 0);
@@ -306,7 +307,8 @@ static void a_period_that_floods_is_told_by_what_was_written(void **state)
     cfg.freq_hz = 0;
     cfg.period = 1;
     make_plan();
-    assert_in_range(dumps_over_budget(&plan, &last, &now), 2 * (100 << 20) / LIVE_STACK_BYTES, 2 * (100 << 20) / LIVE_STACK_BYTES + 1);
+    assert_in_range(dumps_over_budget(&plan, &last, &now), 2 * (100 << 20) / LIVE_STACK_BYTES,
+                    2 * (100 << 20) / LIVE_STACK_BYTES + 1);
     assert_true(last.bytes == now.bytes);
     now.bytes += 1 << 20;
     now.time_ns += NS_PER_SEC;
@@ -374,7 +376,8 @@ static void a_period_takes_whole_dumps_until_its_rate_was_seen(void **state)
     cfg.seen_hz = 1000000;
     make_plan();
     assert_no_dumps();
-    assert_non_null(strstr(only_note()->what, "1,000,000 samples a second and CPU: stacks by frame pointers"));
+    assert_non_null(
+        strstr(only_note()->what, "1,000,000 samples a second and CPU: stacks by frame pointers"));
 }
 
 static void with_less_locked_memory_auto_takes_less_of_each_stack(void **state)
@@ -465,7 +468,8 @@ static void branch_records_are_of_calls_in_user_space(void **state)
     cfg.callchain = CALLCHAIN_LBR;
     make_plan();
     assert_int_equal(plan.attrs[0].sample_type & (DUMP | PERF_SAMPLE_BRANCH_STACK), PERF_SAMPLE_BRANCH_STACK);
-    assert_int_equal(plan.attrs[0].branch_sample_type & (PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_USER),
+    assert_int_equal(plan.attrs[0].branch_sample_type &
+                         (PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_USER),
                      PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_USER);
     assert_int_equal(plan.attrs[0].exclude_callchain_user, 1);
 }

@@ -165,7 +165,8 @@ static void the_address_of_the_code_is_relocated(void **state)
     enum { DYNAMIC = 0xc00, RELOCATIONS = 0xd00 };
     struct go_program g = make_program();
     struct elf_maker_file f;
-    Elf64_Dyn tags[] = { { DT_RELA, { ELF_MAKER_VADDR + RELOCATIONS } }, { DT_RELASZ, { 2 * sizeof(Elf64_Rela) } },
+    Elf64_Dyn tags[] = { { DT_RELA, { ELF_MAKER_VADDR + RELOCATIONS } },
+                         { DT_RELASZ, { 2 * sizeof(Elf64_Rela) } },
                          { DT_NULL, { 0 } } };
     Elf64_Rela all[] = {
         { ELF_MAKER_VADDR + TABLE_AT + 16, ELF64_R_INFO(0, R_X86_64_RELATIVE), 0x1234 },

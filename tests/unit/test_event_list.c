@@ -22,8 +22,8 @@ static char folder[64];
 static void put(const char *path, const char *text)
 {
     char command[512];
-    snprintf(command, sizeof command, "mkdir -p '%s/%s' && rmdir '%s/%s' && printf %%s '%s' >'%s/%s'", folder, path, folder,
-             path, text, folder, path);
+    snprintf(command, sizeof command, "mkdir -p '%s/%s' && rmdir '%s/%s' && printf %%s '%s' >'%s/%s'", folder,
+             path, folder, path, text, folder, path);
     assert_int_equal(system(command), 0);
 }
 
@@ -64,7 +64,8 @@ static int make_folder(void **state)
     put("tracefs/events/syscalls/sys_exit_read/id", "501\n");
     put("tracefs/events/uprobes/hit/id", "900\n");
     put("tracefs/events/uprobes/hit/format", "format:\n\tfield:unsigned long __probe_ip;\toffset:8;\n");
-    put("tracefs/dynamic_events", "p:uprobes/hitch /bin/x:0x1\np:uprobes/hit /bin/sh:0x0000000000001234 size=%di\n");
+    put("tracefs/dynamic_events",
+        "p:uprobes/hitch /bin/x:0x1\np:uprobes/hit /bin/sh:0x0000000000001234 size=%di\n");
     snprintf(pmus, sizeof pmus, "%s/pmu", folder);
     snprintf(tracefs, sizeof tracefs, "%s/tracefs", folder);
     pmu_set_root(pmus);
@@ -96,7 +97,8 @@ static void expect_names(const char *text, const char *names)
     struct event_list list = parse(text);
     char joined[1024] = "";
     for (size_t i = 0; i < list.n; i++)
-        snprintf(joined + strlen(joined), sizeof joined - strlen(joined), "%s%s", i ? " " : "", list.items[i].name);
+        snprintf(joined + strlen(joined), sizeof joined - strlen(joined), "%s%s", i ? " " : "",
+                 list.items[i].name);
     assert_string_equal(joined, names);
     event_list_done(&list);
 }
@@ -139,7 +141,8 @@ static void pmus_of_which_there_are_several_are_all_taken(void **state)
 static void groups_have_a_leader_and_share_modifiers(void **state)
 {
     (void)state;
-    struct event_list list = parse("cs,{cycles:p,sched:sched_switch,instructions}:uS,pair{branches,branch-misses},faults");
+    struct event_list list =
+        parse("cs,{cycles:p,sched:sched_switch,instructions}:uS,pair{branches,branch-misses},faults");
     static const uint8_t members[] = { 0, 3, 0, 0, 2, 0, 0 };
     assert_int_equal(list.n, COUNT(members));
     for (size_t i = 0; i < COUNT(members); i++)
@@ -156,7 +159,8 @@ static void groups_have_a_leader_and_share_modifiers(void **state)
 static void terms_give_an_event_its_own_name_and_rate(void **state)
 {
     (void)state;
-    struct event_list list = parse("cs/period=100/,cycles/freq=499,name=mine/k,sched:sched_switch/name=switch/");
+    struct event_list list =
+        parse("cs/period=100/,cycles/freq=499,name=mine/k,sched:sched_switch/name=switch/");
     assert_int_equal(list.items[0].period, 100);
     assert_int_equal(list.items[1].freq_hz, 499);
     assert_string_equal(list.items[1].name, "mine:k");
@@ -180,7 +184,8 @@ static void the_cores_of_a_hybrid_machine_get_their_own_numbers(void **state)
     event_attr_on_cpu(&list.items[2].attr, 2, &on); /* that kind was asked for */
     assert_true(on.type == PERF_TYPE_HARDWARE && on.config == UINT64_C(10) << 32);
     assert_true(cpu_mask_has(&list.items[2].cpus, 4) && !cpu_mask_has(&list.items[2].cpus, 3));
-    assert_true(list.items[3].attr.type == PERF_TYPE_HW_CACHE && list.items[3].attr.config == UINT64_C(4) << 32);
+    assert_true(list.items[3].attr.type == PERF_TYPE_HW_CACHE && list.items[3].attr.config == UINT64_C(4)
+                                                                                                  << 32);
     event_attr_on_cpu(&list.items[4].attr, 5, &on);
     assert_true(on.type == PERF_TYPE_SOFTWARE && on.config == PERF_COUNT_SW_CONTEXT_SWITCHES);
     assert_true(list.items[5].attr.type == 4 && list.items[5].attr.config == 0x400);
@@ -245,7 +250,8 @@ static void what_is_wrong_is_pointed_at(void **state)
         struct error e = { 0 };
         if (event_list_parse(&list, rows[i].text, &e))
             fail_msg("'%s' is taken", rows[i].text);
-        size_t at = *rows[i].from ? (size_t)(strstr(rows[i].text, rows[i].from) - rows[i].text) : strlen(rows[i].text);
+        size_t at = *rows[i].from ? (size_t)(strstr(rows[i].text, rows[i].from) - rows[i].text)
+                                  : strlen(rows[i].text);
         if (!strstr(e.text, rows[i].says) || strcmp(e.shown, rows[i].text) || e.column != at)
             fail_msg("'%s': %s\n%s\n%*s^", rows[i].text, e.text, e.shown, (int)e.column, "");
         assert_int_equal(list.n, 0);

@@ -53,17 +53,28 @@ static void map_self(struct perfdata_writer *w, uint32_t pid)
     char name[512], line[1024];
     FILE *maps = fopen("/proc/self/maps", "r");
     while (fgets(line, sizeof line, maps))
-        if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %511s", &start, &end, &pgoff, name) == 4 && LEAF >= start && LEAF < end)
-            perfdata_write_mmap(w, 1, &(struct perfdata_write_map){ .pid = pid, .tid = pid, .addr = start,
-                                                                    .len = end - start, .pgoff = pgoff, .path = name });
+        if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %511s", &start, &end, &pgoff, name) == 4 && LEAF >= start &&
+            LEAF < end)
+            perfdata_write_mmap(w, 1,
+                                &(struct perfdata_write_map){ .pid = pid,
+                                                              .tid = pid,
+                                                              .addr = start,
+                                                              .len = end - start,
+                                                              .pgoff = pgoff,
+                                                              .path = name });
     fclose(maps);
 }
 
 static void put(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint64_t leaf, uint64_t caller)
 {
     uint64_t chain[] = { PERF_CONTEXT_USER, leaf, caller };
-    perfdata_write_sample(w, &(struct perfdata_write_sample){ .time_ns = time_ns, .ip = leaf, .period = 1, .pid = pid,
-                                                              .tid = pid, .cpu = pid % 3, .chain = chain,
+    perfdata_write_sample(w, &(struct perfdata_write_sample){ .time_ns = time_ns,
+                                                              .ip = leaf,
+                                                              .period = 1,
+                                                              .pid = pid,
+                                                              .tid = pid,
+                                                              .cpu = pid % 3,
+                                                              .chain = chain,
                                                               .misc = PERF_RECORD_MISC_USER,
                                                               .chain_n = caller ? 3 : 2 });
 }
@@ -85,8 +96,9 @@ static void put_few(struct perfdata_writer *w)
 
 static void open_file_of(void (*put_samples)(struct perfdata_writer *w))
 {
-    struct perf_event_attr clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1,
-                                     .sample_freq = 99 };
+    struct perf_event_attr clock = {
+        .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1, .sample_freq = 99
+    };
     struct perfdata_write_event event = { .name = "cpu-clock", .attr = &clock };
     struct perfdata_writer *w = perfdata_writer_open(path, &event, 1, true, false, &error);
     assert_non_null(w);
@@ -155,8 +167,13 @@ static void put_recursions(struct perfdata_writer *w)
             random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
             chain[n++] = (random >> 40 & 1 ? LEAF : CALLER) + 5 + (random >> 33 & 3);
         } while (n < 41 && random >> 60);
-        perfdata_write_sample(w, &(struct perfdata_write_sample){ .time_ns = 10 + i, .ip = chain[1], .period = 1,
-                                                                  .pid = 100, .tid = 100, .chain = chain, .chain_n = n,
+        perfdata_write_sample(w, &(struct perfdata_write_sample){ .time_ns = 10 + i,
+                                                                  .ip = chain[1],
+                                                                  .period = 1,
+                                                                  .pid = 100,
+                                                                  .tid = 100,
+                                                                  .chain = chain,
+                                                                  .chain_n = n,
                                                                   .misc = PERF_RECORD_MISC_USER });
     }
 }
@@ -199,9 +216,11 @@ static void folded_stacks_of_each_thread_stay_its_own(void **state)
     char *text = exported(&export_folded);
     for (uint32_t i = 0; i < 20; i++) {
         char line[64];
-        snprintf(line, sizeof line, i & 8 ? "t%03u;export_test_leaf 1\n" : "thread%02u;export_test_leaf 1\n", i);
+        snprintf(line, sizeof line, i & 8 ? "t%03u;export_test_leaf 1\n" : "thread%02u;export_test_leaf 1\n",
+                 i);
         assert_non_null(strstr(text, line));
-        snprintf(line, sizeof line, i & 8 ? "t%03u;export_test_caller 1\n" : "thread%02u;export_test_caller 1\n", i);
+        snprintf(line, sizeof line,
+                 i & 8 ? "t%03u;export_test_caller 1\n" : "thread%02u;export_test_caller 1\n", i);
         assert_non_null(strstr(text, line));
     }
     free(text);
@@ -330,7 +349,8 @@ static void a_format_is_found_by_name_or_by_the_ending(void **state)
     assert_null(export_find("", "x", &error));
     for (size_t i = 0; i < export_table_n; i++) {
         assert_true(*export_table[i]->help && export_table[i]->suffix[0] == '.');
-        assert_true(export_table[i]->text || export_table[i]->stream || export_table[i]->write || export_table[i]->plan);
+        assert_true(export_table[i]->text || export_table[i]->stream || export_table[i]->write ||
+                    export_table[i]->plan);
     }
 }
 
@@ -343,7 +363,8 @@ static void call_graphs_go_from_the_roots_down_or_from_the_hottest_up(void **sta
     char *text = exported(&export_callgraph);
     const char *caller = strstr(text, "5  export_test_caller  test_export\n");
     assert_non_null(caller);
-    assert_int_equal(sscanf(line_with(text, "5  export_test_caller"), "%lf %lf %u", &total, &self, &samples), 3);
+    assert_int_equal(sscanf(line_with(text, "5  export_test_caller"), "%lf %lf %u", &total, &self, &samples),
+                     3);
     assert_true(total > 83 && total < 84 && self > 33 && self < 34);
     assert_non_null(strstr(caller, "3    export_test_leaf  test_export\n"));
     free(text);
@@ -364,7 +385,8 @@ static void the_json_counts_all(void **state)
     assert_non_null(strstr(text, "{\"name\":\"zeta\",\"samples\":5,\"period\":5}"));
     assert_non_null(strstr(text, "{\"tid\":200,\"pid\":200,\"comm\":\"a;b\",\"samples\":1,\"period\":1}"));
     assert_non_null(strstr(text, "{\"cpu\":2,\"samples\":1,\"period\":1}"));
-    assert_non_null(strstr(text, "{\"name\":\"export_test_leaf\",\"module\":\"test_export\",\"self\":4,\"total\":4}"));
+    assert_non_null(
+        strstr(text, "{\"name\":\"export_test_leaf\",\"module\":\"test_export\",\"self\":4,\"total\":4}"));
     assert_non_null(strstr(text, "\"time\":{\"first_ns\":10,\"last_ns\":30}"));
     free(text);
     zoom_to(ZOOM_PROCESS, 200, "");
@@ -382,7 +404,9 @@ static void whatever_is_in_a_name_is_valid_in_json(void **state)
     assert_string_equal(buf_str(&text), "\"a\\\"b\\\\c\\u000a\\u001b[31m\\u007f\"");
     buf_clear(&text);
     json_string(&text, "\xff\xc3\xa9\xe2\x82\xed\xa0\x80");
-    assert_string_equal(buf_str(&text), "\"\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
+    assert_string_equal(
+        buf_str(&text),
+        "\"\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
     buf_done(&text);
 }
 

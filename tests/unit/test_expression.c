@@ -19,7 +19,9 @@ static const uint64_t words[] = { 0x1122334455667788, 0x7010, 42 };
 static bool run(const uint8_t *code, size_t n, bool swap, uint64_t *value, uint64_t *missing)
 {
     uint64_t swapped[3];
-    struct unwind_memory m = { .bytes = (const uint8_t *)words, .size = sizeof words, .base = BASE, .swap = swap };
+    struct unwind_memory m = {
+        .bytes = (const uint8_t *)words, .size = sizeof words, .base = BASE, .swap = swap
+    };
     struct unwind_regs regs = { .known = 1u << 3 | 1u << 16 };
     uint64_t cfa = 1000;
 
@@ -34,16 +36,16 @@ static bool run(const uint8_t *code, size_t n, bool swap, uint64_t *value, uint6
 }
 
 #define CODE(...) (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
-#define GIVES(result, ...)                                                                                            \
-    do {                                                                                                              \
-        uint64_t value_, missing_;                                                                                    \
-        assert_true(run(CODE(__VA_ARGS__), false, &value_, &missing_));                                               \
-        assert_true(value_ == (uint64_t)(result));                                                                    \
+#define GIVES(result, ...)                                                                                   \
+    do {                                                                                                     \
+        uint64_t value_, missing_;                                                                           \
+        assert_true(run(CODE(__VA_ARGS__), false, &value_, &missing_));                                      \
+        assert_true(value_ == (uint64_t)(result));                                                           \
     } while (0)
-#define REFUSED(...)                                                                                                  \
-    do {                                                                                                              \
-        uint64_t value_, missing_;                                                                                    \
-        assert_false(run(CODE(__VA_ARGS__), false, &value_, &missing_));                                              \
+#define REFUSED(...)                                                                                         \
+    do {                                                                                                     \
+        uint64_t value_, missing_;                                                                           \
+        assert_false(run(CODE(__VA_ARGS__), false, &value_, &missing_));                                     \
     } while (0)
 
 enum { L = DW_OP_LIT0, M1 = DW_OP_CONST1S }; /* L + n is n; M1, 0xff is -1 */
@@ -107,7 +109,7 @@ static void the_stack_is_turned(void **state)
     GIVES(1, L + 1, L + 2, DW_OP_OVER);
     GIVES(1000, L + 1, L + 2, DW_OP_PICK, 2);
     GIVES(1, L + 1, L + 2, DW_OP_SWAP);
-    GIVES(2, L + 1, L + 2, L + 3, DW_OP_ROT);                         /* 1 2 3 becomes 3 1 2 */
+    GIVES(2, L + 1, L + 2, L + 3, DW_OP_ROT); /* 1 2 3 becomes 3 1 2 */
     GIVES(1, L + 1, L + 2, L + 3, DW_OP_ROT, DW_OP_DROP);
     GIVES(3, L + 1, L + 2, L + 3, DW_OP_ROT, DW_OP_DROP, DW_OP_DROP);
 }
@@ -146,11 +148,11 @@ static void jumps_stay_inside_the_expression(void **state)
 static void hostile_expressions_end(void **state)
 {
     (void)state;
-    REFUSED(DW_OP_SKIP, 0xfd, 0xff);                                                    /* for ever */
-    REFUSED(DW_OP_DUP, DW_OP_SKIP, 0xfc, 0xff);                                         /* and more and more of it */
+    REFUSED(DW_OP_SKIP, 0xfd, 0xff);            /* for ever */
+    REFUSED(DW_OP_DUP, DW_OP_SKIP, 0xfc, 0xff); /* and more and more of it */
     REFUSED(L + 1, L + 0, DW_OP_DIV);
     REFUSED(L + 1, L + 0, DW_OP_MOD);
-    REFUSED(L + 1, DW_OP_CONST1U, 63, DW_OP_SHL, M1, 0xff, DW_OP_DIV);                  /* overflows */
+    REFUSED(L + 1, DW_OP_CONST1U, 63, DW_OP_SHL, M1, 0xff, DW_OP_DIV); /* overflows */
     REFUSED(DW_OP_DROP, DW_OP_DROP);
     REFUSED(DW_OP_PLUS);
     REFUSED(DW_OP_PICK, 200);

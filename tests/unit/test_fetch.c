@@ -49,9 +49,11 @@ static void send_file(int fd, const void *bytes, size_t n, size_t says)
 {
     char head[160];
 
-    send_all(fd, head, (size_t)snprintf(head, sizeof head,
-                                        "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\nX-DEBUGINFOD-SIZE: %zu\r\n"
-                                        "Connection: close\r\n\r\n", says, says));
+    send_all(fd, head,
+             (size_t)snprintf(head, sizeof head,
+                              "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\nX-DEBUGINFOD-SIZE: %zu\r\n"
+                              "Connection: close\r\n\r\n",
+                              says, says));
     send_all(fd, bytes, n);
 }
 
@@ -148,7 +150,9 @@ static void *fetch(void *sy)
 
 static void begin(struct fetching *g, enum behaviour behaviour, uint64_t silence_ns)
 {
-    struct symbolizer_config cfg = { .live = true, .debuginfod = g->server.url, .fetch_silence_ns = silence_ns };
+    struct symbolizer_config cfg = { .live = true,
+                                     .debuginfod = g->server.url,
+                                     .fetch_silence_ns = silence_ns };
     char cache[100];
 
     if (!symbolizer_can_fetch())

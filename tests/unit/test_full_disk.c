@@ -22,7 +22,8 @@ static int open_recording(void **state)
     if (set_up(state) || !mkdtemp(strcpy(folder, "/tmp/flametop-full-XXXXXX")))
         return -1;
     snprintf(path, sizeof path, "%s/out", folder);
-    snprintf(input, sizeof input, "%s/tests/data/google__perf.data.piped.header_features_aligned-6.12", source ? source : ".");
+    snprintf(input, sizeof input, "%s/tests/data/google__perf.data.piped.header_features_aligned-6.12",
+             source ? source : ".");
     signal(SIGXFSZ, SIG_IGN);
     cfg.input = input;
     cfg.no_cache = true;
@@ -52,7 +53,8 @@ static bool export_into(const struct exporter *x, void *plan, rlim_t bytes)
 {
     error_clear(&error);
     limit_files(bytes);
-    bool ok = plan ? x->plan->write(plan, path, &error) : export_run(x, session, &query, &options, path, &error);
+    bool ok =
+        plan ? x->plan->write(plan, path, &error) : export_run(x, session, &query, &options, path, &error);
     limit_files(RLIM_INFINITY);
     return ok;
 }
@@ -73,7 +75,8 @@ static void check_at(const struct exporter *x, void *plan, const struct buf *who
     struct error e = { 0 };
     bool ok = export_into(x, plan, bytes);
     if (ok || !strstr(error.text, "cannot write") || files_in_folder() != 1)
-        fail_msg("%s of %zu bytes into %zu: %s", x->name, whole->len, bytes, ok ? "no word of it" : error.text);
+        fail_msg("%s of %zu bytes into %zu: %s", x->name, whole->len, bytes,
+                 ok ? "no word of it" : error.text);
     assert_true(file_read(path, 1 << 24, &left, &e));
     assert_int_equal(left.len, whole->len);
     assert_memory_equal(left.data, whole->data, whole->len);

@@ -10,7 +10,9 @@
 
 #include "symbols/given.h"
 
-static const struct module program = { .kind = MODULE_FILE, .path = "/a b\n%", .maj = 8, .min = 1, .ino = 77 };
+static const struct module program = {
+    .kind = MODULE_FILE, .path = "/a b\n%", .maj = 8, .min = 1, .ino = 77
+};
 static const struct module kernel = { .kind = MODULE_KERNEL, .path = "[kernel.kallsyms]" };
 
 static struct given *parsed(const char *text)
@@ -24,9 +26,12 @@ static struct given *parsed(const char *text)
 static void what_is_written_is_read_back(void **state)
 {
     const uint8_t id[] = { 1, 0xff };
-    const struct symbol function = { SYMBOL_FOUND, SYMBOL_CLASS_CXX, "f(int, char)", 0x100, 0x20, UINT64_MAX, false, false };
-    const struct symbol idle = { SYMBOL_FOUND, SYMBOL_CLASS_KERNEL, "idle", 0xffffffff81000000, 16, 5, true, false };
-    const struct symbol nameless = { SYMBOL_NONE, SYMBOL_CLASS_UNKNOWN, "x+0x300", 0x300, 0x40, 6, false, false };
+    const struct symbol function = { SYMBOL_FOUND, SYMBOL_CLASS_CXX, "f(int, char)", 0x100,
+                                     0x20,         UINT64_MAX,       false,          false };
+    const struct symbol idle = { SYMBOL_FOUND, SYMBOL_CLASS_KERNEL, "idle", 0xffffffff81000000, 16, 5, true,
+                                 false };
+    const struct symbol nameless = { SYMBOL_NONE, SYMBOL_CLASS_UNKNOWN, "x+0x300", 0x300, 0x40, 6, false,
+                                     false };
     const struct symbol_inline in[] = { { "inner", "b c.h", 3, 8 }, { "outer", "", 0, 9 } };
     const struct symbol_lines lines = { "a%.c", 12, 2, in };
     struct buf text = { 0 };
@@ -81,12 +86,13 @@ static void damaged_lines_are_left_out(void **state)
 {
     const struct module a = { .kind = MODULE_FILE, .path = "/a" };
     struct symbol symbol;
-    struct given *g = parsed("flametop names 1\n"
-                             "f 0 1 1 0 0 too_early\ni 1 1 x%09y\nm 99 0 0 0 0 - /b\nf 0 8 1 0 0 of_no_module\n"
-                             "m 0 0 0 0 0 - /a\n"
-                             "f 10 0 1 0 0 empty\nf ffffffffffffffff 2 1 0 0 wraps\nf 20 4 1 63 0 class\n"
-                             "f 30 4 1 0 0 bad%zz\nf 30\nf\n\nf 40 4 1 0 0 over%1blay\nf 42 4 1 0 0 overlaps\n"
-                             "i 1 1 x%09y\nl 5 1 f\ni 1 1 without_tab\nf 50 4 1 0 0 last");
+    struct given *g =
+        parsed("flametop names 1\n"
+               "f 0 1 1 0 0 too_early\ni 1 1 x%09y\nm 99 0 0 0 0 - /b\nf 0 8 1 0 0 of_no_module\n"
+               "m 0 0 0 0 0 - /a\n"
+               "f 10 0 1 0 0 empty\nf ffffffffffffffff 2 1 0 0 wraps\nf 20 4 1 63 0 class\n"
+               "f 30 4 1 0 0 bad%zz\nf 30\nf\n\nf 40 4 1 0 0 over%1blay\nf 42 4 1 0 0 overlaps\n"
+               "i 1 1 x%09y\nl 5 1 f\ni 1 1 without_tab\nf 50 4 1 0 0 last");
     const struct given_module *m = given_module(g, &a);
     (void)state;
     assert_non_null(m);

@@ -30,8 +30,10 @@ enum { /* in the code */
        CLOCK = 0xdc0,
        GOGO = 0xe00,
        MORESTACK = 0xe40,
-       END = 0xe80 };
+       END = 0xe80
+};
 
+/* clang-format off */
 static const struct go_spec specs[] = {
     /* sub rsp, 0x18; mov [rsp + 0x10], rbp; …; add rsp, 0x18; ret */
     { "main.work", WORK, { { 0, 8 }, { 0x18, 0x20 }, { 0, 1 }, { 0x18, 7 } }, 0,
@@ -64,6 +66,7 @@ static const struct go_spec specs[] = {
     { "runtime.gogo", GOGO, { { 0, 0x20 } }, GOTABLE_SP_WRITE, { [0x0d] = 0x48, 0x89, 0xd4 } },
     { "runtime.morestack", MORESTACK, { { 0, 0x20 } }, GOTABLE_SP_WRITE, { [0x0d] = 0x48, 0x89, 0xd4 } },
 };
+/* clang-format on */
 
 static void make(struct go_maker *m, enum go_version version)
 {
@@ -195,17 +198,21 @@ static bool find(void *ctx, uint64_t addr, struct unwind_place *out)
 {
     struct dump *d = ctx;
 
-    *out = (struct unwind_place){ .offset = addr - GO_TEXT + GO_OFFSET, .rows = &d->m.rows, .frame = (uint32_t)addr };
+    *out = (struct unwind_place){ .offset = addr - GO_TEXT + GO_OFFSET,
+                                  .rows = &d->m.rows,
+                                  .frame = (uint32_t)addr };
     return addr >= GO_TEXT && addr < GO_TEXT + GO_SIZE;
 }
 
 static void walk(struct dump *d, uint64_t pc)
 {
     struct unwind_source source = { .ctx = d, .find = find };
-    struct unwind_input in = { .arch = UNWIND_ARCH_X86_64,
-                               .regs = { .pc = pc, .sp = STACK, .known = 1u << 7 | 1u << 6, .r = { [7] = STACK } },
-                               .stack = (const uint8_t *)d->words,
-                               .stack_bytes = sizeof d->words };
+    struct unwind_input in = {
+        .arch = UNWIND_ARCH_X86_64,
+        .regs = { .pc = pc, .sp = STACK, .known = 1u << 7 | 1u << 6, .r = { [7] = STACK } },
+        .stack = (const uint8_t *)d->words,
+        .stack_bytes = sizeof d->words
+    };
 
     d->n = unwind_walk(&in, &source, d->frames, 16, &d->end);
 }
@@ -220,7 +227,8 @@ static void expect_frame(const struct dump *d, uint32_t i, uint64_t addr, bool e
 
 static void what_c_calls_back_goes_on_below_the_call_of_c(void **state)
 {
-    struct dump d = { .words = { [0] = GO_TEXT + SWITCH, [1] = GO_TEXT + WORK + 0x15, [5] = GO_TEXT + GOEXIT + 1 } };
+    struct dump d = { .words = {
+                          [0] = GO_TEXT + SWITCH, [1] = GO_TEXT + WORK + 0x15, [5] = GO_TEXT + GOEXIT + 1 } };
 
     (void)state;
     make(&d.m, GO_118);

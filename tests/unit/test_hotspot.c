@@ -175,7 +175,9 @@ static void a_method_without_a_name_is_known_by_the_prologue_before(void **state
 static void a_prologue_that_does_not_lead_there_tells_nothing(void **state)
 {
     static const uint8_t data[] = { BANG, PUSH, SUB_16, 0xc3, 0, 0, 0, 0, 0x90, 0x90 };
-    static const uint8_t kept[] = { BANG, PUSH, SUB_16, 0xc3, BANG, PUSH, 0x48, 0x8b, 0xec, SUB_16, 0x90, 0x90 };
+    static const uint8_t kept[] = {
+        BANG, PUSH, SUB_16, 0xc3, BANG, PUSH, 0x48, 0x8b, 0xec, SUB_16, 0x90, 0x90
+    };
     struct unwind_entry e;
 
     (void)state;

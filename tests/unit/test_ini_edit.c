@@ -92,8 +92,9 @@ static void what_is_missing_goes_to_the_end_of_the_section(void **state)
 static void other_sections_and_comments_are_left_alone(void **state)
 {
     (void)state;
-    assert_edited("[keys]\ntheme = F9\n[options]\n# theme = mono\n; delay = 3\nthemes = x\ntheme = mono\ndelay=9\n",
-                  "[keys]\ntheme = F9\n[options]\n# theme = mono\n; delay = 3\nthemes = x\ntheme = light\ndelay = 2\n");
+    assert_edited(
+        "[keys]\ntheme = F9\n[options]\n# theme = mono\n; delay = 3\nthemes = x\ntheme = mono\ndelay=9\n",
+        "[keys]\ntheme = F9\n[options]\n# theme = mono\n; delay = 3\nthemes = x\ntheme = light\ndelay = 2\n");
 }
 
 static void editing_twice_is_editing_once(void **state)

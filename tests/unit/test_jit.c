@@ -350,7 +350,8 @@ static void a_profile_of_an_earlier_process_does_not(void **state)
 
 static void names_kept_with_a_profile_have_their_time(void **state)
 {
-    static const char text[] = "nonsense\n= 7b 10\n1000 10 early\n= 7b 20\n1000 10 late\n2000 10 more\n= x\n3000 1 y\n";
+    static const char text[] =
+        "nonsense\n= 7b 10\n1000 10 early\n= 7b 20\n1000 10 late\n2000 10 more\n= x\n3000 1 y\n";
     const char *at = text;
     size_t left = sizeof text - 1;
     struct jit_epoch epochs[3];

@@ -27,7 +27,8 @@ static void be_inside(int ready)
     int fd;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getpid() != 1 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) || mount("flametop", "/tmp", "tmpfs", 0, NULL))
+    if (getpid() != 1 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+        mount("flametop", "/tmp", "tmpfs", 0, NULL))
         _exit(10);
     write_file("/tmp/perf-1.map", "1000 10 of_the_map\n", 19);
     maker_header(&d, 1);

@@ -69,7 +69,7 @@ static void check_all_kinds(bool swap)
     struct reading r;
 
     maker_header(&m, 1);
-    maker_other(&m, 2, 40); /* lines */
+    maker_other(&m, 2, 40);  /* lines */
     maker_other(&m, 4, 300); /* unwinding */
     maker_load(&m, 0x7f0000001000, 0x40, 1, "JS:*hot /srv/app.js:1:2", 0x40);
     maker_other(&m, 99, 8);
@@ -237,8 +237,8 @@ static void check_undated(uint64_t first_ns, uint64_t second_ns, uint64_t flags)
 static void times_of_another_clock_are_not_believed(void **state)
 {
     (void)state;
-    check_undated(100, 200, 1);                             /* ticks of the CPU */
-    check_undated(100, UINT64_C(4000000000000000000), 0);   /* still to come */
+    check_undated(100, 200, 1);                           /* ticks of the CPU */
+    check_undated(100, UINT64_C(4000000000000000000), 0); /* still to come */
 }
 
 static void a_record_still_being_written_waits(void **state)
@@ -295,8 +295,8 @@ static void rubbish_in_records_is_skipped(void **state)
 
     (void)state;
     maker_header(&m, 1);
-    maker_other(&m, 0, 39);                                         /* a load without all of its head */
-    maker_other(&m, 1, 47);                                         /* a move */
+    maker_other(&m, 0, 39); /* a load without all of its head */
+    maker_other(&m, 1, 47); /* a move */
     maker_load(&m, UINT64_MAX - 4, 0x40, 1, "wraps", 0);
     maker_load(&m, 0x1000, 0, 2, "empty", 0);
     maker_load(&m, 0x1000, 0x10, 3, "", 0x20);

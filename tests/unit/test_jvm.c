@@ -80,7 +80,8 @@ static pid_t start_java(const struct setup *s, char *option)
     assert_int_equal(pipe2(pipe_fd, O_CLOEXEC), 0);
     pid = start_program(argv, pipe_fd[1]);
     close(pipe_fd[1]);
-    while (n < sizeof said - 1 && !strstr(said, "ready\n") && (got = read(pipe_fd[0], said + n, sizeof said - 1 - n)) > 0)
+    while (n < sizeof said - 1 && !strstr(said, "ready\n") &&
+           (got = read(pipe_fd[0], said + n, sizeof said - 1 - n)) > 0)
         n += (size_t)got;
     close(pipe_fd[0]);
     if (strstr(said, "ready\n"))
@@ -188,7 +189,8 @@ static pid_t start_bystander(bool catches, const char *maps)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         signal(SIGQUIT, catches ? leave_on_quit : SIG_DFL);
         signal(SIGUSR1, answer);
-        if (maps && (ftruncate(fd, 4096) || mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED))
+        if (maps && (ftruncate(fd, 4096) ||
+                     mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED))
             _exit(5);
         answer(0);
         for (;;)
@@ -263,8 +265,9 @@ static pid_t start_false_vm(const struct setup *s, const char *tmp)
     if (!pid) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         signal(SIGQUIT, quit_is_caught);
-        if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED || unshare(CLONE_NEWNS) ||
-            mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) || mount(tmp, "/tmp", NULL, MS_BIND, NULL))
+        if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED ||
+            unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+            mount(tmp, "/tmp", NULL, MS_BIND, NULL))
             _exit(77);
         if (setresgid(STRANGER, STRANGER, STRANGER) || setresuid(STRANGER, STRANGER, STRANGER))
             _exit(78);

@@ -116,7 +116,8 @@ static bool compile_deep(const char *dir, unsigned n)
     f = fopen(path, "w");
     assert_non_null(f);
     fputs("volatile unsigned sink;\n#define INLINE static inline __attribute__((always_inline)) void\n"
-          "INLINE f0(void) { sink++; }\n", f);
+          "INLINE f0(void) { sink++; }\n",
+          f);
     for (i = 1; i < n; i++)
         fprintf(f, "INLINE f%u(void) { f%u(); }\n", i, i - 1);
     fprintf(f, "__attribute__((noinline)) void work(void) { f%u(); }\nint main(void) { work(); }\n", n - 1);
@@ -264,7 +265,8 @@ static void without_its_split_file_a_unit_tells_lines_only(void **state)
                      LINES_FIND_WANTS_SPLIT);
     memcpy(&id, want.id, sizeof id);
     lines_give_split(m, id, -1);
-    assert_int_equal(lines_find(m, start, false, clock_now_ns() + LONG_ENOUGH, &place, &want), LINES_FIND_DONE);
+    assert_int_equal(lines_find(m, start, false, clock_now_ns() + LONG_ENOUGH, &place, &want),
+                     LINES_FIND_DONE);
     assert_non_null(place.file);
     assert_in_range(place.line, 11, 14);
     assert_int_equal(place.n, 0);
@@ -300,7 +302,8 @@ static void sections_that_zstd_packed_are_read(void **state)
     const char *dir = *state;
 
     if (!lines_compile(dir, "cc", "", "program") ||
-        !lines_run(dir, "objcopy --compress-debug-sections=zstd program packed && readelf -t packed | grep ZSTD"))
+        !lines_run(dir,
+                   "objcopy --compress-debug-sections=zstd program packed && readelf -t packed | grep ZSTD"))
         skip();
     check_packed(dir, "packed", NULL);
     assert_true(lines_run(dir, "objcopy --only-keep-debug packed packed.debug && strip -g packed"));
@@ -342,7 +345,8 @@ static void what_takes_too_long_is_given_up(void **state)
     m = open_module(fd, -1, -1);
     assert_true(lines_find_work(fd, &start, &size));
     assert_int_equal(lines_find(m, start, false, 0, &place, &want), LINES_FIND_LATE);
-    assert_int_equal(lines_find(m, start, false, clock_now_ns() + LONG_ENOUGH, &place, &want), LINES_FIND_LATE);
+    assert_int_equal(lines_find(m, start, false, clock_now_ns() + LONG_ENOUGH, &place, &want),
+                     LINES_FIND_LATE);
     lines_close(m);
     close(fd);
 }
@@ -350,7 +354,9 @@ static void what_takes_too_long_is_given_up(void **state)
 /* Whatever the bytes: an answer, in time. */
 static void try_bytes(const char *bytes, size_t n, uint64_t start, uint64_t size)
 {
-    struct lines_files files = { .fd = memfd_create("lines", MFD_CLOEXEC), .debug_fd = -1, .alt_fd = -1, .without_alt = true };
+    struct lines_files files = {
+        .fd = memfd_create("lines", MFD_CLOEXEC), .debug_fd = -1, .alt_fd = -1, .without_alt = true
+    };
     struct lines_module *m = NULL;
     struct lines_place place;
     struct lines_want want;
@@ -359,8 +365,8 @@ static void try_bytes(const char *bytes, size_t n, uint64_t start, uint64_t size
     assert_int_equal(write(files.fd, bytes, n), (ssize_t)n);
     if (lines_open(&files, clock_now_ns() + LONG_ENOUGH, &m, &want, NULL) == LINES_OPEN_READY) {
         for (at = start; at < start + size; at += 7)
-            assert_in_range(lines_find(m, at, false, clock_now_ns() + LONG_ENOUGH, &place, &want), LINES_FIND_DONE,
-                            LINES_FIND_WANTS_SPLIT);
+            assert_in_range(lines_find(m, at, false, clock_now_ns() + LONG_ENOUGH, &place, &want),
+                            LINES_FIND_DONE, LINES_FIND_WANTS_SPLIT);
         lines_close(m);
     }
     close(files.fd);
@@ -407,12 +413,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_chain_is_that_of_the_source, lines_set_up, lines_tear_down),
-        cmocka_unit_test_setup_teardown(deep_inlining_is_told_to_its_end_or_marked, lines_set_up, lines_tear_down),
+        cmocka_unit_test_setup_teardown(deep_inlining_is_told_to_its_end_or_marked, lines_set_up,
+                                        lines_tear_down),
         cmocka_unit_test_setup_teardown(every_form_of_dwarf_tells_the_same, lines_set_up, lines_tear_down),
         cmocka_unit_test_setup_teardown(a_separate_debug_file_is_used, lines_set_up, lines_tear_down),
-        cmocka_unit_test_setup_teardown(a_debug_file_of_another_build_is_refused, lines_set_up, lines_tear_down),
-        cmocka_unit_test_setup_teardown(the_file_shared_by_dwz_is_asked_for_and_used, lines_set_up, lines_tear_down),
-        cmocka_unit_test_setup_teardown(without_its_split_file_a_unit_tells_lines_only, lines_set_up, lines_tear_down),
+        cmocka_unit_test_setup_teardown(a_debug_file_of_another_build_is_refused, lines_set_up,
+                                        lines_tear_down),
+        cmocka_unit_test_setup_teardown(the_file_shared_by_dwz_is_asked_for_and_used, lines_set_up,
+                                        lines_tear_down),
+        cmocka_unit_test_setup_teardown(without_its_split_file_a_unit_tells_lines_only, lines_set_up,
+                                        lines_tear_down),
         cmocka_unit_test_setup_teardown(sections_that_zstd_packed_are_read, lines_set_up, lines_tear_down),
         cmocka_unit_test_setup_teardown(a_file_without_dwarf_says_so, lines_set_up, lines_tear_down),
         cmocka_unit_test_setup_teardown(what_takes_too_long_is_given_up, lines_set_up, lines_tear_down),

@@ -69,7 +69,8 @@ static void neighbours_without_anything_inlined_are_one_row(void **state)
     assert_true(lines_build_more(&b, &(struct lines_place){ .low = 0x20, .high = 0x30 }));
     assert_true(lines_build_more(&b, &inlined));
     assert_true(lines_build_more(&b, &(struct lines_place){ .low = 0x40, .high = 0x50 }));
-    assert_true(lines_build_more(&b, &(struct lines_place){ .low = 0x60, .high = 0x70 })); /* a hole before it */
+    assert_true(
+        lines_build_more(&b, &(struct lines_place){ .low = 0x60, .high = 0x70 })); /* a hole before it */
     lines_build(&b, &blob);
     assert_true(lines_view(&v, blob.data, blob.len, NULL));
     assert_int_equal(v.header.n_more, 4);

@@ -353,7 +353,8 @@ __attribute__((no_sanitize("address", "thread"))) static void touch_pages(void)
     if (!wait_for_go())
         return;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    char *pages = mmap(NULL, PAGES_TOUCHED * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *pages =
+        mmap(NULL, PAGES_TOUCHED * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
         return;
     madvise(pages, PAGES_TOUCHED * page, MADV_NOHUGEPAGE); /* a kernel that refuses has none */
@@ -925,7 +926,8 @@ static void what_never_got_a_counter_is_said(void **state)
     assert_false(starves_after(0, 0));
 }
 
-#define LOW_HALF(field) (offsetof(struct seccomp_data, field) + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
+#define LOW_HALF(field)                                                                                      \
+    (offsetof(struct seccomp_data, field) + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
 
 /* From now on the kernel answers so to whoever opens an event on CPUs from this one on. */
 static bool refuse_events(int sys, uint32_t from_cpu)
@@ -939,7 +941,8 @@ static bool refuse_events(int sys, uint32_t from_cpu)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
 #define UNFILTERED 9 /* system calls cannot be filtered here */

@@ -17,8 +17,8 @@ static struct {
     uint64_t whole, wrong; /* of the words; wrong: other words where they were to be */
     uint64_t in_kernel, chained_kernel, user_chained;
     uint64_t pc_is_ip, user;
-    uint64_t bare;         /* samples of any process without dumps */
-    uint64_t others_with;  /* samples of anybody else, with */
+    uint64_t bare;        /* samples of any process without dumps */
+    uint64_t others_with; /* samples of anybody else, with */
     uint64_t largest;
 } dumps;
 

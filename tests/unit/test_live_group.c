@@ -180,7 +180,8 @@ static void events_beside_a_group_sample_at_their_own_rate(void **state)
     give_go();
     expect_pages();
     RUN_UNTIL(counted.periods[2] >= PAGES / 2);
-    assert_int_equal(counted.periods[2], counted.samples[2] * 10); /* and what the group reads is not mixed with it */
+    assert_int_equal(counted.periods[2],
+                     counted.samples[2] * 10); /* and what the group reads is not mixed with it */
 }
 
 static void a_first_event_that_does_not_open_is_left_out_and_named(void **state)

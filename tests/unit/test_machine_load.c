@@ -26,8 +26,10 @@ static void all_that_the_kernel_tells_is_in_two_lines(void **state)
     expect_text(&l, 0, "load 1.79 2.38 3.06  run queue 3 of 96 tasks  blocked 2  steal ...");
     machine_load_stat(&l, "cpu  150 0 100 725 0 0 0 125 0 0\nprocs_blocked 0\n");
     expect_text(&l, 0, "load 1.79 2.38 3.06  run queue 3 of 96 tasks  blocked 0  steal 25.0%");
-    machine_load_pressure(&l, MACHINE_CPU, "some avg10=12.34 avg60=0.00 avg300=0.00 total=1\nfull avg10=0.00 avg60=0.00\n");
-    machine_load_pressure(&l, MACHINE_IO, "some avg10=2.00 avg60=0.00 avg300=0.00 total=1\nfull avg10=1.50 avg60=0.00\n");
+    machine_load_pressure(&l, MACHINE_CPU,
+                          "some avg10=12.34 avg60=0.00 avg300=0.00 total=1\nfull avg10=0.00 avg60=0.00\n");
+    machine_load_pressure(&l, MACHINE_IO,
+                          "some avg10=2.00 avg60=0.00 avg300=0.00 total=1\nfull avg10=1.50 avg60=0.00\n");
     expect_text(&l, 1, "PSI 10s:  cpu some 12.3%  io some 2.0% full 1.5%");
 }
 
@@ -43,7 +45,9 @@ static void what_is_not_told_is_said(void **state)
 
 static void broken_texts_change_nothing(void **state)
 {
-    static const char *const texts[] = { "", "\n", "cpu", "cpu 1 2", "some", "some avg10=", "load", "1.0 2.0", "1 2 3 4", "\nprocs_blocked x" };
+    static const char *const texts[] = {
+        "", "\n", "cpu", "cpu 1 2", "some", "some avg10=", "load", "1.0 2.0", "1 2 3 4", "\nprocs_blocked x"
+    };
     struct machine_load l = { 0 }, before;
     (void)state;
     machine_load_average(&l, "1 2 3 4/5 6");

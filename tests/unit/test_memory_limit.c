@@ -76,7 +76,8 @@ static void what_is_not_limited_has_no_limit(void **state)
     assert_true(memory_limit_of_text("", mounts) == UINT64_MAX);
     assert_true(memory_limit_of_text("0::/\n", mounts) == UINT64_MAX);
     assert_true(memory_limit_of_text("0::/gone/away\n", mounts) == UINT64_MAX);
-    assert_true(memory_limit_of_text("4:memory:/other\n", mounts) == 9223372036854771712u); /* of the root: more than there is */
+    assert_true(memory_limit_of_text("4:memory:/other\n", mounts) ==
+                9223372036854771712u); /* of the root: more than there is */
     assert_true(memory_limit_of_text("nonsense\n:\n::\n4:memory\n", mounts) == UINT64_MAX);
 }
 

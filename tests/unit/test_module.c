@@ -200,8 +200,15 @@ static void references_are_counted(void **state)
 
 static void a_value_has_all_but_the_references(void **state)
 {
-    struct module like = { .id = 20, .kind = MODULE_FILE, .path = "/usr/bin/x", .maj = 8, .ino = 5, .pid = 3,
-                           .map_start = 4096, .map_end = 8192, .live = true };
+    struct module like = { .id = 20,
+                           .kind = MODULE_FILE,
+                           .path = "/usr/bin/x",
+                           .maj = 8,
+                           .ino = 5,
+                           .pid = 3,
+                           .map_start = 4096,
+                           .map_end = 8192,
+                           .live = true };
     (void)state;
     struct module *m = module_new(&like);
     struct module value = module_value(m);
@@ -352,11 +359,18 @@ static pid_t run_copy(struct module **m)
         maps = fopen(path, "r");
         assert_non_null(maps);
         while (!*m && fgets(line, sizeof line, maps))
-            if (sscanf(line, "%llx-%llx r-xp %*s %x:%x %llu %2047s", &start, &end, &maj, &min, &ino, found) == 6 &&
+            if (sscanf(line, "%llx-%llx r-xp %*s %x:%x %llu %2047s", &start, &end, &maj, &min, &ino, found) ==
+                    6 &&
                 !strcmp(found, in_dir("prog")))
-                *m = module_new(&(struct module){ .kind = MODULE_FILE, .path = in_dir("prog"), .live = true,
-                                                  .pid = (uint32_t)pid, .ino = ino, .maj = maj, .min = min,
-                                                  .map_start = start, .map_end = end });
+                *m = module_new(&(struct module){ .kind = MODULE_FILE,
+                                                  .path = in_dir("prog"),
+                                                  .live = true,
+                                                  .pid = (uint32_t)pid,
+                                                  .ino = ino,
+                                                  .maj = maj,
+                                                  .min = min,
+                                                  .map_start = start,
+                                                  .map_end = end });
         fclose(maps);
     }
     return pid;

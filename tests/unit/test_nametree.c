@@ -77,8 +77,12 @@ static void add_line(struct fake *f, const char *line)
 static struct fake *answer(const char *const *lines)
 {
     struct fake *f = mem_zalloc(sizeof *f);
-    f->v = (struct view){ .frame_func = f->frame_func, .funcs = f->funcs, .n_funcs = 1, .groups = f->groups, .n_groups = 1 };
-    f->v.result = (struct result){ .parent = f->parent, .frame = f->frame, .n_nodes = 1, .n_frames = 1, .entries = f->entries };
+    f->v = (struct view){
+        .frame_func = f->frame_func, .funcs = f->funcs, .n_funcs = 1, .groups = f->groups, .n_groups = 1
+    };
+    f->v.result = (struct result){
+        .parent = f->parent, .frame = f->frame, .n_nodes = 1, .n_frames = 1, .entries = f->entries
+    };
     f->groups[0].label = "all";
     for (; *lines; lines++)
         add_line(f, *lines);
@@ -118,8 +122,8 @@ static const char *drawn(const struct nametree *t)
     for (uint32_t i = 0;;) {
         const struct nametree_node *at = &t->nodes[i];
         n += (size_t)snprintf(text + n, sizeof text - n, "%.*s%s %u/%u(%u/%u)\n", (int)at->depth, ">>>>>>>>",
-                              t->funcs[at->func].name, (unsigned)at->total[0], (unsigned)at->total[1], (unsigned)at->self[0],
-                              (unsigned)at->self[1]);
+                              t->funcs[at->func].name, (unsigned)at->total[0], (unsigned)at->total[1],
+                              (unsigned)at->self[0], (unsigned)at->self[1]);
         if (!(i = nametree_next(t, 0, i, false)))
             return text;
     }
@@ -131,9 +135,10 @@ static void two_answers_meet_by_names(void **state)
     add(NAMETREE_SHOWN, false, LINES("web;main;a 3", "web;main 1", "web;main;b;a 2"));
     add(NAMETREE_BEFORE, false, LINES("db;main 5", "web;main;b 4", "web;main;a 1"));
     nametree_sort(&tree);
-    assert_string_equal(drawn(&tree), "all 6/10(0/0)\n"
-                                      ">db 0/5(0/0)\n>>main 0/5(0/5)\n"
-                                      ">web 6/5(0/0)\n>>main 6/5(1/0)\n>>>a 3/1(3/1)\n>>>b 2/4(0/4)\n>>>>a 2/0(2/0)\n");
+    assert_string_equal(drawn(&tree),
+                        "all 6/10(0/0)\n"
+                        ">db 0/5(0/0)\n>>main 0/5(0/5)\n"
+                        ">web 6/5(0/0)\n>>main 6/5(1/0)\n>>>a 3/1(3/1)\n>>>b 2/4(0/4)\n>>>>a 2/0(2/0)\n");
 }
 
 static void weights_take_the_place_of_samples(void **state)
@@ -149,18 +154,22 @@ static void a_comm_and_a_function_of_one_name_are_two(void **state)
     (void)state;
     add(NAMETREE_SHOWN, false, LINES("main;main;main 1", "all;all 2", "all 1"));
     nametree_sort(&tree);
-    assert_string_equal(drawn(&tree), "all 4/0(0/0)\n>all 3/0(1/0)\n>>all 2/0(2/0)\n>main 1/0(0/0)\n>>main 1/0(0/0)\n"
-                                      ">>>main 1/0(1/0)\n");
+    assert_string_equal(drawn(&tree),
+                        "all 4/0(0/0)\n>all 3/0(1/0)\n>>all 2/0(2/0)\n>main 1/0(0/0)\n>>main 1/0(0/0)\n"
+                        ">>>main 1/0(1/0)\n");
 }
 
 static void a_library_is_the_same_in_its_next_version(void **state)
 {
     (void)state;
-    add(NAMETREE_SHOWN, false, LINES("web;f@libc-2.36.so 1", "web;g@libz.so.1.2.13 1", "web;h@lib7.so 1", "web;i@app-2 1"));
-    add(NAMETREE_BEFORE, false, LINES("web;f@libc-2.31.so 1", "web;g@libz.so.1 1", "web;h@lib8.so 1", "web;i@app-1 1"));
+    add(NAMETREE_SHOWN, false,
+        LINES("web;f@libc-2.36.so 1", "web;g@libz.so.1.2.13 1", "web;h@lib7.so 1", "web;i@app-2 1"));
+    add(NAMETREE_BEFORE, false,
+        LINES("web;f@libc-2.31.so 1", "web;g@libz.so.1 1", "web;h@lib8.so 1", "web;i@app-1 1"));
     nametree_sort(&tree);
-    assert_string_equal(strchr(drawn(&tree), '>'), ">web 4/4(0/0)\n>>f 1/1(1/1)\n>>g 1/1(1/1)\n>>h 1/0(1/0)\n>>h 0/1(0/1)\n"
-                                                   ">>i 0/1(0/1)\n>>i 1/0(1/0)\n");
+    assert_string_equal(strchr(drawn(&tree), '>'),
+                        ">web 4/4(0/0)\n>>f 1/1(1/1)\n>>g 1/1(1/1)\n>>h 1/0(1/0)\n>>h 0/1(0/1)\n"
+                        ">>i 0/1(0/1)\n>>i 1/0(1/0)\n");
 }
 
 static void a_tree_turned_over_begins_with_what_ran(void **state)
@@ -172,8 +181,9 @@ static void a_tree_turned_over_begins_with_what_ran(void **state)
     nametree_init(&turned);
     nametree_add_reversed(&turned, &tree);
     nametree_sort(&turned);
-    assert_string_equal(drawn(&turned), "all 6/1(0/0)\n>a 5/1(0/0)\n>>db 2/0(2/0)\n>>main 3/1(0/0)\n>>>web 3/1(3/1)\n"
-                                        ">main 1/0(0/0)\n>>web 1/0(1/0)\n");
+    assert_string_equal(drawn(&turned),
+                        "all 6/1(0/0)\n>a 5/1(0/0)\n>>db 2/0(2/0)\n>>main 3/1(0/0)\n>>>web 3/1(3/1)\n"
+                        ">main 1/0(0/0)\n>>web 1/0(1/0)\n");
     nametree_done(&turned);
 }
 
@@ -200,7 +210,8 @@ static void rows_compare_shares_and_count_recursion_once(void **state)
     assert_int_equal(n, 4);
     const char *order[] = { "a", /* and c differ by as much */
                             "c", "b", "main" };
-    double self[][2] = { { 75, 25 }, { 0, 50 }, { 25, 25 }, { 0, 0 } }, total[][2] = { { 75, 25 }, { 0, 50 }, { 25, 25 }, { 100, 100 } };
+    double self[][2] = { { 75, 25 }, { 0, 50 }, { 25, 25 }, { 0, 0 } },
+           total[][2] = { { 75, 25 }, { 0, 50 }, { 25, 25 }, { 100, 100 } };
     for (uint32_t i = 0; i < n; i++) {
         assert_string_equal(tree.funcs[rows[i].func].name, order[i]);
         for (int side = 0; side < 2; side++) {

@@ -109,7 +109,8 @@ static pid_t start_somebody(uid_t uid, void (*set)(void))
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (set)
             set();
-        if (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid) || write(ready[1], "y", 1) != 1)
+        if (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid) ||
+            write(ready[1], "y", 1) != 1)
             _exit(1);
         pause();
         _exit(0);
@@ -488,7 +489,8 @@ static void memory_is_compared_with_a_file(void **state)
 {
     const size_t page = 4096;
     char *bytes = mem_array(COPIED_PAGES + 1, page), *path = mem_strdup(in_dir("code"));
-    struct module like = { .kind = MODULE_FILE, .path = path, .live = true, .pid = (uint32_t)getpid() }, *m = module_new(&like);
+    struct module like = { .kind = MODULE_FILE, .path = path, .live = true, .pid = (uint32_t)getpid() },
+                  *m = module_new(&like);
     FILE *f = fopen(path, "w");
     uint64_t at = (uintptr_t)bytes;
 
@@ -631,7 +633,8 @@ static void a_stack_does_not_grow_by_it(void **state)
                 sscanf(line, "%llx", i ? &again : &begin);
         fclose(f);
         if (!i)
-            assert_true(!opener_touch((uint32_t)getpid(), 0, begin - page_size(), 2 * page_size()) && errno == EFAULT);
+            assert_true(!opener_touch((uint32_t)getpid(), 0, begin - page_size(), 2 * page_size()) &&
+                        errno == EFAULT);
     }
     assert_true(begin && begin == again);
 }
@@ -643,7 +646,9 @@ static int receive_fd(int socket, char *text, size_t cap)
         struct cmsghdr align;
         char bytes[CMSG_SPACE(2 * sizeof(int))];
     } control;
-    struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes };
+    struct msghdr m = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes
+    };
     int fds[2];
 
     assert_true(recvmsg(socket, &m, 0) > 0);

@@ -60,7 +60,8 @@ static bool parse(const char *line)
     options_done(&o);
     error_clear(&error);
     snprintf(words, sizeof words, "%s", line);
-    for (char *save, *word = strtok_r(words, " ", &save); word && argc < 16; word = strtok_r(NULL, " ", &save))
+    for (char *save, *word = strtok_r(words, " ", &save); word && argc < 16;
+         word = strtok_r(NULL, " ", &save))
         argv[argc++] = word;
     return options_parse(&o, argc, argv, &error);
 }
@@ -73,10 +74,10 @@ static void write_config(const char *text)
     fclose(f);
 }
 
-#define ASSERT_PARSES(line)                                                                                            \
-    do {                                                                                                               \
-        if (!parse(line))                                                                                              \
-            fail_msg("%s: %s", line, error.text);                                                                      \
+#define ASSERT_PARSES(line)                                                                                  \
+    do {                                                                                                     \
+        if (!parse(line))                                                                                    \
+            fail_msg("%s: %s", line, error.text);                                                            \
     } while (0)
 
 static void defaults_are_those_of_the_manual(void **state)
@@ -123,16 +124,19 @@ static void every_option_sets_what_it_says(void **state)
     ASSERT_PARSES(line);
     assert_int_equal(o.session.scope.kind, SCOPE_TIDS);
     ASSERT_PARSES("-u 12345 -C 0");
-    assert_true(o.session.scope.kind == SCOPE_USER && o.session.scope.uid == 12345 && o.session.scope.cpus[0]);
+    assert_true(o.session.scope.kind == SCOPE_USER && o.session.scope.uid == 12345 &&
+                o.session.scope.cpus[0]);
     ASSERT_PARSES("--history 2M -d 0.5 -s total --view flame --group-by comm,symbol --window 10");
-    assert_true(o.session.history_bytes == 2 << 20 && o.ui.delay_s == 0.5 && o.ui.window_ns == 10 * NS_PER_SEC);
+    assert_true(o.session.history_bytes == 2 << 20 && o.ui.delay_s == 0.5 &&
+                o.ui.window_ns == 10 * NS_PER_SEC);
     assert_string_equal(o.ui.sort, "total");
     assert_string_equal(o.ui.view, "flame");
     assert_int_equal(o.ui.group, VIEW_GROUP_COMM_SYMBOL);
     ASSERT_PARSES("--detail 3 --split socket");
     assert_true(o.ui.counters_detail == 3 && o.ui.counters_by == COUNT_BY_SOCKET);
     ASSERT_PARSES("--window 0 --idle --theme mono --no-color --no-unicode --mouse");
-    assert_true(!o.ui.window_ns && o.window_named && o.ui.show_idle && o.ui.no_color && o.ui.no_unicode && o.ui.mouse);
+    assert_true(!o.ui.window_ns && o.window_named && o.ui.show_idle && o.ui.no_color && o.ui.no_unicode &&
+                o.ui.mouse);
     assert_string_equal(o.ui.theme, "mono");
     ASSERT_PARSES("-b -n 3");
     assert_true(o.mode == RUN_BATCH && o.iterations == 3 && !o.session.command_to_log);
@@ -332,8 +336,9 @@ static void the_command_line_stands_above_the_config(void **state)
 {
     (void)state;
     need_inih();
-    write_config("[options]\nfreq = 199\nevent = page-faults\nhistory = 4M\nwindow = 10\nno-color = yes\nidle = no\n"
-                 "group-by = thread\n[keys]\nquit = q x\n");
+    write_config(
+        "[options]\nfreq = 199\nevent = page-faults\nhistory = 4M\nwindow = 10\nno-color = yes\nidle = no\n"
+        "group-by = thread\n[keys]\nquit = q x\n");
     ASSERT_PARSES("");
     assert_true(o.session.freq_hz == 199 && o.session.freq_named && o.session.event_named);
     assert_string_equal(o.session.events[0].name, "page-faults");

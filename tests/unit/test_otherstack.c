@@ -15,20 +15,27 @@
 #define WORDS  64
 #define ROOM   16
 
-enum { /* functions in the code. Those with a frame: CFA = rsp + 0x20, rbp at CFA - 16 */
-       RUN = 0x100,      /* without a frame: runs on the thread's stack */
-       CALLED = 0x140,   /* with a frame: what is called there */
-       SYSTEM = 0x200,   /* without a frame: changes the stack */
-       CLOCK = 0x300,    /* with a frame: changes the stack */
-       INNER = 0x400,    /* calls SYSTEM */
-       OUTER = 0x500,    /* calls INNER */
+enum {                 /* functions in the code. Those with a frame: CFA = rsp + 0x20, rbp at CFA - 16 */
+       RUN = 0x100,    /* without a frame: runs on the thread's stack */
+       CALLED = 0x140, /* with a frame: what is called there */
+       SYSTEM = 0x200, /* without a frame: changes the stack */
+       CLOCK = 0x300,  /* with a frame: changes the stack */
+       INNER = 0x400,  /* calls SYSTEM */
+       OUTER = 0x500,  /* calls INNER */
        GOEXIT = 0x600,
-       BACK = 0x700,     /* runtime.cgocallback */
-       CROSS = 0x800,    /* calls BACK */
+       BACK = 0x700,  /* runtime.cgocallback */
+       CROSS = 0x800, /* calls BACK */
        MSTART = 0x900,
-       END = 0xa00 };
+       END = 0xa00
+};
 
-#define FRAME { { 0, 4 }, { 0x18, 0x3c } }
+#define FRAME                                                                                                \
+    {                                                                                                        \
+        { 0, 4 },                                                                                            \
+        {                                                                                                    \
+            0x18, 0x3c                                                                                       \
+        }                                                                                                    \
+    }
 #define SAVES 0x48, 0x83, 0xec, 0x18, 0x48, 0x89, 0x6c, 0x24, 0x10 /* sub rsp, 0x18; mov [rsp + 0x10], rbp */
 #define IN    0x20 /* a return address in a function, from its beginning */
 
@@ -54,14 +61,16 @@ struct fixture {
     uint32_t n;
     enum unwind_call other; /* what is known of memory */
     bool believe, again;
-    uint64_t no_call;       /* an address that no call returns to */
+    uint64_t no_call; /* an address that no call returns to */
 };
 
 static bool find(void *ctx, uint64_t addr, struct unwind_place *out)
 {
     struct fixture *f = ctx;
 
-    *out = (struct unwind_place){ .offset = addr - GO_TEXT + GO_OFFSET, .rows = &f->m.rows, .frame = (uint32_t)addr };
+    *out = (struct unwind_place){ .offset = addr - GO_TEXT + GO_OFFSET,
+                                  .rows = &f->m.rows,
+                                  .frame = (uint32_t)addr };
     return addr >= GO_TEXT && addr < GO_TEXT + GO_SIZE;
 }
 
@@ -95,7 +104,8 @@ static enum unwind_call called(void *ctx, uint64_t back, uint64_t callee)
     if (back != GO_TEXT + caller + IN || back == f->no_call)
         return UNWIND_CALL_REFUTED;
     /* INNER and OUTER may call others through a register, too */
-    return called_by(caller) == function_of(callee) || function_of(callee) == CLOCK || function_of(callee) == BACK
+    return called_by(caller) == function_of(callee) || function_of(callee) == CLOCK ||
+                   function_of(callee) == BACK
                ? UNWIND_CALL_PROVEN
                : UNWIND_CALL_REFUTED;
 }
@@ -104,7 +114,8 @@ static enum unwind_call between(void *ctx, uint64_t back, uint64_t callee, uint6
 {
     uint64_t function = called_by(function_of(back - 1));
 
-    if (called(ctx, back, GO_TEXT + function) != UNWIND_CALL_PROVEN || called_by(function) != function_of(callee))
+    if (called(ctx, back, GO_TEXT + function) != UNWIND_CALL_PROVEN ||
+        called_by(function) != function_of(callee))
         return UNWIND_CALL_REFUTED;
     *out = GO_TEXT + function + IN;
     return UNWIND_CALL_PROVEN;
@@ -115,7 +126,8 @@ static enum unwind_call other(void *ctx, uint64_t at, struct unwind_memory *out)
     struct fixture *f = ctx;
 
     assert_true(at >= GO && at < GO + sizeof f->memory);
-    *out = (struct unwind_memory){ .bytes = (const uint8_t *)f->memory, .size = sizeof f->memory, .base = GO };
+    *out =
+        (struct unwind_memory){ .bytes = (const uint8_t *)f->memory, .size = sizeof f->memory, .base = GO };
     return f->other;
 }
 
@@ -138,15 +150,21 @@ static bool believe(void *ctx, uint64_t fp, const struct unwind_frame *frames, u
 /* rbp: of the leaf, RUN. */
 static void walk(struct fixture *f, uint64_t rbp)
 {
-    const struct unwind_source source = {
-        .ctx = f, .find = find, .called = called, .between = between, .other = other, .again = again, .believe = believe
+    const struct unwind_source source = { .ctx = f,
+                                          .find = find,
+                                          .called = called,
+                                          .between = between,
+                                          .other = other,
+                                          .again = again,
+                                          .believe = believe };
+    struct unwind_input in = {
+        .arch = UNWIND_ARCH_X86_64,
+        .regs = { .pc = GO_TEXT + RUN, .sp = THREAD, .fp = rbp, .known = 1u << 7 | 1u << 6 },
+        .stack = (const uint8_t *)f->dump,
+        .stack_bytes = sizeof f->dump,
+        .chain = f->chain,
+        .n_chain = f->n_chain
     };
-    struct unwind_input in = { .arch = UNWIND_ARCH_X86_64,
-                               .regs = { .pc = GO_TEXT + RUN, .sp = THREAD, .fp = rbp, .known = 1u << 7 | 1u << 6 },
-                               .stack = (const uint8_t *)f->dump,
-                               .stack_bytes = sizeof f->dump,
-                               .chain = f->chain,
-                               .n_chain = f->n_chain };
 
     in.regs.r[7] = THREAD;
     in.regs.r[6] = rbp;
@@ -158,12 +176,14 @@ static void expect(const struct fixture *f, enum unwind_end end, unsigned n, con
     assert_int_equal(f->end, end);
     assert_int_equal(f->n, n);
     for (unsigned i = 1; i < n; i++)
-        assert_int_equal(f->frames[i].addr, GO_TEXT + functions[i] + (functions[i] == GOEXIT || functions[i] == MSTART ? 0 : IN - 1));
+        assert_int_equal(f->frames[i].addr,
+                         GO_TEXT + functions[i] +
+                             (functions[i] == GOEXIT || functions[i] == MSTART ? 0 : IN - 1));
 }
-#define EXPECT(f, end, ...)                                                                    \
-    do {                                                                                       \
-        static const uint64_t functions[] = { RUN, __VA_ARGS__ };                              \
-        expect(f, end, (unsigned)(sizeof functions / sizeof *functions), functions);           \
+#define EXPECT(f, end, ...)                                                                                  \
+    do {                                                                                                     \
+        static const uint64_t functions[] = { RUN, __VA_ARGS__ };                                            \
+        expect(f, end, (unsigned)(sizeof functions / sizeof *functions), functions);                         \
     } while (0)
 
 /* A frame at a word, whose saved rbp lies there, with the return address behind it. */
@@ -180,10 +200,10 @@ static void put_chain(struct fixture *f, unsigned n, const uint64_t *backs)
         f->chain[i + 1] = GO_TEXT + backs[i];
     f->n_chain = n + 1;
 }
-#define PUT_CHAIN(f, ...)                                                \
-    do {                                                                 \
-        static const uint64_t backs[] = { __VA_ARGS__ };                 \
-        put_chain(f, (unsigned)(sizeof backs / sizeof *backs), backs);   \
+#define PUT_CHAIN(f, ...)                                                                                    \
+    do {                                                                                                     \
+        static const uint64_t backs[] = { __VA_ARGS__ };                                                     \
+        put_chain(f, (unsigned)(sizeof backs / sizeof *backs), backs);                                       \
     } while (0)
 
 /* RUN, called by CALLED, by SYSTEM, that INNER called on the goroutine's stack, by OUTER, the goroutine's first. */
@@ -309,7 +329,8 @@ static void what_the_chain_tells_of_memory_must_agree(void **state)
     struct fixture *f = *state;
 
     f->other = UNWIND_CALL_PROVEN;
-    PUT_CHAIN(f, SYSTEM + IN, OUTER + IN); /* shorter than the stack: memory tells the rest, and needs no argument */
+    PUT_CHAIN(f, SYSTEM + IN,
+              OUTER + IN); /* shorter than the stack: memory tells the rest, and needs no argument */
     walk(f, THREAD + 24);
     EXPECT(f, UNWIND_ROOT, CALLED, SYSTEM, INNER, OUTER, GOEXIT);
     PUT_CHAIN(f, SYSTEM + IN, CROSS + IN);

@@ -62,7 +62,8 @@ static void who_has_spent_nothing_is_served_by_urgency_then_in_order(void **stat
 {
     struct bench *b = bench_new();
     unsigned a = owners_number(&b->o, stranger(1)), c = owners_number(&b->o, stranger(2));
-    struct task *names = put(b, a, TASK_NAMES), *unwind = put(b, c, TASK_UNWIND), *later = put(b, a, TASK_UNWIND);
+    struct task *names = put(b, a, TASK_NAMES), *unwind = put(b, c, TASK_UNWIND),
+                *later = put(b, a, TASK_UNWIND);
 
     (void)state;
     assert_true(a != c && owners_number(&b->o, stranger(1)) == a);
@@ -203,7 +204,8 @@ static void limits_fall_for_who_offends(void **state)
         owners_offend(&b->o, owner);
     assert_int_equal(owners_limit(&b->o, LANE_QUICK, owner, whole), 0);
     /* Nobody is refused for what another one did, and root never. */
-    assert_int_equal(owners_limit(&b->o, LANE_QUICK, owners_number(&b->o, stranger(2)), whole), NS_PER_SEC / 2);
+    assert_int_equal(owners_limit(&b->o, LANE_QUICK, owners_number(&b->o, stranger(2)), whole),
+                     NS_PER_SEC / 2);
     for (i = 0; i < 20; i++)
         owners_offend(&b->o, OWNER_TRUSTED);
     assert_int_equal(owners_limit(&b->o, LANE_SLOW, OWNER_TRUSTED, whole), whole);

@@ -68,8 +68,9 @@ static void numbers_of_the_other_byte_order_are_read(void **state)
 {
     static const uint8_t raw[] = { 0, 0, 1, 2, 0xff, 0xfe };
     (void)state;
-    printed_is("\tfield:u32 a;\toffset:0;\tsize:4;\tsigned:0;\n\tfield:s16 b;\toffset:4;\tsize:2;\tsigned:1;\n", true, raw,
-               sizeof raw, "a=258 b=-2");
+    printed_is(
+        "\tfield:u32 a;\toffset:0;\tsize:4;\tsigned:0;\n\tfield:s16 b;\toffset:4;\tsize:2;\tsigned:1;\n",
+        true, raw, sizeof raw, "a=258 b=-2");
 }
 
 static void what_a_format_claims_is_held_against_the_payload(void **state)

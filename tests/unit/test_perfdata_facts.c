@@ -261,7 +261,8 @@ static void add_event(const struct known *k, uint32_t event, bool pipe, struct b
                    k->of_event[event].lost_records);
     for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++) {
         buf_printf(out, "perf/report/%s[%u]/event: %s\n", sorts[i], n, ev->name);
-        buf_printf(out, "perf/report/%s[%u]/event_count_approx: %" PRIu64 "\n", sorts[i], n, k->of_event[event].period);
+        buf_printf(out, "perf/report/%s[%u]/event_count_approx: %" PRIu64 "\n", sorts[i], n,
+                   k->of_event[event].period);
     }
 }
 
@@ -271,7 +272,8 @@ static void add_records(struct perfdata *p, struct buf *out)
     uint32_t n = perfdata_counts(p, &counts);
     uint64_t total = 0;
     for (uint32_t i = 0; i < n; i++) {
-        buf_printf(out, "perf/aggregated/%s: %" PRIu64 "\n", counts[i].name ? counts[i].name : "?", counts[i].n);
+        buf_printf(out, "perf/aggregated/%s: %" PRIu64 "\n", counts[i].name ? counts[i].name : "?",
+                   counts[i].n);
         total += counts[i].n;
     }
     buf_printf(out, "perf/aggregated/TOTAL: %" PRIu64 "\n", total);

@@ -20,12 +20,14 @@
 #include "facts_fixture.h"
 #include "sha256.h"
 
+/* clang-format off */
 static const char *const sample_names[] = {
     "IP",         "TID",          "TIME",      "ADDR",       "READ",   "CALLCHAIN",   "ID",         "CPU",
     "PERIOD",     "STREAM_ID",    "RAW",       "BRANCH_STACK", "REGS_USER", "STACK_USER", "WEIGHT",    "DATA_SRC",
     "IDENTIFIER", "TRANSACTION",  "REGS_INTR", "PHYS_ADDR",  "AUX",    "CGROUP",      "DATA_PAGE_SIZE", "CODE_PAGE_SIZE",
     "WEIGHT_STRUCT",
 };
+/* clang-format on */
 static const char *const read_names[] = { "TOTAL_TIME_ENABLED", "TOTAL_TIME_RUNNING", "ID", "GROUP", "LOST" };
 
 static void put_bits(struct buf *out, uint64_t bits, const char *const names[], size_t n)
@@ -91,7 +93,8 @@ static void put_event(struct buf *out, uint32_t number, const struct perfdata_ev
         buf_printf(out, "type: %u, ", a->type);
     buf_printf(out, "size: %u", event->attr.size);
     put_hex(out, "config", a->config);
-    buf_printf(out, ", { sample_period, sample_freq }: %" PRIu64 ", sample_type: ", (uint64_t)a->sample_period);
+    buf_printf(out,
+               ", { sample_period, sample_freq }: %" PRIu64 ", sample_type: ", (uint64_t)a->sample_period);
     put_bits(out, a->sample_type, sample_names, sizeof sample_names / sizeof *sample_names);
     buf_puts(out, ", read_format: ");
     put_bits(out, a->read_format, read_names, sizeof read_names / sizeof *read_names);
@@ -114,7 +117,8 @@ static void put_attr(struct buf *out, uint32_t number, const struct perfdata_eve
                a->freq ? "true" : "false");
     buf_printf(out, "%s/sample_type: ", at);
     put_bits(out, a->sample_type, sample_names, sizeof sample_names / sizeof *sample_names);
-    buf_printf(out, "\n%s/read_format: 0x%" PRIx64 "\n%s/nr_ids: %u\n", at, (uint64_t)a->read_format, at, event->n_ids);
+    buf_printf(out, "\n%s/read_format: 0x%" PRIx64 "\n%s/nr_ids: %u\n", at, (uint64_t)a->read_format, at,
+               event->n_ids);
 }
 
 static void put_events(struct buf *out, const struct perfdata *p)
@@ -162,9 +166,9 @@ static void put_host(struct buf *out, const struct perfdata *p)
         enum format_feature feature;
         const char *name, *value;
     } texts[] = {
-        { FORMAT_HOSTNAME, "hostname", info->hostname }, { FORMAT_OSRELEASE, "os release", info->release },
+        { FORMAT_HOSTNAME, "hostname", info->hostname },   { FORMAT_OSRELEASE, "os release", info->release },
         { FORMAT_VERSION, "perf version", info->version }, { FORMAT_ARCH, "arch", info->arch },
-        { FORMAT_CPUDESC, "cpudesc", info->cpudesc },     { FORMAT_CMDLINE, "cmdline", info->cmdline },
+        { FORMAT_CPUDESC, "cpudesc", info->cpudesc },      { FORMAT_CMDLINE, "cmdline", info->cmdline },
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (has(p, texts[i].feature))
@@ -210,13 +214,15 @@ static void put_places(struct buf *out, const struct perfdata *p, const char *ma
 {
     buf_printf(out, "raw/magic: %.8s\nraw/endian: %s\nraw/mode: %s\n", magic, p->swap ? "big" : "little",
                p->pipe ? "pipe" : "file");
-    buf_printf(out, "raw/size: %" PRIu64 "\nraw/header_size: %" PRIu64 "\n", p->in.size_bytes, p->header_bytes);
+    buf_printf(out, "raw/size: %" PRIu64 "\nraw/header_size: %" PRIu64 "\n", p->in.size_bytes,
+               p->header_bytes);
     if (p->pipe)
         return;
-    buf_printf(out, "raw/attr_entry_size: %" PRIu64 "\nraw/attrs_offset: %" PRIu64 "\nraw/attrs_size: %" PRIu64 "\n",
-               p->attr_bytes, p->attrs.offset, p->attrs.size);
-    buf_printf(out, "raw/data_offset: %" PRIu64 "\nraw/data_size: %" PRIu64 "\nraw/nr_attrs: %u\n", p->data_start,
-               p->data_end - p->data_start, p->n_events);
+    buf_printf(
+        out, "raw/attr_entry_size: %" PRIu64 "\nraw/attrs_offset: %" PRIu64 "\nraw/attrs_size: %" PRIu64 "\n",
+        p->attr_bytes, p->attrs.offset, p->attrs.size);
+    buf_printf(out, "raw/data_offset: %" PRIu64 "\nraw/data_size: %" PRIu64 "\nraw/nr_attrs: %u\n",
+               p->data_start, p->data_end - p->data_start, p->n_events);
 }
 
 /* The records from one place to another, by type; unpacks what is in those that are compressed. */
@@ -264,9 +270,10 @@ static void put_walks(struct buf *out, struct perfdata *p)
     uint64_t left = put_records(out, "record_counts", p, p->data_start, p->data_end, &s);
     buf_printf(out, "raw/walk_leftover: %" PRIu64 "\n", left);
     if (s.packed_bytes) {
-        left = put_records(out, "decompressed_record_counts", p, PLACE_PLAIN, PLACE_PLAIN | p->plain_n, &inner);
-        buf_printf(out, "raw/compressed_payload_bytes: %" PRIu64 "\nraw/decompressed_bytes: %zu\n", s.packed_bytes,
-                   p->plain_n);
+        left =
+            put_records(out, "decompressed_record_counts", p, PLACE_PLAIN, PLACE_PLAIN | p->plain_n, &inner);
+        buf_printf(out, "raw/compressed_payload_bytes: %" PRIu64 "\nraw/decompressed_bytes: %zu\n",
+                   s.packed_bytes, p->plain_n);
         buf_printf(out, "raw/decompressed_leftover: %" PRIu64 "\nraw/zstd_frame_ended: %s\n", left,
                    s.ended ? "true" : "false");
         assert_int_equal(s.unpacked_bytes, p->plain_n);
@@ -312,9 +319,9 @@ static void check(void **state)
     buf_done(&ours);
 }
 
-#define OF(file)                                                                                               \
-    {                                                                                                          \
-        "the_header_of_" file, check, NULL, NULL, (void *)(uintptr_t)file                                       \
+#define OF(file)                                                                                             \
+    {                                                                                                        \
+        "the_header_of_" file, check, NULL, NULL, (void *)(uintptr_t)file                                    \
     }
 
 int main(void)

@@ -139,10 +139,10 @@ static void files_that_are_open_together_do_not_mind_each_other(void **state)
     input_close(first);
 }
 
-#define BOTH(test)                             \
-    cmocka_unit_test_prestate(test, &windows), \
-    {                                          \
-        #test "_held", test, NULL, NULL, &held \
+#define BOTH(test)                                                                                           \
+    cmocka_unit_test_prestate(test, &windows),                                                               \
+    {                                                                                                        \
+#test "_held", test, NULL, NULL, &held                                                               \
     }
 
 int main(void)

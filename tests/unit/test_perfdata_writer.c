@@ -386,10 +386,14 @@ static void a_group_that_was_read_is_one_again(void **state)
     static const struct {
         uint32_t event;
         uint64_t periods[2];
-    } samples[] = { { 1, { 100, 7 } }, { 0, { 50, 0 } }, { 1, { 101, 0 } }, { 1, { 0, 9 } }, { 2, { 5, 0 } } };
+    } samples[] = {
+        { 1, { 100, 7 } }, { 0, { 50, 0 } }, { 1, { 101, 0 } }, { 1, { 0, 9 } }, { 2, { 5, 0 } }
+    };
     struct perfdata_writer *w = perfdata_writer_open(fixture_path("group"), written, 3, false, false, &e);
     for (uint32_t i = 0; i < 5; i++) {
-        struct perfdata_write_sample s = { .time_ns = 1000 + i, .event = samples[i].event, .pid = 1, .tid = 1 };
+        struct perfdata_write_sample s = {
+            .time_ns = 1000 + i, .event = samples[i].event, .pid = 1, .tid = 1
+        };
         s.period = samples[i].periods[0];
         s.member_periods = s.event == 1 ? samples[i].periods : NULL;
         perfdata_write_sample(w, &s); /* of a member by itself: nothing */

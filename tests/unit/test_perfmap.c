@@ -120,7 +120,8 @@ static void a_map_read_in_pieces_has_every_line(void **state)
     unlink(path);
     f = fdopen(dup(fd), "w");
     for (i = 0; i < n; i++)
-        fprintf(f, "%x 10 f%d %.*s\n", 0x1000 + 0x10 * i, i, i % 60, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+        fprintf(f, "%x 10 f%d %.*s\n", 0x1000 + 0x10 * i, i, i % 60,
+                "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
     fprintf(f, "%x 10 half", 0x1000 + 0x10 * n);
     assert_int_equal(fclose(f), 0);
     b = read_file(fd);

@@ -52,8 +52,8 @@ static void refused(const char *text, const char *word)
 static void those_that_come_with_the_program_are_good(void **state)
 {
     (void)state;
-    static const char *const wanted[] = { "cpu", "cycles", "cache", "branch", "tlb", "memory",
-                                          "blocking", "disk", "connect", "exec", "syscalls" };
+    static const char *const wanted[] = { "cpu",      "cycles", "cache",   "branch", "tlb",     "memory",
+                                          "blocking", "disk",   "connect", "exec",   "syscalls" };
     assert_true(preset_read(&list, &error));
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         const struct preset *p = preset_find(&list, wanted[i], &error);
@@ -72,7 +72,8 @@ static void their_software_events_are_understood(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct event events[SESSION_EVENTS_MAX];
         uint32_t n = 0;
-        if (!event_parse_list(preset_find(&list, names[i], NULL)->events, events, SESSION_EVENTS_MAX, &n, &error))
+        if (!event_parse_list(preset_find(&list, names[i], NULL)->events, events, SESSION_EVENTS_MAX, &n,
+                              &error))
             fail_msg("%s", error.text);
     }
 }
@@ -80,7 +81,8 @@ static void their_software_events_are_understood(void **state)
 static void a_row_says_all_that_a_preset_is(void **state)
 {
     (void)state;
-    const struct preset *p = only("  x\tpage-faults,cpu-clock  1/1000 flame comm  user=root+cpus=0  who does what  \n");
+    const struct preset *p =
+        only("  x\tpage-faults,cpu-clock  1/1000 flame comm  user=root+cpus=0  who does what  \n");
     assert_string_equal(p->name, "x");
     assert_string_equal(p->events, "page-faults,cpu-clock");
     assert_string_equal(p->help, "who does what");
@@ -195,9 +197,9 @@ static void rows_of_the_users_file_are_added(void **state)
 
 static void the_first_alternative_that_opens_is_used(void **state)
 {
-    char folder[] = "/tmp/test_preset_XXXXXX", path[64], text[] =
-        "one no:such_tracepoint[a|b&1]|page-faults|context-switches auto - - - x\n"
-        "two no:such_tracepoint|no:other_one each - - - x\n";
+    char folder[] = "/tmp/test_preset_XXXXXX", path[64],
+         text[] = "one no:such_tracepoint[a|b&1]|page-faults|context-switches auto - - - x\n"
+                  "two no:such_tracepoint|no:other_one each - - - x\n";
     (void)state;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/flametop", folder);
@@ -218,7 +220,8 @@ static void the_first_alternative_that_opens_is_used(void **state)
         fail_msg("%s", error.text);
     assert_string_equal(preset_find(&list, "one", NULL)->events, "page-faults");
     assert_true(preset_find(&list, "one", NULL)->how.fitted);
-    assert_string_equal(preset_find(&list, "two", NULL)->events, "no:other_one"); /* whose error is shown when it is used */
+    assert_string_equal(preset_find(&list, "two", NULL)->events,
+                        "no:other_one"); /* whose error is shown when it is used */
 }
 
 int main(void)

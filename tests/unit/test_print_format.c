@@ -15,12 +15,12 @@
 #include "perf/tracepoint.h"
 
 /* comm, state, flags, bytes and a text of its own, in 64 bytes */
-#define FIELDS                                                                                                      \
-    "\tfield:char comm[8];\toffset:8;\tsize:8;\tsigned:0;\n"                                                         \
-    "\tfield:int pid;\toffset:16;\tsize:4;\tsigned:1;\n"                                                             \
-    "\tfield:unsigned long flags;\toffset:24;\tsize:8;\tsigned:0;\n"                                                 \
-    "\tfield:__data_loc char[] name;\toffset:32;\tsize:4;\tsigned:0;\n"                                              \
-    "\tfield:u8 addr[4];\toffset:36;\tsize:4;\tsigned:0;\n"                                                          \
+#define FIELDS                                                                                               \
+    "\tfield:char comm[8];\toffset:8;\tsize:8;\tsigned:0;\n"                                                 \
+    "\tfield:int pid;\toffset:16;\tsize:4;\tsigned:1;\n"                                                     \
+    "\tfield:unsigned long flags;\toffset:24;\tsize:8;\tsigned:0;\n"                                         \
+    "\tfield:__data_loc char[] name;\toffset:32;\tsize:4;\tsigned:0;\n"                                      \
+    "\tfield:u8 addr[4];\toffset:36;\tsize:4;\tsigned:0;\n"                                                  \
     "\tfield:void * site;\toffset:40;\tsize:8;\tsigned:0;\n\n"
 
 static void make_payload(uint8_t raw[64])
@@ -70,11 +70,13 @@ static void printed(const char *print, const char *wanted)
 static void fields_are_printed_as_the_format_says(void **state)
 {
     (void)state;
-    printed("\"%s/%d %5d|%-5d|%x\", REC->comm, REC->pid, REC->pid, REC->pid, REC->pid", "cat/-7    -7|-7   |fffffff9");
+    printed("\"%s/%d %5d|%-5d|%x\", REC->comm, REC->pid, REC->pid, REC->pid, REC->pid",
+            "cat/-7    -7|-7   |fffffff9");
     printed("\"%s %-6s| %.2s\", __get_str(name), REC->comm, REC->comm", "sda cat   | ca");
     printed("\"%s\", (char *)__get_dynamic_array(name)", "sda");
     printed("\"%d %u\", __get_dynamic_array_len(name), REC->addr[3]", "4 1");
-    printed("\"%lu %#lx %08llx 100%%\", REC->flags, REC->flags, (unsigned long long)REC->flags", "4101 0x1005 00001005 100%");
+    printed("\"%lu %#lx %08llx 100%%\", REC->flags, REC->flags, (unsigned long long)REC->flags",
+            "4101 0x1005 00001005 100%");
     printed("\"[%*d|%.*s]\", 5, REC->pid, 1, REC->comm", "[   -7|c]");
     printed("\"a\" \"b %c%c\", 'x', REC->pid ? 'y' : 'z'", "ab xy");
 }
@@ -83,8 +85,11 @@ static void expressions_are_those_of_c_without_signs(void **state)
 {
     (void)state;
     printed("\"%d\", 2 + 3 * 4 - 10 / 3", "11");
-    printed("\"%d,%d\", ((unsigned int) ((REC->flags) >> 12)), ((unsigned int) ((REC->flags) & ((1U << 12) - 1)))", "1,5");
-    printed("\"%s%s\", REC->flags & 4 ? \"four\" : \"\", !(REC->flags & 2) && REC->pid != 0 ? \"+\" : \"-\"", "four+");
+    printed(
+        "\"%d,%d\", ((unsigned int) ((REC->flags) >> 12)), ((unsigned int) ((REC->flags) & ((1U << 12) - 1)))",
+        "1,5");
+    printed("\"%s%s\", REC->flags & 4 ? \"four\" : \"\", !(REC->flags & 2) && REC->pid != 0 ? \"+\" : \"-\"",
+            "four+");
     printed("\"%lx %d\", ~0UL, (u8)0x1ff", "ffffffffffffffff 255");
     printed("\"%d %d %d\", 1 / 0, 1 % 0, 1 < 2 == 1", "0 0 1");
     printed("\"%d\", __builtin_expect(!!(REC->pid), 0) ? sizeof(u32) : 0", "4");
@@ -93,17 +98,21 @@ static void expressions_are_those_of_c_without_signs(void **state)
 static void flags_and_symbols_have_their_names(void **state)
 {
     (void)state;
-    printed("\"%s\", __print_flags(REC->flags, \"|\", { 0x1, \"S\" }, { (unsigned long)((( gfp_t)(4))), \"T\" })", "S|T|0x1000");
+    printed(
+        "\"%s\", __print_flags(REC->flags, \"|\", { 0x1, \"S\" }, { (unsigned long)((( gfp_t)(4))), \"T\" })",
+        "S|T|0x1000");
     printed("\"%s\", __print_flags(REC->flags & 2, \"|\", { 0x1, \"S\" })", "");
     printed("\"%s\", __print_symbolic((REC->flags >> 12), { 0, \"HI\" }, { 1, \"TIMER\" })", "TIMER");
-    printed("\"%s\", __print_symbolic(REC->flags, { UNKNOWN, \"no\" }, { 2, \"two\" }, { -1, ((void *)0) })", "0x1005");
+    printed("\"%s\", __print_symbolic(REC->flags, { UNKNOWN, \"no\" }, { 2, \"two\" }, { -1, ((void *)0) })",
+            "0x1005");
     printed("\"%s\", __print_flags(REC->flags & 2, \"|\", { NOTHING, \"none\" }, { 1, \"one\" })", "none");
 }
 
 static void addresses_and_bytes_are_written_as_the_kernel_does(void **state)
 {
     (void)state;
-    printed("\"%pS %ps %p %pS\", (void *)REC->site, REC->site, REC->site, REC->flags", "do_it+0x4 do_it 0x1234 0x1005");
+    printed("\"%pS %ps %p %pS\", (void *)REC->site, REC->site, REC->site, REC->flags",
+            "do_it+0x4 do_it 0x1234 0x1005");
     printed("\"%pI4\", REC->addr", "127.0.0.1");
     printed("\"%s %s\", __print_hex(REC->addr, 4), __print_hex_str(REC->addr, 2)", "7f 00 00 01 7f00");
     printed("\"%s\", __print_array(REC->addr, 4, 1)", "{0x7f,0x0,0x0,0x1}");
@@ -145,9 +154,21 @@ static void addresses_of_sockets_have_their_port(void **state)
 static void what_is_not_understood_is_printed_by_field(void **state)
 {
     static const char *const prints[] = {
-        "", "\"", "\"%d\"", "\"%d\", REC->nothing", "\"%d\", REC->pid, REC->pid", "\"%q\", REC->pid", "\"%n\", REC->pid",
-        "\"%s\", __get_bitmask(name)", "\"%s\", f(REC->pid)", "\"%d\", REC->pid +", "\"%d\", (REC->pid", "\"%d\", (\"a", "\"%d\", 1 ? 2",
-        "\"%s\", __print_flags(REC->pid, \"|\", { 1, \"a\" }", "\"%pISpx\", REC->addr",
+        "",
+        "\"",
+        "\"%d\"",
+        "\"%d\", REC->nothing",
+        "\"%d\", REC->pid, REC->pid",
+        "\"%q\", REC->pid",
+        "\"%n\", REC->pid",
+        "\"%s\", __get_bitmask(name)",
+        "\"%s\", f(REC->pid)",
+        "\"%d\", REC->pid +",
+        "\"%d\", (REC->pid",
+        "\"%d\", (\"a",
+        "\"%d\", 1 ? 2",
+        "\"%s\", __print_flags(REC->pid, \"|\", { 1, \"a\" }",
+        "\"%pISpx\", REC->addr",
     };
     struct buf deep = { 0 };
     (void)state;
@@ -166,7 +187,8 @@ static void what_is_not_understood_is_printed_by_field(void **state)
 static void a_payload_that_ends_early_has_nothing_there(void **state)
 {
     (void)state;
-    printed_of(20, "\"%s %d %lu [%s] %pI4\", REC->comm, REC->pid, REC->flags, __get_str(name), REC->addr", "cat -7 0 [] ");
+    printed_of(20, "\"%s %d %lu [%s] %pI4\", REC->comm, REC->pid, REC->flags, __get_str(name), REC->addr",
+               "cat -7 0 [] ");
     printed_of(40, "\"[%s]\", __get_str(name)", "[]");
 }
 
@@ -217,12 +239,27 @@ static void compare_with_libtraceevent(const char *system, const char *name)
 static void formats_of_the_kernel_are_printed_as_libtraceevent_prints_them(void **state)
 {
     static const char *const events[][2] = {
-        { "sched", "sched_switch" },   { "sched", "sched_waking" },     { "sched", "sched_process_exec" }, { "block", "block_rq_issue" },
-        { "block", "block_bio_queue" }, { "kmem", "kmalloc" },          { "kmem", "mm_page_alloc" },       { "irq", "softirq_entry" },
-        { "irq", "irq_handler_entry" }, { "signal", "signal_generate" }, { "timer", "hrtimer_start" },     { "net", "netif_receive_skb" },
-        { "raw_syscalls", "sys_enter" }, { "syscalls", "sys_enter_openat" }, { "syscalls", "sys_exit_read" }, { "task", "task_newtask" },
-        { "writeback", "writeback_start" }, { "power", "cpu_frequency" }, { "workqueue", "workqueue_execute_start" },
-        { "vmscan", "mm_vmscan_lru_shrink_inactive" }, { "filemap", "mm_filemap_add_to_page_cache" },
+        { "sched", "sched_switch" },
+        { "sched", "sched_waking" },
+        { "sched", "sched_process_exec" },
+        { "block", "block_rq_issue" },
+        { "block", "block_bio_queue" },
+        { "kmem", "kmalloc" },
+        { "kmem", "mm_page_alloc" },
+        { "irq", "softirq_entry" },
+        { "irq", "irq_handler_entry" },
+        { "signal", "signal_generate" },
+        { "timer", "hrtimer_start" },
+        { "net", "netif_receive_skb" },
+        { "raw_syscalls", "sys_enter" },
+        { "syscalls", "sys_enter_openat" },
+        { "syscalls", "sys_exit_read" },
+        { "task", "task_newtask" },
+        { "writeback", "writeback_start" },
+        { "power", "cpu_frequency" },
+        { "workqueue", "workqueue_execute_start" },
+        { "vmscan", "mm_vmscan_lru_shrink_inactive" },
+        { "filemap", "mm_filemap_add_to_page_cache" },
     };
     (void)state;
     srand(7);

@@ -50,7 +50,8 @@ static void a_result_may_be_asked_of_other_samples_next(void **state)
         fixture_stack(f, round % 2 ? "34" : "12", 10, 0);
         fixture_query(f);
         assert_int_equal(f->result.n_entries, 1);
-        assert_int_equal(fixture_frame(&f->result, f->result.frame[f->result.entries[0].node]), round % 2 ? 4 : 2);
+        assert_int_equal(fixture_frame(&f->result, f->result.frame[f->result.entries[0].node]),
+                         round % 2 ? 4 : 2);
         assert_int_equal(f->result.n_frames_before, 1);
     }
 }
@@ -509,7 +510,8 @@ static const struct result_entry *entry_like(const struct result *r, const struc
         const struct result_entry *e = &r->entries[i];
         uint32_t a = e->node, b = as->node;
 
-        for (; a && b && r->frame_offset[r->frame[a]] == other->frame_offset[other->frame[b]]; b = other->parent[b])
+        for (; a && b && r->frame_offset[r->frame[a]] == other->frame_offset[other->frame[b]];
+             b = other->parent[b])
             a = r->parent[a];
         if (!a && !b && e->group == as->group && e->idle == as->idle)
             return e;

@@ -123,7 +123,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_clock_comes_to_no_more_than_all_cpus, setup, teardown),
-        cmocka_unit_test_setup_teardown(several_are_counted_and_one_that_does_not_exist_says_why, setup, teardown),
+        cmocka_unit_test_setup_teardown(several_are_counted_and_one_that_does_not_exist_says_why, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(who_is_in_a_hurry_need_not_wait, setup, teardown),
         cmocka_unit_test_setup_teardown(a_scope_in_which_nothing_runs_says_so, setup, teardown),
         cmocka_unit_test(the_period_that_is_offered_is_the_smallest_round_one_within_the_budget),

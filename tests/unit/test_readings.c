@@ -25,7 +25,9 @@ static uint32_t n_handed;
 static int setup(void **state)
 {
     (void)state;
-    layout = (struct record_layout){ .sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID, .read_format = GROUP, .scales = true };
+    layout = (struct record_layout){ .sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID,
+                                     .read_format = GROUP,
+                                     .scales = true };
     return 0;
 }
 
@@ -55,7 +57,8 @@ static uint32_t take(uint32_t tid, const uint64_t *words, size_t n)
     assert_true(readings_each(&readings, &r, &layout, hand, NULL));
     return n_handed;
 }
-#define TAKE(tid, ...) take(tid, (uint64_t[]){ __VA_ARGS__ }, sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+#define TAKE(tid, ...)                                                                                       \
+    take(tid, (uint64_t[]){ __VA_ARGS__ }, sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
 static void each_member_gets_what_it_counted_since_the_sample_before(void **state)
 {

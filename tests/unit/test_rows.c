@@ -30,7 +30,8 @@ static void *finish(struct rowbuild *b, struct unwind_rows *t, size_t *size)
     void *blob = NULL;
     struct error e = { 0 };
 
-    assert_true(rowbuild_finish(b, UNWIND_ARCH_X86_64, (const uint8_t *)"12345678901234567890", 20, &blob, size, &e));
+    assert_true(
+        rowbuild_finish(b, UNWIND_ARCH_X86_64, (const uint8_t *)"12345678901234567890", 20, &blob, size, &e));
     assert_true(unwind_rows_view(t, blob, *size, &e));
     rowbuild_done(b);
     return blob;

@@ -19,13 +19,13 @@
 #include "unwind/rowformat.h"
 #include "unwind/signalframe.h"
 
-#define STACK  UINT64_C(0x7ffe00000000)
-#define BYTES  (1u << 20)
-#define BIAS   UINT64_C(0x100000000000)
-#define SHOWN  8
+#define STACK UINT64_C(0x7ffe00000000)
+#define BYTES (1u << 20)
+#define BIAS  UINT64_C(0x100000000000)
+#define SHOWN 8
 
-int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *di, unw_proc_info_t *pi,
-                                       int need_unwind_info, void *arg);
+int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *di,
+                                       unw_proc_info_t *pi, int need_unwind_info, void *arg);
 
 static const unsigned compared[] = { 3, 6, 7, 12, 13, 14, 15, 16 }; /* rbx, rbp, rsp, r12-r15, pc */
 #define COMPARED (sizeof compared / sizeof *compared)
@@ -69,7 +69,8 @@ static uint64_t addr_of(const struct file *f, uint64_t offset)
 {
     for (unsigned i = 0; i < f->header->e_phnum; i++) {
         const Elf64_Phdr *p = header_at(f, i);
-        if (p->p_type == PT_LOAD && p->p_flags & PF_X && offset >= p->p_offset && offset - p->p_offset < p->p_filesz)
+        if (p->p_type == PT_LOAD && p->p_flags & PF_X && offset >= p->p_offset &&
+            offset - p->p_offset < p->p_filesz)
             return BIAS + p->p_vaddr + offset - p->p_offset;
     }
     return 0;
@@ -208,7 +209,8 @@ static bool step_ours(struct file *f, const struct unwind_entry *e, uint64_t *ou
     if (e->kind == UNWIND_ROW_NONE || e->kind == UNWIND_ROW_END)
         return false;
     if (e->kind == UNWIND_ROW_GENERAL) {
-        ok = unwind_general_step(&f->rows, (uint32_t)e->cfa_offset, UNWIND_ARCH_X86_64, &m, &r, &signal, &missing);
+        ok = unwind_general_step(&f->rows, (uint32_t)e->cfa_offset, UNWIND_ARCH_X86_64, &m, &r, &signal,
+                                 &missing);
         r.r[16] = r.pc;
     } else if (e->kind == UNWIND_ROW_SIGNAL) {
         ok = unwind_signal_take(UNWIND_ARCH_X86_64, &m, r.r[7], &r);

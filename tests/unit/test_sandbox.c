@@ -333,11 +333,13 @@ static void a_worker_that_was_taken_over_does_no_harm(void **state)
     for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
         int fate = fate_of(attempts[i].attempt);
         if (fate != -1 && fate != REFUSED)
-            fail_msg("%s: %s", attempts[i].what, fate == SUCCEEDED ? "succeeded" : "the sandbox was not entered");
+            fail_msg("%s: %s", attempts[i].what,
+                     fate == SUCCEEDED ? "succeeded" : "the sandbox was not entered");
         killed += fate == -1;
         refused += fate == REFUSED;
     }
-    print_message("%zu attempts: %u killed, %u refused\n", sizeof attempts / sizeof *attempts, killed, refused);
+    print_message("%zu attempts: %u killed, %u refused\n", sizeof attempts / sizeof *attempts, killed,
+                  refused);
     assert_true(killed > refused);
     close(file_fd);
     close(memory_fd);
@@ -451,7 +453,8 @@ static bool enter_namespace(void)
 
     snprintf(map, sizeof map, "0 %u 1", (unsigned)geteuid());
     snprintf(groups, sizeof groups, "0 %u 1", (unsigned)getegid());
-    if (unshare(CLONE_NEWUSER) || !write_proc("/proc/self/setgroups", "deny") || !write_proc("/proc/self/uid_map", map))
+    if (unshare(CLONE_NEWUSER) || !write_proc("/proc/self/setgroups", "deny") ||
+        !write_proc("/proc/self/uid_map", map))
         return false;
     return write_proc("/proc/self/gid_map", groups);
 }

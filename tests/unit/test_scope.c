@@ -220,7 +220,8 @@ static void cgroups_within_one_another_would_count_twice(void **state)
     struct stat st;
     do
         entry = d ? readdir(d) : NULL;
-    while (entry && (entry->d_name[0] == '.' || fstatat(dirfd(d), entry->d_name, &st, 0) || !S_ISDIR(st.st_mode)));
+    while (entry &&
+           (entry->d_name[0] == '.' || fstatat(dirfd(d), entry->d_name, &st, 0) || !S_ISDIR(st.st_mode)));
     if (entry)
         snprintf(list, sizeof list, "/,/%s", entry->d_name);
     if (d)

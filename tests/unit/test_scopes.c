@@ -75,7 +75,8 @@ static unsigned read_names(const char *dir, char names[][256])
     assert_true(lines_find_work(files.fd, &start, &size));
     assert_int_equal(lines_open(&files, clock_now_ns() + LONG_ENOUGH, &m, &want, NULL), LINES_OPEN_READY);
     for (at = start; at < start + size; at++) {
-        while (lines_find(m, at, true, clock_now_ns() + LONG_ENOUGH, &place, &want) == LINES_FIND_WANTS_SPLIT) {
+        while (lines_find(m, at, true, clock_now_ns() + LONG_ENOUGH, &place, &want) ==
+               LINES_FIND_WANTS_SPLIT) {
             memcpy(&id, want.id, sizeof id);
             fd = lines_open_file(dir, want.path);
             lines_give_split(m, id, fd);
@@ -114,11 +115,8 @@ static void check(const char *dir)
 
 static void what_has_no_linkage_name_is_called_with_its_scopes(void **state)
 {
-    static const char *const options[] = { "",
-                                           "-gdwarf-4",
-                                           "-gdwarf-5 -gsplit-dwarf",
-                                           "-gdwarf-4 -fdebug-types-section",
-                                           "-flto -gdwarf-5" };
+    static const char *const options[] = { "", "-gdwarf-4", "-gdwarf-5 -gsplit-dwarf",
+                                           "-gdwarf-4 -fdebug-types-section", "-flto -gdwarf-5" };
     size_t i;
 
     if (!compile(*state, ""))
@@ -130,8 +128,9 @@ static void what_has_no_linkage_name_is_called_with_its_scopes(void **state)
 
 static void entries_that_dwz_moved_keep_their_scopes(void **state)
 {
-    if (!compile(*state, "") || !lines_run(*state, "cp scopes.cpp two.cpp && sed -i 's/work/more/; s/main/rest/' two.cpp &&"
-                                                   "g++ -O2 -g -c two.cpp && g++ -o program program.o two.o && dwz program"))
+    if (!compile(*state, "") ||
+        !lines_run(*state, "cp scopes.cpp two.cpp && sed -i 's/work/more/; s/main/rest/' two.cpp &&"
+                           "g++ -O2 -g -c two.cpp && g++ -o program program.o two.o && dwz program"))
         skip();
     check(*state);
 }
@@ -139,8 +138,10 @@ static void entries_that_dwz_moved_keep_their_scopes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_has_no_linkage_name_is_called_with_its_scopes, lines_set_up, lines_tear_down),
-        cmocka_unit_test_setup_teardown(entries_that_dwz_moved_keep_their_scopes, lines_set_up, lines_tear_down),
+        cmocka_unit_test_setup_teardown(what_has_no_linkage_name_is_called_with_its_scopes, lines_set_up,
+                                        lines_tear_down),
+        cmocka_unit_test_setup_teardown(entries_that_dwz_moved_keep_their_scopes, lines_set_up,
+                                        lines_tear_down),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -206,7 +206,8 @@ static void a_target_that_ends_keeps_nobody_busy(void **state)
 {
     char list[32];
     (void)state;
-    snprintf(list, sizeof list, "%d,%d", (int)start_child(session_test_spin), (int)start_child(session_test_spin));
+    snprintf(list, sizeof list, "%d,%d", (int)start_child(session_test_spin),
+             (int)start_child(session_test_spin));
     assert_true(scope_set_pids(&cfg.scope, list, false, &error));
     open_or_skip();
     WAIT_UNTIL(ask() >= 20);

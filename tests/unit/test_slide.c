@@ -314,7 +314,8 @@ static void nodes_and_frames_keep_their_numbers(void **state)
     node = r->entries[1].node;
     version = r->version;
     at(f, 1850, 4, 11);
-    for (uint64_t from_ns = 1100; from_ns <= 1600; from_ns += 500, version = r->version) { /* it slides; it is new */
+    for (uint64_t from_ns = 1100; from_ns <= 1600;
+         from_ns += 500, version = r->version) { /* it slides; it is new */
         ask(f, from_ns);
         assert_int_equal(r->goes_on_from, version);
         assert_int_equal(r->n_frames_before, from_ns == 1100 ? 4 : 5);
@@ -444,7 +445,8 @@ static uint32_t func_of(uint32_t frame, uint32_t inlined)
     return frame == 5 ? 0 : (frame < 7 ? frame : 6) + 16 * inlined;
 }
 
-static void build(const struct world *w, struct functions *f, const struct result *r, const struct expanded *x)
+static void build(const struct world *w, struct functions *f, const struct result *r,
+                  const struct expanded *x)
 {
     uint32_t *funcs = mem_array(r->n_frames, sizeof *funcs);
 
@@ -467,7 +469,8 @@ static void make(const struct world *w, struct result *r, struct expanded *x, st
 
 static bool is_same_stack(const struct result *r, uint32_t a, const struct result *other, uint32_t b)
 {
-    for (; a && b && r->frame_offset[r->frame[a]] == other->frame_offset[other->frame[b]]; b = other->parent[b])
+    for (; a && b && r->frame_offset[r->frame[a]] == other->frame_offset[other->frame[b]];
+         b = other->parent[b])
         a = r->parent[a];
     return !a && !b;
 }
@@ -539,15 +542,18 @@ static uint64_t next_step(struct fixture *f)
 {
     uint32_t what = fixture_random(f, 40);
 
-    return what == 0 ? 37 : what == 1 ? WINDOW + BUCKET : what < 5 ? (1 + fixture_random(f, 8)) * BUCKET
-                                                        : fixture_random(f, 3) * BUCKET;
+    return what == 0   ? 37
+           : what == 1 ? WINDOW + BUCKET
+           : what < 5  ? (1 + fixture_random(f, 8)) * BUCKET
+                       : fixture_random(f, 3) * BUCKET;
 }
 
 static void what_slides_widens_and_changes_is_what_a_new_one_would_be(void **state)
 {
     struct world *w = *state;
     struct fixture *f = &w->f;
-    uint32_t slid[QUERY_TREND] = { 0 }, widened = 0, changed = 0, slid_and_changed = 0, grouped = 0, beside = 0;
+    uint32_t slid[QUERY_TREND] = { 0 }, widened = 0, changed = 0, slid_and_changed = 0, grouped = 0,
+             beside = 0;
     uint64_t end_ns = 2000, length = WINDOW, changes;
 
     f->query.n_threads = 9;

@@ -49,10 +49,15 @@ static const char *label(const char *of, int columns)
 static void nothing_in_a_name_ends_an_element_or_a_value(void **state)
 {
     (void)state;
-    assert_string_equal(text("</text><a b=\"c\">&amp;]]>"), "&lt;/text&gt;&lt;a b=&quot;c&quot;&gt;&amp;amp;]]&gt;");
+    assert_string_equal(text("</text><a b=\"c\">&amp;]]>"),
+                        "&lt;/text&gt;&lt;a b=&quot;c&quot;&gt;&amp;amp;]]&gt;");
     assert_string_equal(text("µs 漢字"), "µs 漢字");
-    assert_string_equal(text("a\x01" "b\x7f\x1b[2J"), "a\xef\xbf\xbd" "b\xef\xbf\xbd\xef\xbf\xbd[2J");
-    assert_string_equal(text("\xc3(\xff\xed\xa0\x80"), "\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+    assert_string_equal(text("a\x01"
+                             "b\x7f\x1b[2J"),
+                        "a\xef\xbf\xbd"
+                        "b\xef\xbf\xbd\xef\xbf\xbd[2J");
+    assert_string_equal(text("\xc3(\xff\xed\xa0\x80"),
+                        "\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
     assert_string_equal(text("\xef\xbf\xbf"), "\xef\xbf\xbd"); /* U+FFFF, which XML forbids */
 }
 
@@ -112,10 +117,13 @@ static void java_and_js_palettes_know_what_runs(void **state)
     assert_true(is_orange(colour(SVG_JAVA, false, "do_syscall_64", SYMBOL_CLASS_KERNEL)));
     assert_true(is_green(colour(SVG_JAVA, false, "Spin.run", SYMBOL_CLASS_JIT)));
     assert_true(is_green(colour(SVG_JAVA, false, "Ljava/lang/String;::hash", SYMBOL_CLASS_USER)));
-    assert_int_equal(colour(SVG_JAVA, true, "JavaMain", SYMBOL_CLASS_USER), colour(SVG_RED, true, "JavaMain", SYMBOL_CLASS_USER));
-    assert_int_equal(colour(SVG_JAVA, true, "A::b", SYMBOL_CLASS_USER), colour(SVG_YELLOW, true, "A::b", SYMBOL_CLASS_USER));
+    assert_int_equal(colour(SVG_JAVA, true, "JavaMain", SYMBOL_CLASS_USER),
+                     colour(SVG_RED, true, "JavaMain", SYMBOL_CLASS_USER));
+    assert_int_equal(colour(SVG_JAVA, true, "A::b", SYMBOL_CLASS_USER),
+                     colour(SVG_YELLOW, true, "A::b", SYMBOL_CLASS_USER));
     assert_true(is_green(colour(SVG_JS, false, "f /srv/x.js:1", SYMBOL_CLASS_JIT)));
-    assert_int_equal(colour(SVG_JS, true, "Builtin:x", SYMBOL_CLASS_JIT), colour(SVG_AQUA, true, "Builtin:x", SYMBOL_CLASS_JIT));
+    assert_int_equal(colour(SVG_JS, true, "Builtin:x", SYMBOL_CLASS_JIT),
+                     colour(SVG_AQUA, true, "Builtin:x", SYMBOL_CLASS_JIT));
 }
 
 static void a_difference_is_the_fuller_the_larger_it_is(void **state)
@@ -153,7 +161,9 @@ static void a_palette_map_gives_colours_and_gets_new_ones(void **state)
 {
     (void)state;
     char folder[] = "/tmp/flametop-svg-XXXXXX", path[64];
-    struct nametree_func funcs[] = { { "all", "", 0, true, 0 }, { "main", "", 0, false, 1 }, { "operator->", "", 0, false, 2 } };
+    struct nametree_func funcs[] = { { "all", "", 0, true, 0 },
+                                     { "main", "", 0, false, 1 },
+                                     { "operator->", "", 0, false, 2 } };
     struct nametree t = { .funcs = funcs, .n_funcs = 3 };
     uint32_t colours[] = { 1, 0x102030, 0x405060 };
     assert_non_null(mkdtemp(folder));
@@ -163,7 +173,8 @@ static void a_palette_map_gives_colours_and_gets_new_ones(void **state)
     assert_true(file_read(path, 4096, &out, &error));
     assert_string_equal(out.data, "main->rgb(16,32,48)\noperator->->rgb(64,80,96)\n");
 
-    write_file(path, "z->rgb(7,8,9)\noperator->->rgb(1,2,3)\nmain->rgb(1,2,300)\nmain->url(x)\nnonsense\n->\n");
+    write_file(path,
+               "z->rgb(7,8,9)\noperator->->rgb(1,2,3)\nmain->rgb(1,2,300)\nmain->url(x)\nnonsense\n->\n");
     assert_true(svg_map_apply(path, &t, colours, &error));
     assert_int_equal(colours[1], 0x102030);
     assert_int_equal(colours[2], 0x010203);

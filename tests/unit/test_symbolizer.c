@@ -36,7 +36,9 @@ static void the_generation_moves_when_names_come(void **state)
 static void only_a_module_with_news_has_changed(void **state)
 {
     struct setup *s = *state;
-    struct elf_maker other = { .symbols = &plain_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 10 };
+    struct elf_maker other = {
+        .symbols = &plain_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 10
+    };
     struct module *a = make_elf_module(s, "a", &plain_elf), *b = make_elf_module(s, "b", &other);
     uint32_t changed;
 
@@ -67,7 +69,9 @@ static void a_gap_shows_module_and_offset(void **state)
 static void cxx_names_come_demangled(void **state)
 {
     struct setup *s = *state;
-    struct elf_maker maker = { .symbols = &mangled_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9 };
+    struct elf_maker maker = {
+        .symbols = &mangled_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9
+    };
     struct module *m = make_elf_module(s, "a", &maker);
     struct symbol symbol = settled(s, m, ELF_MAKER_OFFSET + 0x10);
 
@@ -95,7 +99,9 @@ static void keys_depend_on_names_only(void **state)
 {
     struct setup *s = *state;
     struct module *a = make_elf_module(s, "a", &plain_elf);
-    struct elf_maker other = { .symbols = &plain_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 10 };
+    struct elf_maker other = {
+        .symbols = &plain_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 10
+    };
     struct module *a_again = make_elf_module(s, "a", &other), *b = make_elf_module(s, "b", &plain_elf);
     uint64_t key = settled(s, a, ELF_MAKER_OFFSET + 0x10).key;
 
@@ -144,7 +150,9 @@ static void pseudo_modules_have_fixed_names(void **state)
 static void a_stripped_file_says_what_is_missing(void **state)
 {
     struct setup *s = *state;
-    struct elf_maker maker = { .symbols = &plain_symbol, .n_symbols = 1, .symtab_type = SHT_DYNSYM, .id = 0xab };
+    struct elf_maker maker = {
+        .symbols = &plain_symbol, .n_symbols = 1, .symtab_type = SHT_DYNSYM, .id = 0xab
+    };
     struct module *m = make_elf_module(s, "a", &maker);
     uint8_t id[20];
 

@@ -62,8 +62,8 @@ static bool read_kernel_function(uint64_t from, uint64_t *addr, char name[128])
     bool found = false;
 
     while (f && !found && fgets(line, sizeof line, f))
-        found = sscanf(line, "%" SCNx64 " %c %127s", addr, &type, name) == 3 && *addr >= from && strchr("tT", type) &&
-                !strchr(line, '[');
+        found = sscanf(line, "%" SCNx64 " %c %127s", addr, &type, name) == 3 && *addr >= from &&
+                strchr("tT", type) && !strchr(line, '[');
     if (f)
         fclose(f);
     return found && *addr;
@@ -187,7 +187,8 @@ static void another_machines_kernel_has_no_names_here(void **state)
     assert_true(stats.kernel_foreign);
     stop(&offline);
 
-    write_text(*state, "kallsyms", "ffffffff81000000 T _text\nffffffff81000200 T vfs_read\n", path, sizeof path);
+    write_text(*state, "kallsyms", "ffffffff81000000 T _text\nffffffff81000200 T vfs_read\n", path,
+               sizeof path);
     cfg.kallsyms = path;
     start(&offline, &cfg);
     assert_int_equal(settled(&offline, m, UINT64_C(0xffffffff81000208)).state, SYMBOL_FOUND);
@@ -202,13 +203,16 @@ static void what_was_named_by_mistake_is_refused(void **state)
     struct setup *s = *state;
     char path[128], missing[128];
     const struct symbolizer_config wrong[] = {
-        { .kallsyms = path }, { .kallsyms = s->dir }, { .vmlinux = path }, { .symfs = path }, { .symfs = missing },
+        { .kallsyms = path }, { .kallsyms = s->dir }, { .vmlinux = path },
+        { .symfs = path },    { .symfs = missing },
     };
 
     snprintf(missing, sizeof missing, "%s/missing", s->dir);
     write_text(s, "words", "face it: this is no list\n", path, sizeof path);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        const char *named = wrong[i].kallsyms ? wrong[i].kallsyms : wrong[i].vmlinux ? wrong[i].vmlinux : wrong[i].symfs;
+        const char *named = wrong[i].kallsyms  ? wrong[i].kallsyms
+                            : wrong[i].vmlinux ? wrong[i].vmlinux
+                                               : wrong[i].symfs;
         struct error e = { 0 };
         assert_null(symbolizer_new(&wrong[i], &e));
         assert_non_null(strstr(e.text, named));
@@ -318,8 +322,13 @@ static void of_another_machine_only_files_with_its_build_ids_count(void **state)
     memset(like.build_id, 9, 20);
     same = module_new(&like);
     assert_int_equal(stat(live->path, &st), 0);
-    like = (struct module){ .id = 9003, .kind = MODULE_FILE, .path = live->path, .name = "program", .ino = st.st_ino,
-                            .maj = major(st.st_dev), .min = minor(st.st_dev) };
+    like = (struct module){ .id = 9003,
+                            .kind = MODULE_FILE,
+                            .path = live->path,
+                            .name = "program",
+                            .ino = st.st_ino,
+                            .maj = major(st.st_dev),
+                            .min = minor(st.st_dev) };
     very = module_new(&like);
     start(&offline, &cfg);
     assert_int_equal(settled(&offline, nameless, at).state, SYMBOL_NONE);

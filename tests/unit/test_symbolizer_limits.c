@@ -23,7 +23,9 @@ static void *ask_often(void *arg)
 static void a_profile_may_ask_from_many_threads(void **state)
 {
     struct setup *s = *state;
-    struct elf_maker maker = { .symbols = &mangled_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9 };
+    struct elf_maker maker = {
+        .symbols = &mangled_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9
+    };
     struct module *m = make_elf_module(s, "a", &maker);
     struct asker askers[3] = { { s, m, 0 }, { s, m, 0 }, { s, m, 0 } };
     pthread_t threads[3];
@@ -62,7 +64,9 @@ static void a_trim_forgets_unmarked_modules_and_they_come_back(void **state)
 static void a_trim_while_names_are_under_way_is_survived(void **state)
 {
     struct setup *s = *state;
-    struct elf_maker maker = { .symbols = &mangled_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9 };
+    struct elf_maker maker = {
+        .symbols = &mangled_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9
+    };
     struct symbol symbol;
     char name[16];
     int i;
@@ -211,7 +215,9 @@ static void lying_headers_cost_one_line_of_trouble_at_most(void **state)
 static struct module *make_long_work(const struct setup *s, unsigned i, uid_t uid)
 {
     char name[16], link[16], path[128];
-    struct elf_maker maker = { .symbols = &plain_symbol, .n_symbols = 1, .symtab_type = SHT_DYNSYM, .link = link };
+    struct elf_maker maker = {
+        .symbols = &plain_symbol, .n_symbols = 1, .symtab_type = SHT_DYNSYM, .link = link
+    };
     struct module *m;
 
     snprintf(name, sizeof name, "long%u", i);
@@ -259,7 +265,9 @@ static void files_of_one_owner_keep_nobody_waiting(void **state)
         symbolizer_request(s->sy, hostile[i]);
     }
     for (i = 0; i < 4; i++) {
-        struct elf_maker maker = { .symbols = &plain_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = (unsigned char)(i + 1) };
+        struct elf_maker maker = {
+            .symbols = &plain_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = (unsigned char)(i + 1)
+        };
         snprintf(name, sizeof name, "plain%u", i);
         others[i] = make_elf_module(s, name, &maker);
         if (i % 2)
@@ -269,7 +277,8 @@ static void files_of_one_owner_keep_nobody_waiting(void **state)
     for (i = 0; i < 4; i++)
         wait_for_name(s, others[i]);
     symbolizer_stats(s->sy, &stats);
-    print_message("names of 4 others after %.1f s, with %u tasks left\n", (double)(clock_now_ns() - began) / 1e9, stats.pending);
+    print_message("names of 4 others after %.1f s, with %u tasks left\n",
+                  (double)(clock_now_ns() - began) / 1e9, stats.pending);
     assert_true(stats.pending >= HOSTILE);
     assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
     print_message("all after %.1f s: %s\n", (double)(clock_now_ns() - began) / 1e9, trouble(s, hostile[0]));

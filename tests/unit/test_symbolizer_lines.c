@@ -136,9 +136,10 @@ static void a_file_without_any_symbols_has_lines_by_its_link(void **state)
 {
     struct setup *s = *state;
 
-    if (!make(s, "",
-              "objcopy -R .note.gnu.build-id program && objcopy --only-keep-debug program program.debug && strip program && "
-              "objcopy --add-gnu-debuglink=program.debug program"))
+    if (!make(
+            s, "",
+            "objcopy -R .note.gnu.build-id program && objcopy --only-keep-debug program program.debug && strip program && "
+            "objcopy --add-gnu-debuglink=program.debug program"))
         skip();
     look_and_settle_names(s);
     look_and_settle(s);
@@ -162,15 +163,20 @@ static void start_with(struct setup *s, const struct symbolizer_config *cfg)
 /* Its text begins with the file, so that offsets in that are distances. */
 static bool make_kernel(struct setup *s)
 {
-    return lines_compile(s->dir, "cc -fno-pie -ffreestanding -nostdlib -static -no-pie -Wl,-z,noseparate-code,-e,main,"
-                         "--build-id=0x7777777777777777777777777777777777777777", "", "vmlinux") &&
+    return lines_compile(
+               s->dir,
+               "cc -fno-pie -ffreestanding -nostdlib -static -no-pie -Wl,-z,noseparate-code,-e,main,"
+               "--build-id=0x7777777777777777777777777777777777777777",
+               "", "vmlinux") &&
            lines_run(s->dir, "mkdir -p usr/lib/debug/.build-id/77 && cp vmlinux "
-                     "usr/lib/debug/.build-id/77/77777777777777777777777777777777777777.debug");
+                             "usr/lib/debug/.build-id/77/77777777777777777777777777777777777777.debug");
 }
 
 static void make_kernel_module(struct setup *s, uint64_t start)
 {
-    struct module like = { .id = MODULE_ID_KERNEL, .kind = MODULE_KERNEL, .path = "[kernel]", .name = "[kernel]", .start = start };
+    struct module like = {
+        .id = MODULE_ID_KERNEL, .kind = MODULE_KERNEL, .path = "[kernel]", .name = "[kernel]", .start = start
+    };
 
     module_put(s->module);
     s->module = module_new(&like);
@@ -263,9 +269,10 @@ static void a_module_without_debug_information_has_no_lines(void **state)
 }
 
 /* A kind of compression that nobody has: ch_type of .debug_info. */
-#define SPOIL(file) \
-    "objcopy --compress-debug-sections " file " && readelf -SW " file " | grep '\\.debug_info .* C ' && " \
-    "at=$(readelf -SW " file " | sed -n 's/.* \\.debug_info *PROGBITS *[0-9a-f]* *\\([0-9a-f]*\\).*/\\1/p') && " \
+#define SPOIL(file)                                                                                          \
+    "objcopy --compress-debug-sections " file " && readelf -SW " file " | grep '\\.debug_info .* C ' && "    \
+    "at=$(readelf -SW " file                                                                                 \
+    " | sed -n 's/.* \\.debug_info *PROGBITS *[0-9a-f]* *\\([0-9a-f]*\\).*/\\1/p') && "                      \
     "printf '\\111' | dd of=" file " bs=1 seek=$((0x$at)) conv=notrunc"
 
 static void check_unreadable(struct setup *s, const char *command)
@@ -289,8 +296,9 @@ static void compressed_debug_information_that_cannot_be_read_says_so(void **stat
 
 static void a_debug_file_that_cannot_be_read_says_so(void **state)
 {
-    check_unreadable(*state, "objcopy --only-keep-debug program program.debug && " SPOIL("program.debug") " && strip -g program && "
-                             "objcopy --add-gnu-debuglink=program.debug program");
+    check_unreadable(*state, "objcopy --only-keep-debug program program.debug && " SPOIL(
+                                 "program.debug") " && strip -g program && "
+                                                  "objcopy --add-gnu-debuglink=program.debug program");
 }
 
 static void memory_is_no_module(void **state)
@@ -390,15 +398,18 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(lines_come_in_the_background, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(debug_information_may_be_larger_than_the_workers_memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(debug_information_may_be_larger_than_the_workers_memory, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_separate_debug_file_is_found_by_its_link, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_without_any_symbols_has_lines_by_its_link, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(kernel_lines_come_from_its_vmlinux_wherever_it_runs, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(kernel_lines_come_from_its_vmlinux_wherever_it_runs, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(split_units_are_found_where_they_were_compiled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(split_units_are_found_beside_the_module, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_file_shared_by_dwz_is_found, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_module_without_debug_information_has_no_lines, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(compressed_debug_information_that_cannot_be_read_says_so, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(compressed_debug_information_that_cannot_be_read_says_so, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_debug_file_that_cannot_be_read_says_so, set_up, tear_down),
         cmocka_unit_test_setup_teardown(memory_is_no_module, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_was_trimmed_is_asked_for_again, set_up, tear_down),

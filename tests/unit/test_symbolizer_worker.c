@@ -12,9 +12,10 @@ static void names_come_though_the_worker_is_killed(void **state)
     unsigned i, kills = 0;
 
     for (i = 0; i < 40; i++) {
-        struct elf_maker maker = {
-            .symbols = &mangled_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = (unsigned char)(i + 1)
-        };
+        struct elf_maker maker = { .symbols = &mangled_symbol,
+                                   .n_symbols = 1,
+                                   .symtab_type = SHT_SYMTAB,
+                                   .id = (unsigned char)(i + 1) };
         snprintf(name, sizeof name, "m%u", i);
         modules[i] = make_elf_module(s, name, &maker);
         symbolizer_request(s->sy, modules[i]);
@@ -240,7 +241,9 @@ static void bombs_of_one_owner_cost_no_other_owner_a_name(void **state)
 {
     struct setup *s = *state;
     const struct elf_maker_symbol later = { "_ZN3foo5laterEi", ELF_MAKER_VADDR + 0x10, 0x10, 0 };
-    const struct elf_maker of_a = { .symbols = &mangled_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 8 };
+    const struct elf_maker of_a = {
+        .symbols = &mangled_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 8
+    };
     const struct elf_maker of_b = { .symbols = &later, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9 };
     struct module *bombs[BOMBS], *a, *b;
     struct symbolizer_stats stats;
@@ -278,10 +281,13 @@ static void a_build_id_that_a_stranger_copied_names_nothing_else(void **state)
 {
     struct setup *s = *state;
     const struct elf_maker_symbol wrong = { "wrong_name", ELF_MAKER_VADDR + 0x10, 0x10, 0 };
-    const struct elf_maker of_stranger = { .symbols = &wrong, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9 };
+    const struct elf_maker of_stranger = {
+        .symbols = &wrong, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9
+    };
 
     need_strangers();
-    struct module *copied = make_strangers(s, "copied", &of_stranger), *ours = make_elf_module(s, "ours", &plain_elf),
+    struct module *copied = make_strangers(s, "copied", &of_stranger),
+                  *ours = make_elf_module(s, "ours", &plain_elf),
                   *again = make_strangers(s, "again", &of_stranger);
     assert_string_equal(settled(s, copied, ELF_MAKER_OFFSET + 0x10).name, "wrong_name");
     assert_string_equal(settled(s, ours, ELF_MAKER_OFFSET + 0x10).name, "plain_function");

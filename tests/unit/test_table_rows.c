@@ -184,10 +184,18 @@ static void rows_sort_by_what_other_events_count_and_those_without_stand_last(vo
 static void answer_by_cgroup(struct world *w, const uint32_t weights[2][3], uint32_t chosen, bool afresh)
 {
     static uint32_t parent[3], frame[3] = { 0, 1, 2 }, frame_func[3] = { 0, 1, 2 };
-    static struct view_function funcs[3] = { { .name = "" }, { .name = "x", .key = 1 }, { .name = "y", .key = 2 } };
+    static struct view_function funcs[3] = { { .name = "" },
+                                             { .name = "x", .key = 1 },
+                                             { .name = "y", .key = 2 } };
     struct view *v = &w->view;
-    v->result = (struct result){ .parent = parent, .frame = frame, .n_nodes = 3, .n_frames = 3, .entries = w->entries,
-                                 .weight = 1000, .from_ns = 1000, .to_ns = 1799 };
+    v->result = (struct result){ .parent = parent,
+                                 .frame = frame,
+                                 .n_nodes = 3,
+                                 .n_frames = 3,
+                                 .entries = w->entries,
+                                 .weight = 1000,
+                                 .from_ns = 1000,
+                                 .to_ns = 1799 };
     v->frame_func = frame_func;
     v->funcs = funcs;
     v->n_funcs = 3;
@@ -197,8 +205,9 @@ static void answer_by_cgroup(struct world *w, const uint32_t weights[2][3], uint
     for (uint32_t f = 0; f < 2; f++)
         for (uint32_t k = 0; k < 3; k++)
             if (weights[f][k])
-                w->entries[v->result.n_entries++] = (struct result_entry){ .group = k + 1, .node = f + 1, .weight = weights[f][k],
-                                                                           .count = weights[f][k] };
+                w->entries[v->result.n_entries++] = (struct result_entry){
+                    .group = k + 1, .node = f + 1, .weight = weights[f][k], .count = weights[f][k]
+                };
     table_rows_build(&w->t, v, VIEW_GROUP_CGROUP_SYMBOL, w->now_ns, afresh);
 }
 
@@ -303,9 +312,9 @@ static void many_rows_move_as_they_are_meant_to(void **state)
         w->view.result.weight = 100000;
         for (uint32_t i = 0; i < MANY; i++)
             if (weights_of_many[i]) {
-                entries[n] = (struct result_entry){
-                    .group = i + 1, .weight = weights_of_many[i], .count = weights_of_many[i]
-                };
+                entries[n] = (struct result_entry){ .group = i + 1,
+                                                    .weight = weights_of_many[i],
+                                                    .count = weights_of_many[i] };
                 order[n++] = i;
             }
         w->view.result.n_entries = n;

@@ -40,7 +40,8 @@ static bool read_in(const struct buf *archive, size_t step, struct buf *seen, bo
     bool ok = true;
     buf_clear(seen);
     for (size_t at = 0; at < archive->len && ok; at += step)
-        ok = tar_read(&t, (const uint8_t *)archive->data + at, archive->len - at < step ? archive->len - at : step);
+        ok = tar_read(&t, (const uint8_t *)archive->data + at,
+                      archive->len - at < step ? archive->len - at : step);
     *ended = t.ended;
     return ok;
 }

@@ -177,8 +177,10 @@ static void what_is_sent_adds_up_to_the_frame(void **state)
     for (int frame = 0; frame < 2000; frame++) {
         term_grid_begin(&g, ROWS, COLS, NONE);
         for (int i = 0; i < 4; i++) {
-            static const char *const texts[] = { "ab", WIDE, "a" WIDE "b" WIDE, "", WIDE WIDE WIDE, "longer than a line" };
-            int y = (int)(random() % (ROWS + 2)) - 1, x = (int)(random() % (COLS + 2)) - 1, cols = (int)(random() % COLS);
+            static const char *const texts[] = { "ab", WIDE,           "a" WIDE "b" WIDE,
+                                                 "",   WIDE WIDE WIDE, "longer than a line" };
+            int y = (int)(random() % (ROWS + 2)) - 1, x = (int)(random() % (COLS + 2)) - 1,
+                cols = (int)(random() % COLS);
             (void)term_grid_text(&g, y, x, cols, (unsigned)random() % 3, texts[random() % 6], true);
             if (random() % 3 == 0)
                 term_grid_fill(&g, y, x + 2, cols, 4, ' ');
@@ -207,7 +209,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_frame_without_what_was_there_before_wipes_it, setup, teardown),
         cmocka_unit_test_setup_teardown(another_size_is_sent_whole, setup, teardown),
         cmocka_unit_test_setup_teardown(nothing_is_drawn_beyond_the_edges, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_wide_character_takes_two_cells_and_its_row_is_sent_whole, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_wide_character_takes_two_cells_and_its_row_is_sent_whole, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(half_a_wide_character_becomes_a_space, setup, teardown),
         cmocka_unit_test_setup_teardown(a_line_of_the_longest_name_is_drawn_to_its_end, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_sent_adds_up_to_the_frame, setup, teardown),

@@ -61,7 +61,8 @@ static void without_room_a_style_that_is_there_is_used(void **state)
     begin(true, TERM_PAINT_NONE + 2);
     assert_int_equal(term_paint_shade(&paints, STYLE_FLAME_USER, 1), TERM_PAINT_NONE + 1);
     assert_int_equal(term_paint_shade(&paints, STYLE_FLAME_KERNEL, 1), STYLE_FLAME_KERNEL);
-    assert_int_equal(term_paint_half(&paints, STYLE_FLAME_USER, STYLE_FLAME_KERNEL, &character), STYLE_FLAME_KERNEL);
+    assert_int_equal(term_paint_half(&paints, STYLE_FLAME_USER, STYLE_FLAME_KERNEL, &character),
+                     STYLE_FLAME_KERNEL);
     term_paint_done(&paints);
 }
 

@@ -17,7 +17,8 @@ static void need_types(void)
 
 static void a_type_has_its_own_description(void **state)
 {
-    static const char *const names[] = { "xterm", "xterm-256color", "screen", "tmux-256color", "linux", "vt100" };
+    static const char *const names[] = { "xterm",         "xterm-256color", "screen",
+                                         "tmux-256color", "linux",          "vt100" };
     (void)state;
     need_types();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -31,9 +32,12 @@ static void a_type_has_its_own_description(void **state)
 static void a_type_of_a_family_has_the_description_of_that(void **state)
 {
     static const char *const pairs[][2] = {
-        { "xterm-kitty", "xterm-256color" }, { "xterm-ghostty", "xterm-256color" },
-        { "alacritty", "xterm-256color" },   { "screen.xterm-256color", "screen-256color" },
-        { "tmux-direct", "tmux-256color" },  { "vt102", "vt100" },
+        { "xterm-kitty", "xterm-256color" },
+        { "xterm-ghostty", "xterm-256color" },
+        { "alacritty", "xterm-256color" },
+        { "screen.xterm-256color", "screen-256color" },
+        { "tmux-direct", "tmux-256color" },
+        { "vt102", "vt100" },
         { "vt320", "vt220" },
     };
     (void)state;

@@ -198,13 +198,16 @@ static void arguments_of_templates_give_way_first(void **state)
     (void)state;
     assert_elided("ns::Deep<3, std::map<int, std::less<int> > >::go", 48, true,
                   "ns::Deep<3, std::map<int, std::less<int> > >::go");
-    assert_elided("ns::Deep<3, std::map<int, std::less<int> > >::go", 47, true, "ns::Deep<3, std::map<int, std::less<..> > >::go");
-    assert_elided("ns::Deep<3, std::map<int, std::less<int> > >::go", 40, true, "ns::Deep<3, std::map<..> >::go");
+    assert_elided("ns::Deep<3, std::map<int, std::less<int> > >::go", 47, true,
+                  "ns::Deep<3, std::map<int, std::less<..> > >::go");
+    assert_elided("ns::Deep<3, std::map<int, std::less<int> > >::go", 40, true,
+                  "ns::Deep<3, std::map<..> >::go");
     assert_elided("ns::Deep<3, std::map<int, std::less<int> > >::go", 20, true, "ns::Deep<..>::go");
     assert_elided("ns::Deep<3, std::map<int, std::less<int> > >::go", 10, true, "ns::..::go");
     assert_elided("a::operator<< <int, long>", 20, true, "a::operat..nt, long>");
     assert_elided("a::operator-><int, long>::b", 20, true, "a::operat.. long>::b");
-    assert_elided("<core::iter::Map<I, F> as Iterator>::next", 39, true, "<core::iter::Map<..> as Iterator>::next");
+    assert_elided("<core::iter::Map<I, F> as Iterator>::next", 39, true,
+                  "<core::iter::Map<..> as Iterator>::next");
     assert_elided("main()::<lambda(uint64_t)>::operator()", 20, true, "main()::<..perator()");
     assert_elided("a<b<c<d", 6, true, "a<..<d");
 }

@@ -27,15 +27,21 @@ static void a_name_that_fits_is_whole(void **state)
 static void return_type_and_arguments_go_first(void **state)
 {
     (void)state;
-    assert_string_equal(shortened("void java.util.HashMap.resize(int, java.lang.Object)", 30), "java.util.HashMap.resize");
-    assert_string_equal(shortened("java.lang.Object java.util.HashMap.putVal(int, java.lang.Object, boolean)", 30),
-                        "java.util.HashMap.putVal");
-    assert_string_equal(shortened("unsigned long long ns::work(std::vector<int> const&) const", 20), "ns::work");
+    assert_string_equal(shortened("void java.util.HashMap.resize(int, java.lang.Object)", 30),
+                        "java.util.HashMap.resize");
+    assert_string_equal(
+        shortened("java.lang.Object java.util.HashMap.putVal(int, java.lang.Object, boolean)", 30),
+        "java.util.HashMap.putVal");
+    assert_string_equal(shortened("unsigned long long ns::work(std::vector<int> const&) const", 20),
+                        "ns::work");
     assert_string_equal(shortened("ns::work(int, char) [clone .constprop.0]", 20), "ns::work");
-    assert_string_equal(shortened("(anonymous namespace)::work(int, char)", 30), "(anonymous namespace)::work");
+    assert_string_equal(shortened("(anonymous namespace)::work(int, char)", 30),
+                        "(anonymous namespace)::work");
     assert_string_equal(shortened("operator new(unsigned long, std::nothrow_t const&)", 20), "operator new");
-    assert_string_equal(shortened("ns::Thing::operator()(int, long, char) const", 30), "ns::Thing::operator()");
-    assert_string_equal(shortened("std::ostream& ns::operator<< <char>(std::ostream&, int)", 24), "ns::operator<< <char>");
+    assert_string_equal(shortened("ns::Thing::operator()(int, long, char) const", 30),
+                        "ns::Thing::operator()");
+    assert_string_equal(shortened("std::ostream& ns::operator<< <char>(std::ostream&, int)", 24),
+                        "ns::operator<< <char>");
     assert_string_equal(shortened("work(int)::{lambda(char)#1}::operator()(char) const", 40),
                         "work(int)::{lambda(char)#1}::operator()");
 }
@@ -43,21 +49,27 @@ static void return_type_and_arguments_go_first(void **state)
 static void then_arguments_of_templates(void **state)
 {
     (void)state;
-    assert_string_equal(shortened("void std::sort<std::vector<int, std::allocator<int> > >(int, int)", 30), "std::sort<std::vector<..> >");
-    assert_string_equal(shortened("std::map<std::string, int>::operator[](std::string const&)", 24), "std::map<..>::operator[]");
-    assert_string_equal(shortened("std::vector<std::string, int>::push_back(std::string const&)", 23), "std::vector::push_back");
+    assert_string_equal(shortened("void std::sort<std::vector<int, std::allocator<int> > >(int, int)", 30),
+                        "std::sort<std::vector<..> >");
+    assert_string_equal(shortened("std::map<std::string, int>::operator[](std::string const&)", 24),
+                        "std::map<..>::operator[]");
+    assert_string_equal(shortened("std::vector<std::string, int>::push_back(std::string const&)", 23),
+                        "std::vector::push_back");
 }
 
 static void then_leading_scopes(void **state)
 {
     (void)state;
-    assert_string_equal(shortened("void java.util.concurrent.ThreadPoolExecutor.runWorker(int)", 32), "..ThreadPoolExecutor.runWorker");
-    assert_string_equal(shortened("void java.util.concurrent.ThreadPoolExecutor.runWorker(int)", 12), "..runWorker");
+    assert_string_equal(shortened("void java.util.concurrent.ThreadPoolExecutor.runWorker(int)", 32),
+                        "..ThreadPoolExecutor.runWorker");
+    assert_string_equal(shortened("void java.util.concurrent.ThreadPoolExecutor.runWorker(int)", 12),
+                        "..runWorker");
     assert_string_equal(shortened("Ljava/util/concurrent/HashMap;::putVal", 20), "..HashMap;::putVal");
     assert_string_equal(shortened("core::ops::function::FnOnce::call_once", 20), "..FnOnce::call_once");
     assert_string_equal(shortened("<alloc::vec::Vec<T> as core::iter::Extend>::extend", 20), "..extend");
     assert_string_equal(shortened("github.com/some/project.(*Server).Serve", 18), "..(*Server).Serve");
-    assert_string_equal(shortened("std::map<std::string, int>::operator[](std::string const&)", 14), "..operator[]");
+    assert_string_equal(shortened("std::map<std::string, int>::operator[](std::string const&)", 14),
+                        "..operator[]");
 }
 
 static void a_method_that_is_too_long_itself_is_elided(void **state)

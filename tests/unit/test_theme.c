@@ -58,8 +58,9 @@ static void a_colour_has_its_nearest_in_fewer(void **state)
 /* The background colours of the classes of functions in the default theme. */
 static void shades_of_a_colour_are_none_of_another(void **state)
 {
-    static const enum style styles[] = { STYLE_FLAME_USER, STYLE_FLAME_CXX, STYLE_FLAME_RUST,   STYLE_FLAME_KERNEL,
-                                         STYLE_FLAME_JIT,  STYLE_FLAME_INLINED, STYLE_FLAME_UNKNOWN };
+    static const enum style styles[] = { STYLE_FLAME_USER,   STYLE_FLAME_CXX, STYLE_FLAME_RUST,
+                                         STYLE_FLAME_KERNEL, STYLE_FLAME_JIT, STYLE_FLAME_INLINED,
+                                         STYLE_FLAME_UNKNOWN };
     struct theme t;
     int32_t seen[7][THEME_SHADES];
     (void)state;

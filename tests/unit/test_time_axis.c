@@ -79,9 +79,18 @@ static void a_file_may_claim_any_time(void **state)
 static void round_lengths_are_round(void **state)
 {
     static const uint64_t all[][2] = {
-        { 0, 1 }, { 1, 1 }, { 2, 2 }, { 3, 5 }, { 6, 10 }, { 101, 200 }, { NS_PER_SEC, NS_PER_SEC },
-        { 3 * NS_PER_SEC, 5 * NS_PER_SEC }, { 6 * NS_PER_SEC, 10 * NS_PER_SEC }, { 21 * NS_PER_SEC, 30 * NS_PER_SEC },
-        { 61 * NS_PER_SEC, 120 * NS_PER_SEC }, { 3601 * NS_PER_SEC, 7200 * NS_PER_SEC },
+        { 0, 1 },
+        { 1, 1 },
+        { 2, 2 },
+        { 3, 5 },
+        { 6, 10 },
+        { 101, 200 },
+        { NS_PER_SEC, NS_PER_SEC },
+        { 3 * NS_PER_SEC, 5 * NS_PER_SEC },
+        { 6 * NS_PER_SEC, 10 * NS_PER_SEC },
+        { 21 * NS_PER_SEC, 30 * NS_PER_SEC },
+        { 61 * NS_PER_SEC, 120 * NS_PER_SEC },
+        { 3601 * NS_PER_SEC, 7200 * NS_PER_SEC },
         { 86401 * NS_PER_SEC, 2 * 86400 * NS_PER_SEC },
     };
     (void)state;
@@ -98,7 +107,8 @@ static void moments_have_as_many_digits_as_they_need(void **state)
     assert_string_equal(time_text(text, sizeof text, 12345678901, 20 * NS_PER_MS), "12.34s");
     assert_string_equal(time_text(text, sizeof text, 5, 1), "0.000000s");
     assert_string_equal(time_text(text, sizeof text, 125 * NS_PER_SEC, NS_PER_SEC), "2:05");
-    assert_string_equal(time_text(text, sizeof text, 3725 * NS_PER_SEC + 50 * NS_PER_MS, 10 * NS_PER_MS), "1:02:05.05");
+    assert_string_equal(time_text(text, sizeof text, 3725 * NS_PER_SEC + 50 * NS_PER_MS, 10 * NS_PER_MS),
+                        "1:02:05.05");
     assert_string_equal(time_length_text(text, sizeof text, 1800 * NS_PER_MS), "1.8s");
     assert_string_equal(time_length_text(text, sizeof text, 150 * NS_PER_MS), "150ms");
     assert_string_equal(time_length_text(text, sizeof text, 12000), "12us");

@@ -180,7 +180,8 @@ static void a_sample_is_spread_over_the_time_that_it_stands_for(void **state)
     assert_int_equal(count_at(0, 0) + count_at(0, 1), 0);
     assert_int_equal(count_at(0, 2), 1);
     timeline_add(&line, 0, 1050, 100); /* half of it lies before the beginning */
-    timeline_add(&line, 0, 1850, 100); /* it lies behind the end, and counts for what it stands for before that */
+    timeline_add(&line, 0, 1850,
+                 100); /* it lies behind the end, and counts for what it stands for before that */
     timeline_parts(&line.rows[0], 0, 1, parts, 8);
     assert_int_equal(parts[0], TIMELINE_PARTS / 4 + TIMELINE_PARTS / 2);
     assert_int_equal(parts[7], TIMELINE_PARTS / 2);

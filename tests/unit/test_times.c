@@ -26,7 +26,9 @@ struct made {
 
 static struct made made(uint32_t i)
 {
-    struct made m = { .time_ns = START_NS + i * STEP_NS, .tid = 100 + i % 3, .cpu = i / 50 % 2, .leaf = i / 100 % 2 };
+    struct made m = {
+        .time_ns = START_NS + i * STEP_NS, .tid = 100 + i % 3, .cpu = i / 50 % 2, .leaf = i / 100 % 2
+    };
     m.pid = m.tid == 102 ? 102 : 100;
     m.event = i % 9 == 8;
     m.kernel = i % 5 == 4;
@@ -35,10 +37,14 @@ static struct made made(uint32_t i)
 
 static void write_file(void)
 {
-    struct perf_event_attr clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1,
-                                     .sample_freq = 1000 };
-    struct perf_event_attr faults = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .sample_period = 1 };
-    struct perfdata_write_event events[] = { { .name = "cpu-clock", .attr = &clock }, { .name = "page-faults", .attr = &faults } };
+    struct perf_event_attr clock = {
+        .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1, .sample_freq = 1000
+    };
+    struct perf_event_attr faults = { .type = PERF_TYPE_SOFTWARE,
+                                      .config = PERF_COUNT_SW_PAGE_FAULTS,
+                                      .sample_period = 1 };
+    struct perfdata_write_event events[] = { { .name = "cpu-clock", .attr = &clock },
+                                             { .name = "page-faults", .attr = &faults } };
     struct perfdata_writer *w = perfdata_writer_open(path, events, 2, true, true, &error);
     assert_non_null(w);
     for (uint32_t tid = 100; tid < 103; tid++) {
@@ -48,16 +54,29 @@ static void write_file(void)
     }
     for (uint32_t pid = 100; pid <= 102; pid += 2)
         for (int lib = 0; lib < 2; lib++)
-            perfdata_write_mmap(w, START_NS, &(struct perfdata_write_map){ .pid = pid, .tid = pid, .len = 0x1000,
-                                                 .addr = LIB + (uint64_t)lib * 0x10000, .ino = 11 + lib,
-                                                 .path = lib ? "/no/such/libb.so" : "/no/such/liba.so" });
+            perfdata_write_mmap(
+                w, START_NS,
+                &(struct perfdata_write_map){ .pid = pid,
+                                              .tid = pid,
+                                              .len = 0x1000,
+                                              .addr = LIB + (uint64_t)lib * 0x10000,
+                                              .ino = 11 + lib,
+                                              .path = lib ? "/no/such/libb.so" : "/no/such/liba.so" });
     for (uint32_t i = 0; i < SAMPLES; i++) {
         struct made m = made(i);
         uint64_t ip = m.kernel ? UINT64_C(0xffffffff81000000) : LIB + m.leaf * 0x10000u;
         uint64_t chain[] = { m.kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER, ip };
-        perfdata_write_sample(w, &(struct perfdata_write_sample){ .time_ns = m.time_ns, .ip = ip, .period = 1, .event = m.event,
-                                      .pid = m.pid, .tid = m.tid, .cpu = m.cpu, .chain = chain, .chain_n = 2,
-                                      .misc = m.kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER });
+        perfdata_write_sample(w, &(struct perfdata_write_sample){ .time_ns = m.time_ns,
+                                                                  .ip = ip,
+                                                                  .period = 1,
+                                                                  .event = m.event,
+                                                                  .pid = m.pid,
+                                                                  .tid = m.tid,
+                                                                  .cpu = m.cpu,
+                                                                  .chain = chain,
+                                                                  .chain_n = 2,
+                                                                  .misc = m.kernel ? PERF_RECORD_MISC_KERNEL
+                                                                                   : PERF_RECORD_MISC_USER });
     }
     assert_true(perfdata_writer_commit(w, NULL, &error));
 }
@@ -86,30 +105,31 @@ static int end(void **state)
 static void count(enum times_kind kind, uint64_t from_ns, uint64_t to_ns)
 {
     session_times_look(times, session, &query);
-    assert_true(session_times_count(times, session,
-                                    &(struct times_ask){ .kind = kind, .from_ns = from_ns, .to_ns = to_ns, .bucket_ns = BUCKET },
-                                    &counts));
+    assert_true(session_times_count(
+        times, session,
+        &(struct times_ask){ .kind = kind, .from_ns = from_ns, .to_ns = to_ns, .bucket_ns = BUCKET },
+        &counts));
 }
 
 /* Every row and bucket against the samples for which `condition` holds; the row's key is `which`. */
-#define CHECK(which, condition, from, to)                                                                              \
-    do {                                                                                                               \
-        uint64_t all_ = 0;                                                                                             \
-        for (uint32_t row_ = 0; row_ < counts.timeline.n_rows; row_++) {                                               \
-            uint32_t naive_[BUCKETS] = { 0 }, sums_[BUCKETS];                                                          \
-            for (uint32_t i_ = 0; i_ < SAMPLES; i_++) {                                                                \
-                struct made m = made(i_);                                                                              \
-                if (m.event || m.time_ns < (from) || m.time_ns > (to) || !(condition) ||                               \
-                    counts.timeline.rows[row_].key != (which))                                                         \
-                    continue;                                                                                          \
-                naive_[(m.time_ns - (from)) / BUCKET]++;                                                               \
-                all_++;                                                                                                \
-            }                                                                                                          \
-            timeline_sums(&counts.timeline.rows[row_], 0, 1, sums_, BUCKETS);                                          \
-            assert_memory_equal(naive_, sums_, sizeof naive_);                                                         \
-        }                                                                                                              \
-        assert_true(all_ > 0);                                                                                         \
-        assert_int_equal(counts.timeline.samples, all_);                                                               \
+#define CHECK(which, condition, from, to)                                                                    \
+    do {                                                                                                     \
+        uint64_t all_ = 0;                                                                                   \
+        for (uint32_t row_ = 0; row_ < counts.timeline.n_rows; row_++) {                                     \
+            uint32_t naive_[BUCKETS] = { 0 }, sums_[BUCKETS];                                                \
+            for (uint32_t i_ = 0; i_ < SAMPLES; i_++) {                                                      \
+                struct made m = made(i_);                                                                    \
+                if (m.event || m.time_ns < (from) || m.time_ns > (to) || !(condition) ||                     \
+                    counts.timeline.rows[row_].key != (which))                                               \
+                    continue;                                                                                \
+                naive_[(m.time_ns - (from)) / BUCKET]++;                                                     \
+                all_++;                                                                                      \
+            }                                                                                                \
+            timeline_sums(&counts.timeline.rows[row_], 0, 1, sums_, BUCKETS);                                \
+            assert_memory_equal(naive_, sums_, sizeof naive_);                                               \
+        }                                                                                                    \
+        assert_true(all_ > 0);                                                                               \
+        assert_int_equal(counts.timeline.samples, all_);                                                     \
     } while (0)
 #define END (START_NS + SAMPLES * STEP_NS)
 
@@ -150,7 +170,8 @@ static void threads_and_cpus_have_a_row_each(void **state)
     CHECK(m.tid, true, START_NS, END);
     for (uint32_t i = 0; i < 3; i++) {
         char label[32];
-        snprintf(label, sizeof label, "t%u/%u", (unsigned)counts.timeline.rows[i].key, (unsigned)counts.timeline.rows[i].key);
+        snprintf(label, sizeof label, "t%u/%u", (unsigned)counts.timeline.rows[i].key,
+                 (unsigned)counts.timeline.rows[i].key);
         assert_string_equal(counts.labels[i].text, label);
     }
     count(TIMES_CPUS, START_NS, END);
@@ -172,7 +193,9 @@ static void a_part_of_the_time_has_its_own_buckets(void **state)
 
 static void a_chart_is_of_one_thread(void **state)
 {
-    struct times_ask ask = { .kind = TIMES_THREADS, .id = 100, .from_ns = START_NS, .to_ns = END, .bucket_ns = 100 * STEP_NS };
+    struct times_ask ask = {
+        .kind = TIMES_THREADS, .id = 100, .from_ns = START_NS, .to_ns = END, .bucket_ns = 100 * STEP_NS
+    };
     uint64_t samples = 0;
     (void)state;
     open_file();
@@ -231,14 +254,16 @@ static void counts_of_time_that_goes_on_are_those_of_all(void **state)
     uint64_t from = status.now_ns - status.elapsed_ns;
     struct times_ask ask = { .kind = TIMES_THREADS, .from_ns = from, .bucket_ns = 20 * NS_PER_MS };
     for (int round = 0; round < 4; round++) {
-        WAIT_UNTIL((session_times_look(times, session, &query), session_times_count(times, session, &ask, &counts) &&
-                                                                    counts.timeline.samples > before + 20));
+        WAIT_UNTIL(
+            (session_times_look(times, session, &query),
+             session_times_count(times, session, &ask, &counts) && counts.timeline.samples > before + 20));
         before = counts.timeline.samples;
     }
     session_freeze(session, true);
     struct times_counts anew = { 0 };
-    WAIT_UNTIL((session_times_look(times, session, &query), session_times_count(times, session, &ask, &counts) &&
-                                                                session_times_count(times, session, &ask, &anew)));
+    WAIT_UNTIL(
+        (session_times_look(times, session, &query), session_times_count(times, session, &ask, &counts) &&
+                                                         session_times_count(times, session, &ask, &anew)));
     assert_int_equal(counts.timeline.samples, session_times_view(times)->result.samples);
     assert_int_equal(anew.timeline.samples, counts.timeline.samples);
     assert_int_equal(anew.timeline.rows[0].n, counts.timeline.rows[0].n);

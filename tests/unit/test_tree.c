@@ -56,10 +56,9 @@ static uint32_t hot_unless_3(const void *ctx, uint32_t node, uint32_t start)
     return child == 3 ? 0 : child;
 }
 
-static const struct tree_model model = { .first_child = first_child,
-                                         .next_sibling = next_sibling,
-                                         .parent = parent_of,
-                                         .key = key_of };
+static const struct tree_model model = {
+    .first_child = first_child, .next_sibling = next_sibling, .parent = parent_of, .key = key_of
+};
 static const struct tree_model model_with_hot = { .first_child = first_child,
                                                   .next_sibling = next_sibling,
                                                   .parent = parent_of,

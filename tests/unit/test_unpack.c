@@ -53,7 +53,8 @@ static void pack(const char *program, const uint8_t *bytes, size_t n, struct buf
 }
 
 /* Given in pieces of `in` bytes, taken in pieces of `room`. */
-static enum unpack_state unpack(enum unpack_kind kind, const struct buf *packed, size_t in, size_t room, struct buf *out)
+static enum unpack_state unpack(enum unpack_kind kind, const struct buf *packed, size_t in, size_t room,
+                                struct buf *out)
 {
     struct unpacker *u = unpacker_new(kind, NULL);
     enum unpack_state state = UNPACK_GOES_ON;

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define KERNEL UINT64_C(0xffffffff81000000)
-#define STACK  UINT64_C(0x7ffc00000000)
+#define KERNEL      UINT64_C(0xffffffff81000000)
+#define STACK       UINT64_C(0x7ffc00000000)
 #define PERF_X86_BP 6
 #define PERF_X86_SP 7
 #define PERF_X86_IP 8
@@ -44,7 +44,8 @@ static int end(void **state)
 static uint64_t regs[64], stack[16];
 
 /* lacking: bytes that were asked for as well and could not be read. */
-static void do_dump_without(size_t lacking, uint64_t pc, uint64_t bp, size_t stack_bytes, const uint64_t *chain, uint32_t n)
+static void do_dump_without(size_t lacking, uint64_t pc, uint64_t bp, size_t stack_bytes,
+                            const uint64_t *chain, uint32_t n)
 {
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     uint64_t mask = unwind_arch_regs_mask(UNWIND_ARCH_X86_64);
@@ -83,8 +84,11 @@ static void keep_last(void *ctx, struct sample *samples, size_t n)
 /* The last sample's frames, leaf first, as KIND:OFFSET of their modules. */
 static const char *stack_text(void)
 {
-    static const char *const kinds[] = { [MODULE_FILE] = "file", [MODULE_KERNEL] = "kernel", [MODULE_JIT] = "jit",
-                                         [MODULE_UNKNOWN] = "unknown", [MODULE_BROKEN] = "cut" };
+    static const char *const kinds[] = { [MODULE_FILE] = "file",
+                                         [MODULE_KERNEL] = "kernel",
+                                         [MODULE_JIT] = "jit",
+                                         [MODULE_UNKNOWN] = "unknown",
+                                         [MODULE_BROKEN] = "cut" };
     static char text[1024];
     size_t n = 0;
 
@@ -233,8 +237,14 @@ static void truncated_stacks_are_counted(void **state)
 
 static void deeper_stacks_are_taken_while_they_are_affordable(void **state)
 {
-    struct deep_seen seen = { .bytes = 32768, .smaller = 24576, .larger = 49152, .n_cpus = 2, .dumped = 100, .cut = 50,
-                              .time_ns = NS_PER_SEC, .cpu_share = 0.02 };
+    struct deep_seen seen = { .bytes = 32768,
+                              .smaller = 24576,
+                              .larger = 49152,
+                              .n_cpus = 2,
+                              .dumped = 100,
+                              .cut = 50,
+                              .time_ns = NS_PER_SEC,
+                              .cpu_share = 0.02 };
 
     (void)state;
     assert_int_equal(deepstacks_choose(&seen), 49152);
@@ -367,7 +377,10 @@ static void do_dump_32(uint64_t bp)
 
     for (unsigned bit = 0; bit < 64; bit++)
         if (mask & UINT64_C(1) << bit)
-            regs[at++] = bit == PERF_X86_BP ? bp : bit == PERF_X86_SP ? 0xffff0000 : bit == PERF_X86_IP ? TEXT + 0x44 : 0;
+            regs[at++] = bit == PERF_X86_BP   ? bp
+                         : bit == PERF_X86_SP ? 0xffff0000
+                         : bit == PERF_X86_IP ? TEXT + 0x44
+                                              : 0;
     r.sample.ip = TEXT + 0x44;
     r.sample.user_abi = PERF_SAMPLE_REGS_ABI_32;
     r.sample.user_regs = regs;
@@ -414,8 +427,11 @@ static const uint64_t leaf_chain[] = { PERF_CONTEXT_USER, TEXT + 0x10, TEXT + 0x
 
 static struct place_slot *place_of(uint32_t pid, uint64_t addr)
 {
-    uint32_t thread = world_thread_of(s->world, pid, pid, ++now_ns, 0), image = world_thread(s->world, thread)->image;
-    struct frame_owner owner = { .thread = thread, .image = image, .version = world_image_version(s->world, image) };
+    uint32_t thread = world_thread_of(s->world, pid, pid, ++now_ns, 0),
+             image = world_thread(s->world, thread)->image;
+    struct frame_owner owner = { .thread = thread,
+                                 .image = image,
+                                 .version = world_image_version(s->world, image) };
     struct place_slot *slot = samplestack_place(s, &owner, addr, false);
     assert_non_null(slot);
     return slot;
@@ -430,8 +446,12 @@ static void start_arm64(const struct unwind_entry *entry)
     slot->has_row = true;
 }
 
-static const struct unwind_entry leaf = { .kind = UNWIND_ROW_SP, .flags = UNWIND_ENTRY_RA_IN_REGISTER, .ra_register = 30 };
-static const struct unwind_entry no_leaf = { .kind = UNWIND_ROW_FP, .flags = UNWIND_ENTRY_FP_SAVED, .cfa_offset = 16 };
+static const struct unwind_entry leaf = { .kind = UNWIND_ROW_SP,
+                                          .flags = UNWIND_ENTRY_RA_IN_REGISTER,
+                                          .ra_register = 30 };
+static const struct unwind_entry no_leaf = { .kind = UNWIND_ROW_FP,
+                                             .flags = UNWIND_ENTRY_FP_SAVED,
+                                             .cfa_offset = 16 };
 
 /* What the table of the file says of the code before TEXT + offset. */
 static void put_entry(uint64_t offset, const struct unwind_entry *entry)
@@ -486,7 +506,8 @@ static void callers_that_were_walked_are_known_by_the_words_that_led_to_them(voi
 
 static void ways_that_part_behind_one_place_are_known_side_by_side(void **state)
 {
-    static const char *const texts[] = { "file:ff file:1ff file:2ff file:3ff file:4ff", "file:ff file:1ff file:2ff file:4ff",
+    static const char *const texts[] = { "file:ff file:1ff file:2ff file:3ff file:4ff",
+                                         "file:ff file:1ff file:2ff file:4ff",
                                          "file:ff file:1ff file:2ff file:2ff file:4ff" };
     static const uint64_t turns[][3] = { { 0x400, 0x500, 0 }, { 0x500, 0, 0 }, { 0x300, 0x500, 0 } };
     (void)state;
@@ -518,7 +539,8 @@ static void stacks_that_are_partly_known_are_those_that_were_sampled(void **stat
         for (unsigned i = 0, depth = (random >> 16) % 9; i <= depth; i++) {
             random = random * 1103515245 + 12345; /* POSIX, rand() */
             stack[i] = TEXT + (i == depth ? 0x500 : 0x100 + 0x100 * (random >> 16) % 0x400);
-            n += snprintf(want + n, sizeof want - (size_t)n, " file:%llx", (unsigned long long)(stack[i] - TEXT - 1));
+            n += snprintf(want + n, sizeof want - (size_t)n, " file:%llx",
+                          (unsigned long long)(stack[i] - TEXT - 1));
         }
         do_dump(TEXT + 0xff, 0, sizeof stack, NULL, 0);
         assert_string_equal(stack_text(), want);
@@ -569,13 +591,14 @@ static void the_caller_of_a_leaf_is_in_its_link_register(void **state)
 
 static void a_leaf_that_called_the_kernel_has_its_caller_too(void **state)
 {
-    const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL + 0x10, KERNEL + 0x20, PERF_CONTEXT_USER, TEXT + 0x10,
-                               TEXT + 0x200 };
+    const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL + 0x10, KERNEL + 0x20,
+                               PERF_CONTEXT_USER,   TEXT + 0x10,   TEXT + 0x200 };
 
     (void)state;
     start_arm64(&leaf);
     do_chain(TEXT + 0x104, chain, 6);
-    assert_string_equal(stack_text(), "kernel:ffffffff81000010 kernel:ffffffff8100001f file:10 file:103 file:1ff");
+    assert_string_equal(stack_text(),
+                        "kernel:ffffffff81000010 kernel:ffffffff8100001f file:10 file:103 file:1ff");
 }
 
 static void a_function_that_has_saved_its_return_address_is_no_leaf(void **state)
@@ -628,8 +651,9 @@ static void know_code(const struct module *m, uint64_t addr, uint64_t start, int
     struct jit_frames *f = &s->jit_frames;
 
     MEM_GROW(f->codes, f->cap, f->n_codes + 1);
-    f->codes[f->n_codes] = (struct jit_code){ .start = start, .size = sizeof method, .module = m->id,
-                                              .pid = (uint32_t)getpid(), .kind = kind };
+    f->codes[f->n_codes] = (struct jit_code){
+        .start = start, .size = sizeof method, .module = m->id, .pid = (uint32_t)getpid(), .kind = kind
+    };
     map_put(&f->by_frame, stacks_frame(s->stacks, m->id, addr), f->n_codes++);
 }
 
@@ -711,7 +735,8 @@ static void where_a_thread_is_code_of_any_jit_waits_for_its_rows(void **state)
     assert_string_equal(stack_text(), want);
     assert_int_equal(s->user.n_aside, 1);
     userstack_retry(s, true);
-    assert_string_equal(stack_text(), "jit:7f0000000100 jit:7f00000001ff jit:7f00000002ff cut:3"); /* their names, too */
+    assert_string_equal(stack_text(),
+                        "jit:7f0000000100 jit:7f00000001ff jit:7f00000002ff cut:3"); /* their names, too */
 }
 
 static void code_of_a_process_that_runs_no_more_is_walked_by_frame_pointers(void **state)
@@ -742,7 +767,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(code_of_a_jit_is_walked_by_frame_pointers, start, end),
-        cmocka_unit_test_setup_teardown(the_kernels_part_comes_from_its_chain_and_its_user_part_is_ours, start, end),
+        cmocka_unit_test_setup_teardown(the_kernels_part_comes_from_its_chain_and_its_user_part_is_ours,
+                                        start, end),
         cmocka_unit_test_setup_teardown(a_dump_that_is_too_small_is_said_so, start, end),
         cmocka_unit_test_setup_teardown(a_stack_that_could_not_be_read_is_said_so, start, end),
         cmocka_unit_test_setup_teardown(a_stack_that_is_not_in_memory_is_touched_once, start, end),
@@ -751,19 +777,25 @@ int main(void)
         cmocka_unit_test_setup_teardown(truncated_stacks_are_counted, start, end),
         cmocka_unit_test_setup_teardown(deeper_stacks_are_taken_while_they_are_affordable, start, end),
         cmocka_unit_test_setup_teardown(an_address_in_no_mapping_stands_alone, start, end),
-        cmocka_unit_test_setup_teardown(a_missing_table_keeps_the_sample_aside_but_in_the_history, start, end),
+        cmocka_unit_test_setup_teardown(a_missing_table_keeps_the_sample_aside_but_in_the_history, start,
+                                        end),
         cmocka_unit_test_setup_teardown(what_was_aside_is_walked_from_its_copy_in_the_end, start, end),
         cmocka_unit_test_setup_teardown(a_table_that_came_too_late_is_told_from_none, start, end),
         cmocka_unit_test_setup_teardown(a_stack_that_waits_for_its_table_is_not_called_cut, start, end),
         cmocka_unit_test_setup_teardown(what_is_aside_is_bounded, start, end),
         cmocka_unit_test_setup_teardown(a_sample_that_left_the_history_is_left_alone, start, end),
-        cmocka_unit_test_setup_teardown(a_32_bit_program_is_cut_where_nothing_proves_its_frame_pointers, start, end),
-        cmocka_unit_test_setup_teardown(a_child_shares_what_is_known_of_its_parents_code_until_their_maps_differ, start, end),
-        cmocka_unit_test_setup_teardown(callers_that_were_walked_are_known_by_the_words_that_led_to_them, start, end),
+        cmocka_unit_test_setup_teardown(a_32_bit_program_is_cut_where_nothing_proves_its_frame_pointers,
+                                        start, end),
+        cmocka_unit_test_setup_teardown(
+            a_child_shares_what_is_known_of_its_parents_code_until_their_maps_differ, start, end),
+        cmocka_unit_test_setup_teardown(callers_that_were_walked_are_known_by_the_words_that_led_to_them,
+                                        start, end),
         cmocka_unit_test_setup_teardown(ways_that_part_behind_one_place_are_known_side_by_side, start, end),
         cmocka_unit_test_setup_teardown(stacks_that_are_partly_known_are_those_that_were_sampled, start, end),
-        cmocka_unit_test_setup_teardown(callers_that_were_walked_are_walked_again_where_less_was_taken_of_the_stack, start, end),
-        cmocka_unit_test_setup_teardown(callers_that_were_walked_are_forgotten_with_the_map_and_with_the_frames, start, end),
+        cmocka_unit_test_setup_teardown(
+            callers_that_were_walked_are_walked_again_where_less_was_taken_of_the_stack, start, end),
+        cmocka_unit_test_setup_teardown(
+            callers_that_were_walked_are_forgotten_with_the_map_and_with_the_frames, start, end),
         cmocka_unit_test_setup_teardown(the_caller_of_a_leaf_is_in_its_link_register, start, end),
         cmocka_unit_test_setup_teardown(a_leaf_that_called_the_kernel_has_its_caller_too, start, end),
         cmocka_unit_test_setup_teardown(a_function_that_has_saved_its_return_address_is_no_leaf, start, end),
@@ -773,7 +805,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_java_method_waits_until_its_code_was_read, start, end),
         cmocka_unit_test_setup_teardown(code_that_hotspot_did_not_make_waits_for_its_rows, start, end),
         cmocka_unit_test_setup_teardown(where_a_thread_is_code_of_any_jit_waits_for_its_rows, start, end),
-        cmocka_unit_test_setup_teardown(code_of_a_process_that_runs_no_more_is_walked_by_frame_pointers, start, end),
+        cmocka_unit_test_setup_teardown(code_of_a_process_that_runs_no_more_is_walked_by_frame_pointers,
+                                        start, end),
         cmocka_unit_test_setup_teardown(what_is_forgotten_is_not_read, start, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,9 @@ static struct made made(uint32_t i)
 {
     static const uint32_t tids[] = { 101, 100, 200 };
     static const char *const comms[] = { "worker", "alpha", "beta" };
-    struct made m = { .time_ns = START_NS + i * STEP_NS, .weight = 1000 + i, .cpu = i % 4, .event = i % 7 == 6 };
+    struct made m = {
+        .time_ns = START_NS + i * STEP_NS, .weight = 1000 + i, .cpu = i % 4, .event = i % 7 == 6
+    };
     m.idle = i % 20 == 0;
     m.kernel = m.idle || i % 10 == 5;
     m.tid = m.idle ? 0 : tids[i % 3];
@@ -41,9 +43,10 @@ static struct made made(uint32_t i)
 }
 
 /* Containers, one in a folder of the other; longer than what a zoom can hold. */
-#define OUTER "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod8d5cdf4e_5a1b_4f0e_9d3c_2b1a0f9e8d7c.slice"
-#define ONE   OUTER "/cri-containerd-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope"
-#define TWO   ONE "/two"
+#define OUTER                                                                                                \
+    "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod8d5cdf4e_5a1b_4f0e_9d3c_2b1a0f9e8d7c.slice"
+#define ONE OUTER "/cri-containerd-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope"
+#define TWO ONE "/two"
 
 static char folder[] = "/tmp/flametop-view-XXXXXX";
 static char path[64];
@@ -58,14 +61,15 @@ static void write_processes(struct perfdata_writer *w)
         perfdata_write_comm(w, START_NS, tasks[i].pid, tasks[i].tid, tasks[i].comm, false);
     for (uint32_t pid = 100; pid <= 200; pid += 100)
         for (int lib = 0; lib < 2; lib++)
-            perfdata_write_mmap(w, START_NS, &(struct perfdata_write_map){
-                                                 .pid = pid,
-                                                 .tid = pid,
-                                                 .addr = lib ? LIBB : LIBA,
-                                                 .len = 0x10000,
-                                                 .ino = lib ? 12 : 11,
-                                                 .path = lib ? "/no/such/libb.so" : "/no/such/liba.so",
-                                             });
+            perfdata_write_mmap(w, START_NS,
+                                &(struct perfdata_write_map){
+                                    .pid = pid,
+                                    .tid = pid,
+                                    .addr = lib ? LIBB : LIBA,
+                                    .len = 0x10000,
+                                    .ino = lib ? 12 : 11,
+                                    .path = lib ? "/no/such/libb.so" : "/no/such/liba.so",
+                                });
     perfdata_write_cgroup(w, START_NS, 1, ONE);
     perfdata_write_cgroup(w, START_NS, 2, TWO);
 }
@@ -91,11 +95,14 @@ static void write_sample(struct perfdata_writer *w, const struct made *m)
 
 static void write_file(uint32_t samples)
 {
-    struct perf_event_attr clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1,
-                                     .sample_freq = 99 };
-    struct perf_event_attr faults = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS,
+    struct perf_event_attr clock = {
+        .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1, .sample_freq = 99
+    };
+    struct perf_event_attr faults = { .type = PERF_TYPE_SOFTWARE,
+                                      .config = PERF_COUNT_SW_PAGE_FAULTS,
                                       .sample_period = 1 };
-    struct perfdata_write_event events[] = { { .name = "cpu-clock", .attr = &clock }, { .name = "page-faults", .attr = &faults } };
+    struct perfdata_write_event events[] = { { .name = "cpu-clock", .attr = &clock },
+                                             { .name = "page-faults", .attr = &faults } };
     struct perfdata_writer *w = perfdata_writer_open(path, events, 2, true, true, &error);
     assert_non_null(w);
     write_processes(w);
@@ -132,14 +139,14 @@ static int remove_folder(void **state)
 }
 
 /* Samples of the first event that are not idle and pass. */
-#define COUNT(condition)                                                                                               \
-    ({                                                                                                                 \
-        uint64_t count_ = 0;                                                                                           \
-        for (uint32_t i_ = 0; i_ < SAMPLES; i_++) {                                                                    \
-            struct made m = made(i_);                                                                                  \
-            count_ += !m.event && !m.idle && (condition);                                                              \
-        }                                                                                                              \
-        count_;                                                                                                        \
+#define COUNT(condition)                                                                                     \
+    ({                                                                                                       \
+        uint64_t count_ = 0;                                                                                 \
+        for (uint32_t i_ = 0; i_ < SAMPLES; i_++) {                                                          \
+            struct made m = made(i_);                                                                        \
+            count_ += !m.event && !m.idle && (condition);                                                    \
+        }                                                                                                    \
+        count_;                                                                                              \
     })
 
 static void samples_are_counted_and_idle_ones_apart(void **state)
@@ -284,21 +291,21 @@ static void a_function_is_found_by_filter_and_by_zoom(void **state)
 }
 
 /* What was made that passes, one by one in the order of time. */
-#define EACH_SAMPLE_IS_AS_MADE(condition)                                                                              \
-    do {                                                                                                               \
-        struct session_samples samples = { 0 };                                                                        \
-        size_t n_ = 0;                                                                                                 \
-        assert_true(session_samples(session, &query, &view, &samples, &error));                                       \
-        for (uint32_t i_ = 0; i_ < SAMPLES; i_++) {                                                                    \
-            struct made m = made(i_);                                                                                  \
-            if (!(condition))                                                                                          \
-                continue;                                                                                              \
-            assert_true(n_ < samples.n);                                                                               \
-            sample_is(&samples, &samples.list[n_++], &m);                                                              \
-        }                                                                                                              \
-        assert_int_equal(n_, samples.n);                                                                               \
-        assert_int_equal(n_, view.result.samples);                                                                     \
-        session_samples_done(&samples);                                                                                \
+#define EACH_SAMPLE_IS_AS_MADE(condition)                                                                    \
+    do {                                                                                                     \
+        struct session_samples samples = { 0 };                                                              \
+        size_t n_ = 0;                                                                                       \
+        assert_true(session_samples(session, &query, &view, &samples, &error));                              \
+        for (uint32_t i_ = 0; i_ < SAMPLES; i_++) {                                                          \
+            struct made m = made(i_);                                                                        \
+            if (!(condition))                                                                                \
+                continue;                                                                                    \
+            assert_true(n_ < samples.n);                                                                     \
+            sample_is(&samples, &samples.list[n_++], &m);                                                    \
+        }                                                                                                    \
+        assert_int_equal(n_, samples.n);                                                                     \
+        assert_int_equal(n_, view.result.samples);                                                           \
+        session_samples_done(&samples);                                                                      \
     } while (0)
 
 static void sample_is(const struct session_samples *all, const struct sample *sample, const struct made *m)

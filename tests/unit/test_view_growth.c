@@ -14,7 +14,7 @@
 
 #define BUCKET_NS 64
 
-#define FILES     40
+#define FILES 40
 
 static char dir[] = "/tmp/flametop-test-XXXXXX";
 static pthread_t resolver;
@@ -45,9 +45,10 @@ static void make_file(unsigned file)
         { { "one", ELF_MAKER_VADDR + 0x10, 0x20, 0 }, { "_ZN3foo3barEi", ELF_MAKER_VADDR + 0x40, 0x40, 0 } },
         { { "two", ELF_MAKER_VADDR + 0x20, 0x30, 0 }, { "_ZN3foo3bazEv", ELF_MAKER_VADDR + 0x100, 0x40, 0 } },
     };
-    struct elf_maker maker = {
-        .symbols = symbols[file % 2], .n_symbols = 2, .symtab_type = SHT_SYMTAB, .id = (unsigned char)(file + 1)
-    };
+    struct elf_maker maker = { .symbols = symbols[file % 2],
+                               .n_symbols = 2,
+                               .symtab_type = SHT_SYMTAB,
+                               .id = (unsigned char)(file + 1) };
     char path[64], bytes[4096];
     int from = elf_maker_open(&maker), to;
     ssize_t n;
@@ -188,7 +189,8 @@ static void change_something(struct view_query *q)
     case 7:
         do_exit(2);
         do_comm(2, random_below(2) ? "delta" : "beta", true);
-        do_mmap(2, TEXT, 0x10000, random_below(2) ? "/no/such/program" : "/no/such/other", 1 + random_below(3));
+        do_mmap(2, TEXT, 0x10000, random_below(2) ? "/no/such/program" : "/no/such/other",
+                1 + random_below(3));
         break;
     case 8:
     case 9:
@@ -282,7 +284,8 @@ static void a_view_that_goes_on_says_what_a_new_one_says(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_view_that_goes_on_says_what_a_new_one_says, set_up_names, tear_down_names),
+        cmocka_unit_test_setup_teardown(a_view_that_goes_on_says_what_a_new_one_says, set_up_names,
+                                        tear_down_names),
     };
     if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
         symbol_worker_main(3);

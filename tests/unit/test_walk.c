@@ -20,20 +20,21 @@
 #define STACK   UINT64_C(0x7fff0000)
 #define WORDS   4096
 
-enum { /* functions in TABLED, 0x100 bytes each */
-       PLAIN = 0x000,   /* CFA = rsp + 8 */
-       SAVES = 0x100,   /* CFA = rsp + 32, rbp at CFA - 16, rbx at CFA - 24 */
-       BY_FP = 0x200,   /* CFA = rbp + 16, rbp at CFA - 16 */
-       OUTER = 0x300,   /* the outermost */
-       SIGNAL = 0x400,  /* returns from a signal handler */
-       BY_RBX = 0x500,  /* CFA = rbx + 16 */
-       VFORK = 0x600,   /* the return address is in rdi */
-       STUCK = 0x700,   /* CFA = rsp + 0 */
-       BARE = 0x800,    /* nothing is known */
-       BASE = 0x900,    /* like PLAIN, with a gap before it */
-       CLONE = 0xa00,   /* like PLAIN up to its system call, which lies in a gap */
-       CHILD = 0xa18,   /* … and what its child does, the outermost of a thread */
-       ROOM = 16 };
+enum {                 /* functions in TABLED, 0x100 bytes each */
+       PLAIN = 0x000,  /* CFA = rsp + 8 */
+       SAVES = 0x100,  /* CFA = rsp + 32, rbp at CFA - 16, rbx at CFA - 24 */
+       BY_FP = 0x200,  /* CFA = rbp + 16, rbp at CFA - 16 */
+       OUTER = 0x300,  /* the outermost */
+       SIGNAL = 0x400, /* returns from a signal handler */
+       BY_RBX = 0x500, /* CFA = rbx + 16 */
+       VFORK = 0x600,  /* the return address is in rdi */
+       STUCK = 0x700,  /* CFA = rsp + 0 */
+       BARE = 0x800,   /* nothing is known */
+       BASE = 0x900,   /* like PLAIN, with a gap before it */
+       CLONE = 0xa00,  /* like PLAIN up to its system call, which lies in a gap */
+       CHILD = 0xa18,  /* … and what its child does, the outermost of a thread */
+       ROOM = 16
+};
 
 struct fixture {
     struct cfi_maker m;
@@ -128,7 +129,9 @@ static int set_up(void **state)
     if (!cfi_make(&f->m))
         return -1;
     f->in = (struct unwind_input){
-        .arch = UNWIND_ARCH_X86_64, .stack = (const uint8_t *)f->stack, .stack_bytes = sizeof f->stack,
+        .arch = UNWIND_ARCH_X86_64,
+        .stack = (const uint8_t *)f->stack,
+        .stack_bytes = sizeof f->stack,
     };
     set_reg(f, 7, STACK);
     f->in.regs.sp = STACK;
@@ -178,7 +181,7 @@ static void expect(const struct fixture *f, enum unwind_end end, uint32_t n, con
         assert_int_equal(f->frames[i].frame, (uint32_t)f->frames[i].addr);
     }
 }
-#define EXPECT(f, end, ...)                                                                                            \
+#define EXPECT(f, end, ...)                                                                                  \
     expect(f, end, sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8, (const uint64_t[]){ __VA_ARGS__ })
 
 static void frames_are_followed_to_the_outermost(void **state)
@@ -631,7 +634,7 @@ static void an_arm64_signal_frame_is_known_by_its_layout(void **state)
     f->in.regs.sp = STACK + 16;
     f->in.stack += 16;
     f->in.stack_bytes -= 16;
-    frame[0] = 10;                       /* a signal's number */
+    frame[0] = 10;                          /* a signal's number */
     frame[312 / 8 + 30] = CODE + OUTER + 4; /* x30: what was interrupted is a leaf, too */
     frame[312 / 8 + 31] = STACK + 200 * 8;
     frame[312 / 8 + 32] = CODE + PLAIN + 8;
@@ -669,8 +672,8 @@ static bool find_again(void *ctx, uint64_t addr, struct unwind_place *out)
     return find(((struct memory *)ctx)->f, addr, out);
 }
 
-static bool keep_regs(void *ctx, const struct unwind_frame *frames, uint32_t n, const struct unwind_memory *dump,
-                      const struct unwind_regs *regs)
+static bool keep_regs(void *ctx, const struct unwind_frame *frames, uint32_t n,
+                      const struct unwind_memory *dump, const struct unwind_regs *regs)
 {
     (void)dump;
     assert_true(n >= 1 && frames[0].exact);
@@ -687,8 +690,8 @@ static bool knows(void *ctx, const struct unwind_frame *frames, uint32_t n, cons
     (void)frames;
     (void)n;
     assert_false(regs->known & ~(UINT64_C(1) << 7 | UINT64_C(1) << 6)); /* nothing but sp and fp leads on */
-    m->known = m->kept && regs->pc == m->regs.pc && regs->sp == m->regs.sp && (!m->reads.fp || regs->fp == m->regs.fp) &&
-               sum_of(m, dump, &sum) && sum == m->sum;
+    m->known = m->kept && regs->pc == m->regs.pc && regs->sp == m->regs.sp &&
+               (!m->reads.fp || regs->fp == m->regs.fp) && sum_of(m, dump, &sum) && sum == m->sum;
     return m->known;
 }
 
@@ -701,7 +704,9 @@ static enum unwind_call called_again(void *ctx, uint64_t back, uint64_t callee)
 
 static void remember(struct memory *m, struct fixture *f, uint64_t pc)
 {
-    struct unwind_source source = { .ctx = m, .find = find_again, .called = called_again, .knows = keep_regs, .reads = &m->reads };
+    struct unwind_source source = {
+        .ctx = m, .find = find_again, .called = called_again, .knows = keep_regs, .reads = &m->reads
+    };
     struct unwind_memory dump;
 
     *m = (struct memory){ .f = f, .reads.bad = true };
@@ -744,7 +749,10 @@ static void what_a_walk_has_read_tells_where_others_go(void **state)
 
     for (unsigned round = 0; round < 3000; round++) {
         struct memory m;
-        struct unwind_source source = { .ctx = &m, .find = find_again, .called = called_again, .knows = knows,
+        struct unwind_source source = { .ctx = &m,
+                                        .find = find_again,
+                                        .called = called_again,
+                                        .knows = knows,
                                         .reads = &(struct unwind_reads){ 0 } };
         struct unwind_frame first[ROOM], frames[ROOM];
         enum unwind_end end;

@@ -16,11 +16,12 @@
 #define ROOM  16
 #define WORDS 64
 
-enum { /* functions in CODE */
-       SAVES = 0x000,   /* CFA = esp + 16, ebp at CFA - 8 */
-       BY_FP = 0x100,   /* CFA = ebp + 8, ebp at CFA - 8 */
+enum {                   /* functions in CODE */
+       SAVES = 0x000,    /* CFA = esp + 16, ebp at CFA - 8 */
+       BY_FP = 0x100,    /* CFA = ebp + 8, ebp at CFA - 8 */
        REALIGNS = 0x200, /* CFA = *(ebp - 4), ebp at ebp + 0 */
-       OUTER = 0x300 };
+       OUTER = 0x300
+};
 
 struct fixture {
     struct cfi_maker m;
@@ -82,7 +83,8 @@ static int set_up(void **state)
     CFI(m, DW_CFA_DEF_CFA, 5, 8, DW_CFA_OFFSET | 5, 2);
     cfi_close(m);
     cfi_fde(m, CODE + REALIGNS, 0x100);
-    CFI(m, DW_CFA_DEF_CFA_EXPRESSION, 3, DW_OP_BREG0 + 5, 0x7c, DW_OP_DEREF, DW_CFA_EXPRESSION, 5, 2, DW_OP_BREG0 + 5, 0);
+    CFI(m, DW_CFA_DEF_CFA_EXPRESSION, 3, DW_OP_BREG0 + 5, 0x7c, DW_OP_DEREF, DW_CFA_EXPRESSION, 5, 2,
+        DW_OP_BREG0 + 5, 0);
     cfi_close(m);
     cfi_fde(m, CODE + OUTER, 0x100);
     CFI(m, DW_CFA_UNDEFINED, 8);
@@ -104,11 +106,11 @@ static void tables_lead_to_the_outermost(void **state)
 {
     struct fixture *f = *state;
 
-    f->stack[2] = STACK + 40;              /* ebp that SAVES keeps */
+    f->stack[2] = STACK + 40; /* ebp that SAVES keeps */
     f->stack[3] = CODE + BY_FP + 0x10;
-    f->stack[10] = STACK + 80;             /* of BY_FP's frame */
+    f->stack[10] = STACK + 80; /* of BY_FP's frame */
     f->stack[11] = CODE + REALIGNS + 0x10;
-    f->stack[19] = STACK + 120;            /* REALIGNS' CFA */
+    f->stack[19] = STACK + 120; /* REALIGNS' CFA */
     f->stack[20] = 0;
     f->stack[29] = CODE + OUTER + 0x10;
     walk(f, CODE + SAVES + 8, 0x1234);

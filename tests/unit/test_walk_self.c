@@ -22,9 +22,9 @@
 #include "symbols/elf.h"
 #include "unwind/walk.h"
 
-#define FRAMES  128
-#define DUMP    (64u << 10)
-#define FILES   32
+#define FRAMES 128
+#define DUMP   (64u << 10)
+#define FILES  32
 
 struct file {
     char path[256];
@@ -100,8 +100,9 @@ static void regs_of(const ucontext_t *u, struct unwind_regs *r)
 {
     *r = (struct unwind_regs){ 0 };
 #if defined(__x86_64__)
-    static const int order[] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
-                                 REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
+    static const int order[] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+                                 REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                 REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
     for (unsigned i = 0; i < 17; i++)
         r->r[i] = (uint64_t)u->uc_mcontext.gregs[order[i]];
     r->known = (1u << 17) - 1;
@@ -287,7 +288,8 @@ static void a_signal_handler_is_walked_through(void **state)
     raise(SIGUSR1);
     assert_int_equal(taken.end, UNWIND_ROOT);
     for (uint32_t i = 2; i < taken.n; i++)
-        exact += taken.frames[i].exact && taken.frames[i - 1].exact; /* the trampoline, and what was interrupted */
+        exact +=
+            taken.frames[i].exact && taken.frames[i - 1].exact; /* the trampoline, and what was interrupted */
     assert_int_equal(exact, 1);
     assert_int_equal(taken.n, taken.n_theirs);
     same_frames(taken.n);

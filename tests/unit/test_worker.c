@@ -31,7 +31,9 @@ static void __attribute__((noreturn)) be_hostile(void)
         char bytes[CMSG_SPACE(sizeof fds)];
     } control = { 0 };
     struct iovec iov = { &head, sizeof head };
-    struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control };
+    struct msghdr m = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control
+    };
 
     control.align.cmsg_level = SOL_SOCKET;
     control.align.cmsg_type = SCM_RIGHTS;
@@ -90,8 +92,8 @@ static void answers_leak_no_descriptor(void **state)
             its = count_descriptors(w.pid);
         }
     }
-    print_message("after 1 answer %u and %u, after %d answers %u and %u\n", ours, its, ANSWERS, count_descriptors(getpid()),
-                  count_descriptors(w.pid));
+    print_message("after 1 answer %u and %u, after %d answers %u and %u\n", ours, its, ANSWERS,
+                  count_descriptors(getpid()), count_descriptors(w.pid));
     assert_int_equal(w.starts, 1);
     assert_int_equal(count_descriptors(getpid()), ours);
     /* the last request's file and memory may still be open */
@@ -177,7 +179,9 @@ static void the_worker_has_an_environment_of_its_own(void **state)
 static void __attribute__((noreturn)) be_refused(void)
 {
     static const char why[] = "cannot confine the child process: made by a test";
-    struct worker_message head = { .magic = WORKER_MAGIC, .kind = ERROR_PERMISSION, .payload_n = sizeof why - 1 };
+    struct worker_message head = { .magic = WORKER_MAGIC,
+                                   .kind = ERROR_PERMISSION,
+                                   .payload_n = sizeof why - 1 };
     struct iovec iov[] = { { &head, sizeof head }, { (void *)(uintptr_t)why, sizeof why - 1 } };
     struct msghdr m = { .msg_iov = iov, .msg_iovlen = 2 };
 

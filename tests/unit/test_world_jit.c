@@ -64,7 +64,8 @@ static uint32_t module_at(uint32_t pid, uint64_t address)
     struct place place;
 
     assert_true(world_resolve(w, thread, address, false, &place));
-    assert_true(place.module < 16 || place.offset == address || world_module(w, place.module)->kind != MODULE_JIT);
+    assert_true(place.module < 16 || place.offset == address ||
+                world_module(w, place.module)->kind != MODULE_JIT);
     return place.module;
 }
 
@@ -84,7 +85,7 @@ static void a_renewed_module_has_a_successor_in_its_place(void **state)
     old = module_at(10, 0x1010);
     version = image_version(10);
     new = world_renew_jit(w, old);
-    assert_true(new && new != old);
+    assert_true(new &&new != old);
     assert_int_not_equal(image_version(10), version);
     assert_int_equal(module_at(10, 0x1010), new);
     assert_int_equal(module_at(10, 0x9010), new);

@@ -26,10 +26,13 @@ static void an_address_gives_module_and_file_offset(void **state)
     assert_string_equal(place_of(w, t, 0xa00123), "[vdso]+0x123");
     assert_string_equal(place_of(w, t, 0x3fffff), "?");
     assert_string_equal(place_of(w, t, 0x500000), "?");
-    assert_true(world_address(w, world_thread(w, t)->image, module_at(w, t, 0x7f0000), 0x26010, UINT64_MAX, &addr));
+    assert_true(
+        world_address(w, world_thread(w, t)->image, module_at(w, t, 0x7f0000), 0x26010, UINT64_MAX, &addr));
     assert_int_equal(addr.address, 0x7f0010);
-    assert_false(world_address(w, world_thread(w, t)->image, module_at(w, t, 0x7f0000), 0x25fff, UINT64_MAX, &addr));
-    assert_true(world_address(w, world_thread(w, t)->image, module_at(w, t, 0x900000), 0x900005, UINT64_MAX, &addr));
+    assert_false(
+        world_address(w, world_thread(w, t)->image, module_at(w, t, 0x7f0000), 0x25fff, UINT64_MAX, &addr));
+    assert_true(
+        world_address(w, world_thread(w, t)->image, module_at(w, t, 0x900000), 0x900005, UINT64_MAX, &addr));
     assert_int_equal(addr.address, 0x900005);
     world_free(w);
 }

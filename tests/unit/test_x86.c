@@ -22,9 +22,9 @@ struct example {
     unsigned size, kind, reg, base;
     int64_t value;
 };
-#define INSN(bytes, text, kind, reg, base, value)                                                                      \
-    {                                                                                                                  \
-        bytes, text, sizeof bytes - 1, kind, reg, base, value                                                          \
+#define INSN(bytes, text, kind, reg, base, value)                                                            \
+    {                                                                                                        \
+        bytes, text, sizeof bytes - 1, kind, reg, base, value                                                \
     }
 #define NONE X86_NO_REG
 
@@ -129,14 +129,14 @@ static void expect(uint64_t at, unsigned kind, int cfa_offset, int fp_offset)
 static void a_frame_is_followed_from_push_to_pop(void **state)
 {
     static const uint8_t code[] = {
-        0x55,                   /* 0: push %rbp */
-        0x53,                   /* 1: push %rbx */
-        0x48, 0x83, 0xec, 0x08, /* 2: sub $8,%rsp */
-        0x31, 0xed,             /* 6: xor %ebp,%ebp */
-        0x74, 0x05,             /* 8: je 15 */
-        0xe8, 0, 0, 0, 0x10,    /* 10: call elsewhere */
-        0x48, 0x83, 0xc4, 0x08, /* 15: add $8,%rsp */
-        0x5b, 0x5d, 0xc3,       /* 19: pop %rbx; 20: pop %rbp; 21: ret */
+        0x55,                         /* 0: push %rbp */
+        0x53,                         /* 1: push %rbx */
+        0x48, 0x83, 0xec, 0x08,       /* 2: sub $8,%rsp */
+        0x31, 0xed,                   /* 6: xor %ebp,%ebp */
+        0x74, 0x05,                   /* 8: je 15 */
+        0xe8, 0,    0,    0,    0x10, /* 10: call elsewhere */
+        0x48, 0x83, 0xc4, 0x08,       /* 15: add $8,%rsp */
+        0x5b, 0x5d, 0xc3,             /* 19: pop %rbx; 20: pop %rbp; 21: ret */
     };
 
     (void)state;
@@ -204,16 +204,19 @@ static void no_function_begins_in_bytes_that_are_no_instruction(void **state)
 static void what_a_call_leads_to_tells_the_function_between_two_others(void **state)
 {
     static uint8_t code[0x50] = {
-        [0x00] = 0xe8, 0x0b, 0, 0, 0, 0xc3,                      /* call 10 */
-        [0x10] = 0xff, 0xd0, 0xe8, 0x29, 0, 0, 0, 0xc3,          /* call *%rax; call 40 */
-        [0x20] = 0xe8, 0x0b, 0, 0, 0, 0xc3,                      /* call 30 */
-        [0x30] = 0xe8, 0x0b, 0, 0, 0, 0xeb, 0xd9,                /* call 40; jmp 10 */
+        [0x00] = 0xe8, 0x0b, 0,    0,    0, 0xc3,             /* call 10 */
+        [0x10] = 0xff, 0xd0, 0xe8, 0x29, 0, 0,    0,    0xc3, /* call *%rax; call 40 */
+        [0x20] = 0xe8, 0x0b, 0,    0,    0, 0xc3,             /* call 30 */
+        [0x30] = 0xe8, 0x0b, 0,    0,    0, 0xeb, 0xd9,       /* call 40; jmp 10 */
         [0x40] = 0x90, 0xc3,
     };
     static const uint64_t functions[] = { OFFSET, OFFSET + 0x20 };
     struct cfi_segment segment = { .addr = OFFSET, .offset = OFFSET, .size = sizeof code, .bytes = code };
-    struct calls_input in = { .machine = CALLS_X86_64, .segments = &segment, .n_segments = 1,
-                              .functions = functions, .n_functions = 2 };
+    struct calls_input in = { .machine = CALLS_X86_64,
+                              .segments = &segment,
+                              .n_segments = 1,
+                              .functions = functions,
+                              .n_functions = 2 };
     struct calls c;
     void *calls;
     size_t size;
@@ -234,17 +237,39 @@ static void what_a_call_leads_to_tells_the_function_between_two_others(void **st
 static void a_call_leads_to_its_target_and_to_where_that_jumps(void **state)
 {
     static uint8_t code[0x60] = {
-        [0x00] = 0xe8, 0x1b, 0, 0, 0, 0xc3,    /* call 20 */
-        [0x10] = 0xe8, 0x2b, 0, 0, 0, 0xc3,    /* call 40 */
-        [0x20] = 0xeb, 0x0e,                   /* jmp 30 */
-        [0x30] = 0x90, 0xc3,
-        [0x40] = 0xff, 0x25, 0, 0, 0, 0,       /* jmp *…(%rip): a stub */
-        [0x50] = 0xff, 0xd0, 0xc3,             /* call *%rax */
+        [0x00] = 0xe8,
+        0x1b,
+        0,
+        0,
+        0,
+        0xc3, /* call 20 */
+        [0x10] = 0xe8,
+        0x2b,
+        0,
+        0,
+        0,
+        0xc3, /* call 40 */
+        [0x20] = 0xeb,
+        0x0e, /* jmp 30 */
+        [0x30] = 0x90,
+        0xc3,
+        [0x40] = 0xff,
+        0x25,
+        0,
+        0,
+        0,
+        0, /* jmp *…(%rip): a stub */
+        [0x50] = 0xff,
+        0xd0,
+        0xc3, /* call *%rax */
     };
     static const uint64_t functions[] = { OFFSET, OFFSET + 0x10, OFFSET + 0x30, OFFSET + 0x50 };
     struct cfi_segment segment = { .addr = OFFSET, .offset = OFFSET, .size = sizeof code, .bytes = code };
-    struct calls_input in = { .machine = CALLS_X86_64, .segments = &segment, .n_segments = 1,
-                              .functions = functions, .n_functions = 4 };
+    struct calls_input in = { .machine = CALLS_X86_64,
+                              .segments = &segment,
+                              .n_segments = 1,
+                              .functions = functions,
+                              .n_functions = 4 };
     struct calls c;
     void *calls;
     size_t size;
@@ -258,22 +283,22 @@ static void a_call_leads_to_its_target_and_to_where_that_jumps(void **state)
     assert_false(calls_lead(&c, OFFSET + 0x05, CALLS_ELSEWHERE));
     assert_true(calls_lead(&c, OFFSET + 0x15, CALLS_ELSEWHERE)); /* through the stub */
     assert_true(calls_lead(&c, OFFSET + 0x52, OFFSET + 0x31));   /* through a register */
-    assert_true(calls_reach(&c, OFFSET + 0x20, OFFSET + 0x31)); /* a call from elsewhere */
+    assert_true(calls_reach(&c, OFFSET + 0x20, OFFSET + 0x31));  /* a call from elsewhere */
     assert_false(calls_reach(&c, OFFSET + 0x20, OFFSET + 0x50));
     assert_false(calls_reach(&c, OFFSET - 1, OFFSET + 0x20));
-    assert_false(calls_lead(&c, OFFSET + 0x04, OFFSET + 0x20));  /* no call ends there */
+    assert_false(calls_lead(&c, OFFSET + 0x04, OFFSET + 0x20)); /* no call ends there */
     mem_free(calls);
 }
 
 static const uint8_t framed[] = {
-    0x55,                   /* 0: push %rbp */
-    0x48, 0x89, 0xe5,       /* 1: mov %rsp,%rbp */
-    0x53,                   /* 4: push %rbx */
-    0x85, 0xff,             /* 5: test %edi,%edi */
-    0x75, 0x05,             /* 7: jne 14 */
-    0xe8, 0, 0, 0, 0x10,    /* 9: call elsewhere */
-    0x48, 0x8b, 0x5d, 0xf8, /* 14: mov -8(%rbp),%rbx */
-    0xc9, 0xc3,             /* 18: leave; 19: ret */
+    0x55,                         /* 0: push %rbp */
+    0x48, 0x89, 0xe5,             /* 1: mov %rsp,%rbp */
+    0x53,                         /* 4: push %rbx */
+    0x85, 0xff,                   /* 5: test %edi,%edi */
+    0x75, 0x05,                   /* 7: jne 14 */
+    0xe8, 0,    0,    0,    0x10, /* 9: call elsewhere */
+    0x48, 0x8b, 0x5d, 0xf8,       /* 14: mov -8(%rbp),%rbx */
+    0xc9, 0xc3,                   /* 18: leave; 19: ret */
 };
 static const uint8_t frameless[] = {
     0x48, 0x83, 0xec, 0x18, /* 0: sub $24,%rsp */
@@ -282,7 +307,8 @@ static const uint8_t frameless[] = {
     0x5d, 0xc3,             /* 10: pop %rbp; 11: ret */
 };
 
-static void expect_ahead(const uint8_t *code, size_t n, size_t at, unsigned kind, int cfa_offset, int fp_offset)
+static void expect_ahead(const uint8_t *code, size_t n, size_t at, unsigned kind, int cfa_offset,
+                         int fp_offset)
 {
     struct unwind_entry e;
 
@@ -308,9 +334,9 @@ static void what_comes_next_tells_where_the_return_address_is(void **state)
 
 static void without_a_way_to_a_return_nothing_is_told(void **state)
 {
-    static const uint8_t endless[] = { 0x90, 0xeb, 0xfd };             /* nop; jmp 0 */
-    static const uint8_t lost[] = { 0x48, 0x8b, 0x27, 0xc3 };          /* mov (%rdi),%rsp; ret */
-    static const uint8_t trap[] = { 0x31, 0xc0, 0xcc, 0xc3 };          /* xor %eax,%eax; int3; ret */
+    static const uint8_t endless[] = { 0x90, 0xeb, 0xfd };    /* nop; jmp 0 */
+    static const uint8_t lost[] = { 0x48, 0x8b, 0x27, 0xc3 }; /* mov (%rdi),%rsp; ret */
+    static const uint8_t trap[] = { 0x31, 0xc0, 0xcc, 0xc3 }; /* xor %eax,%eax; int3; ret */
     struct unwind_entry e;
 
     (void)state;
@@ -325,9 +351,11 @@ static void rows_of_several_pieces_of_code_are_one_table(void **state)
 {
     const struct coderows_input whole[] = { { framed, sizeof framed, OFFSET, NULL, 0 },
                                             { frameless, sizeof frameless, OFFSET + 0x100, NULL, 0 } };
-    const struct codeahead_input ahead[] = { { framed, sizeof framed, OFFSET, OFFSET + 5, true },
-                                             { frameless, sizeof frameless, OFFSET + 0x100, OFFSET + 0x106, false },
-                                             { frameless, sizeof frameless, OFFSET + 0x200, OFFSET + 0x1ff, true } };
+    const struct codeahead_input ahead[] = {
+        { framed, sizeof framed, OFFSET, OFFSET + 5, true },
+        { frameless, sizeof frameless, OFFSET + 0x100, OFFSET + 0x106, false },
+        { frameless, sizeof frameless, OFFSET + 0x200, OFFSET + 0x1ff, true }
+    };
     size_t size;
 
     (void)state;

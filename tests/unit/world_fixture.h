@@ -49,7 +49,7 @@ static inline void do_comm(struct world *w, uint32_t pid, uint32_t tid, const ch
 }
 
 static inline void do_map(struct world *w, uint32_t pid, uint64_t start, uint64_t end, uint64_t pgoff,
-                   const char *path)
+                          const char *path)
 {
     struct record r = record(PERF_RECORD_MMAP2);
 
